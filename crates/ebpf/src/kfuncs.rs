@@ -7,11 +7,13 @@
 
 use crate::bytes::u32_at;
 use crate::helpers::connection;
-use crate::host::Host;
+use crate::host::{Host, UPTIME_NS};
 use crate::kernel_model::CWND_LIMITED_BIT;
 use crate::memory::Memory;
 use crate::native::Native;
+use longfat_transport::cc::cubic::Cubic;
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Controller, Value, Window, find};
+use longfat_units::Time;
 
 /// Reno halves its window, and keeps two segments.
 const LEAST_SSTHRESH: u32 = 2;
@@ -31,10 +33,10 @@ const KFUNCS: &[(&str, Body)] = &[
     ("cubictcp_init", |m, host, _| cubic_init(m, host)),
     ("cubictcp_recalc_ssthresh", |m, host, _| cubic_ssthresh(m, host)),
     ("cubictcp_cong_avoid", |m, host, a| cubic_cong_avoid(m, host, a[2] as u32)),
-    ("cubictcp_state", |m, host, a| if a[1] == CA_LOSS { cubic_init(m, host) } else { Ok(0) }),
+    ("cubictcp_state", |m, host, a| if a[1] == CA_LOSS { cubic_reset(m, host) } else { Ok(0) }),
     ("cubictcp_cwnd_event", |_, _, _| Ok(0)), // the simulator's connections are not idle while they have data
     ("cubictcp_cwnd_event_tx_start", |_, _, _| Ok(0)),
-    ("cubictcp_acked", |_, host, _| cubic_acked(host)),
+    ("cubictcp_acked", |m, host, _| cubic_acked(m, host)),
     ("bpf_iter_num_new", |m, _, a| iterate(m, a)),
     ("bpf_iter_num_next", |m, _, a| next(m, a[0])),
     ("bpf_iter_num_destroy", |_, _, _| Ok(0)),
@@ -124,13 +126,25 @@ fn reno_cong_avoid(memory: &mut Memory, acked: u32) -> Result<u64, String> {
     if left == 0 { Ok(0) } else { cong_avoid_ai(memory, cwnd(memory), left) }
 }
 
+fn now(host: &Host) -> Time {
+    Time::from_ns(host.now_ns - UPTIME_NS)
+}
+
 fn cubic_init(memory: &Memory, host: &mut Host) -> Result<u64, String> {
     let linux = [("variant".to_owned(), Value::Word("linux".to_owned()))];
     let row = find("cubic").ok_or("no CUBIC here")?;
-    let mut cubic = row.instance(&linux).map_err(|error| error.to_string())?;
+    let Controller::Cubic(mut cubic) = row.instance(&linux).map_err(|error| error.to_string())? else {
+        return Err("no CUBIC here".to_owned());
+    };
     cubic.on_start(get(memory, memory.model.fields.mss_cache));
+    cubic.reset(now(host));
     host.native.cubic = Some(Box::new(cubic));
     Ok(0)
+}
+
+fn cubic_reset(memory: &mut Memory, host: &mut Host) -> Result<u64, String> {
+    let now = now(host);
+    with_cubic(memory, host, |cubic, _, _| cubic.reset(now)).map(|()| 0)
 }
 
 /// The window of the connection, with the fraction that CUBIC had left.
@@ -145,7 +159,7 @@ fn window(memory: &Memory, native: &Native) -> Window {
 fn with_cubic<T>(
     memory: &mut Memory,
     host: &mut Host,
-    act: impl FnOnce(&mut Controller, &mut Window, &mut Native) -> T,
+    act: impl FnOnce(&mut Cubic, &mut Window, &mut Native) -> T,
 ) -> Result<T, String> {
     let native = &mut host.native;
     let mut w = window(memory, native);
@@ -162,24 +176,24 @@ fn cubic_cong_avoid(memory: &mut Memory, host: &mut Host, acked: u32) -> Result<
     }
     let grown = with_cubic(memory, host, |cubic, w, native| {
         if let Some(ack) = &native.ack {
-            cubic.on_ack(&Ack { acked: f64::from(acked), ..*ack }, w);
+            cubic.grow(&Ack { acked: f64::from(acked), ..*ack }, w);
         }
         *w
     })?;
-    let f = &memory.model.fields;
-    set(memory, f.snd_cwnd, (grown.cwnd as u32).min(clamp(memory)));
-    if grown.ssthresh.is_finite() {
-        set(memory, f.snd_ssthresh, grown.ssthresh as u32);
-    }
+    set(memory, memory.model.fields.snd_cwnd, (grown.cwnd as u32).min(clamp(memory)));
     Ok(0)
 }
 
 fn cubic_ssthresh(memory: &mut Memory, host: &mut Host) -> Result<u64, String> {
-    let now = longfat_units::Time::from_ns(host.now_ns - crate::host::UPTIME_NS);
+    let now = now(host);
     let reduced = with_cubic(memory, host, |cubic, w, native| {
         let zero = longfat_units::Interval::ZERO;
         let (in_flight, cause) = (w.cwnd, Cause::Loss);
-        let event = native.event.unwrap_or(Congestion { cause, now, in_flight, srtt: zero, base_rtt: zero });
+        // whatever it was: what a timeout means to CUBIC, cubictcp_state says
+        let event = native.event.map_or(
+            Congestion { cause, now, in_flight, srtt: zero, base_rtt: zero },
+            |event| Congestion { cause, ..event },
+        );
         let before = w.cwnd;
         cubic.on_congestion(&event, w);
         let reduced = w.ssthresh;
@@ -189,10 +203,14 @@ fn cubic_ssthresh(memory: &mut Memory, host: &mut Host) -> Result<u64, String> {
     Ok(u64::from((reduced as u32).max(LEAST_SSTHRESH)))
 }
 
-fn cubic_acked(host: &mut Host) -> Result<u64, String> {
-    let Native { cubic: Some(cubic), ack: Some(ack), .. } = &mut host.native else { return Ok(0) };
-    if cubic.wants_samples() {
-        cubic.on_sample(ack);
+fn cubic_acked(memory: &mut Memory, host: &mut Host) -> Result<u64, String> {
+    let Some(ack) = host.native.ack.filter(|_| host.native.is_used()) else { return Ok(0) };
+    let ssthresh = with_cubic(memory, host, |cubic, w, _| {
+        cubic.acked(&ack, w);
+        w.ssthresh
+    })?;
+    if ssthresh.is_finite() {
+        set(memory, memory.model.fields.snd_ssthresh, ssthresh as u32);
     }
     Ok(0)
 }

@@ -1,11 +1,12 @@
 //! The simulator's CUBIC behind the kernel's functions.
 
-use longfat_transport::cc::{Ack, Congestion, Controller, Window};
+use longfat_transport::cc::cubic::Cubic;
+use longfat_transport::cc::{Ack, Congestion, Window};
 
 /// It, and what it has to be told.
 #[derive(Default)]
 pub(crate) struct Native {
-    pub cubic: Option<Box<Controller>>,
+    pub cubic: Option<Box<Cubic>>,
     /// Its window, with the fraction of a segment.
     pub window: Option<Window>,
     /// The acknowledgement that is being handled.

@@ -33,7 +33,7 @@ use curve::{Curve, Text};
 use hystart::HyStart;
 use linux::Linux;
 use longfat_units::parameters::{Parameter, Parameters};
-use longfat_units::{Entry, Style};
+use longfat_units::{Entry, Style, Time};
 
 const RFC_BETA: f64 = 0.7;
 const PAPER_BETA: f64 = 0.8;
@@ -116,6 +116,46 @@ impl Cubic {
     }
 }
 
+/// What the kernel offers of CUBIC to others, for `variant = "linux"` (net/ipv4/tcp_cubic.c): they call its parts when they
+/// want to. The sender calls [`CongestionControl`] instead.
+impl Cubic {
+    /// Begins as with a new connection, or after a timeout (cubictcp_init, cubictcp_state).
+    pub fn reset(&mut self, now: Time) {
+        if let Rule::Linux(linux) = &mut self.rule {
+            linux.reset();
+        }
+        if let Some(hystart) = &mut self.hystart {
+            hystart.restart(now);
+        }
+    }
+
+    /// An acknowledgement, in any phase (cubictcp_acked). Wherever the window is below ssthresh, it may end slow-start:
+    /// in a recovery that holds the window so low, too.
+    pub fn acked(&mut self, ack: &Ack, w: &mut Window) {
+        let Rule::Linux(linux) = &mut self.rule else { return };
+        let counts = linux.on_sample(ack);
+        let Some(hystart) = &mut self.hystart else { return };
+        hystart.expect(ack.next_segment);
+        if counts && w.in_slow_start() && hystart.ends_slow_start(ack, w.cwnd, linux.least_delay()) {
+            w.ssthresh = w.cwnd;
+        }
+    }
+
+    /// Lets the window grow for `ack.acked` segments (cubictcp_cong_avoid). What slow-start leaves of them counts further.
+    pub fn grow(&mut self, ack: &Ack, w: &mut Window) {
+        let before = w.cwnd;
+        if w.in_slow_start() {
+            w.cwnd = (before + ack.acked).min(w.ssthresh);
+        }
+        let left = ack.acked - (w.cwnd - before);
+        if let Rule::Linux(linux) = &mut self.rule
+            && left >= 1.0
+        {
+            linux.on_ack(&Ack { acked: left, ..*ack }, w);
+        }
+    }
+}
+
 impl CongestionControl for Cubic {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
@@ -149,7 +189,7 @@ impl CongestionControl for Cubic {
     #[inline]
     fn on_sample(&mut self, ack: &Ack) {
         if let Rule::Linux(linux) = &mut self.rule {
-            linux.on_sample(ack);
+            linux.on_sample(ack); // what counts is asked for when the window grows
         }
     }
 
@@ -283,6 +323,42 @@ mod tests {
         }
         let refused = ROW.instance(&[("beta".to_owned(), Value::Number(1.0))]);
         assert!(matches!(refused, Err(ParameterError::Refused { .. })));
+    }
+
+    #[test]
+    fn a_recovery_that_holds_the_window_below_ssthresh_may_lower_ssthresh_if_others_drive_it() {
+        // after a timeout nothing is found yet; 20 acknowledgements 1 ms apart tell of twice the least delay
+        let mut c = variant("linux", 0.4);
+        let at = |ms: u32, delay_ms: u64| {
+            let mut ack = ack(1.0);
+            ack.now = Time::from_secs_f64(0.001 * f64::from(ms));
+            ack.rtt = Some(longfat_units::Interval::from_millis(delay_ms));
+            (ack.unacknowledged, ack.next_segment) = (100, 200);
+            ack
+        };
+        let mut w = window(50.0, 84.0);
+        c.reset(Time::ZERO);
+        c.acked(&at(1, 25), &mut w);
+        assert_eq!(w.ssthresh, 84.0, "one sample says nothing");
+        let found = (2..40).find(|&ms| {
+            w.cwnd -= 1.0; // as a recovery does that sends nothing new
+            c.acked(&at(ms, 50), &mut w);
+            w.ssthresh < 84.0
+        });
+        // the train is longer than (25 ms + 1 ms) / 2 with the acknowledgement at 15 ms, and the window then 36
+        assert_eq!((found, w.ssthresh), (Some(15), 36.0));
+    }
+
+    #[test]
+    fn growth_that_others_drive_goes_on_after_slow_start_with_what_that_leaves() {
+        let mut c = variant("linux", 0.4);
+        c.reset(Time::ZERO);
+        let mut w = window(38.0, 40.0);
+        let mut ack = ack(42.0);
+        ack.now = Time::from_secs_f64(1.0);
+        c.grow(&ack, &mut w);
+        // 2 reach ssthresh; before a loss each 20 of the 40 others add one
+        assert_eq!(w.cwnd, 42.0);
     }
 
     #[test]

@@ -72,6 +72,11 @@ impl HyStart {
         self.samples = 0;
     }
 
+    /// An acknowledgement came: a round trip that begins now ends with this segment.
+    pub fn expect(&mut self, next_segment: u64) {
+        self.next_segment = next_segment;
+    }
+
     /// Whether slow-start has to end with this acknowledgement, at a window of `cwnd` segments.
     pub fn ends_slow_start(&mut self, ack: &Ack, cwnd: f64, least_delay: Interval) -> bool {
         self.next_segment = ack.next_segment;

@@ -96,15 +96,26 @@ impl Linux {
         self.least_delay
     }
 
-    /// Delays count in recovery and slow-start, but not in the first second of an epoch.
+    /// Delays count in recovery and slow-start, but not in the first second of an epoch. Returns whether this one did.
     #[inline]
-    pub fn on_sample(&mut self, ack: &Ack) {
+    pub fn on_sample(&mut self, ack: &Ack) -> bool {
         let settled = self.epoch.is_none_or(|epoch| ack.now.since(epoch) >= SETTLING);
-        if let Some(delay) = ack.rtt.filter(|_| settled)
-            && (self.least_delay == Interval::ZERO || delay < self.least_delay)
-        {
+        let Some(delay) = ack.rtt.filter(|_| settled) else { return false };
+        if self.least_delay == Interval::ZERO || delay < self.least_delay {
             self.least_delay = delay;
         }
+        true
+    }
+
+    /// Forgets everything but its constants (bictcp_reset).
+    pub fn reset(&mut self) {
+        *self = Linux {
+            c: self.c,
+            beta: self.beta,
+            standard_count: self.standard_count,
+            fast_convergence: self.fast_convergence,
+            ..Linux::new(1.0, 0.5, true)
+        };
     }
 
     fn begin(&mut self, now: Time, cwnd: u64, acked: u64) -> Time {
