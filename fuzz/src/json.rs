@@ -33,12 +33,13 @@ const NUMBERS: [f64; 22] = [
     1e308,
 ];
 /// Keys that plans may leave out, with a value that they take.
-const OPTIONAL: [(&str, &str); 27] = [
+const OPTIONAL: [(&str, &str); 28] = [
     ("timestamps", "false"),
     ("rto_tick_s", "0.5"),
     ("initial_rto_s", "3.0"),
     ("rto_min_of", "\"timeout\""),
     ("quick_acks", "0"),
+    ("sack_compression_s", "0.001"),
     ("slow_start_limit", "null"),
     ("cwnd_moderation", "true"),
     ("max_burst", "3.0"),

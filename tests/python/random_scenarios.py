@@ -412,6 +412,7 @@ class _Draw:
             "max_ssthresh": [10.0, 50.0],
             "delayed_ack_timeout": ["1 ms", "40 ms", "200 ms"],
             "quick_acks": [0, 3],
+            "sack_compression": ["1 ms", _time(max(self.rtt / 9, 1e-6))],
             "slow_start_limit": [1, "infinite"],
             "loss_detection": ["rack", "sack", "newreno", "reno", "tahoe"],
             "recovery": ["rate-halving-to-half", "prr", "prr-9937", "immediate"],

@@ -66,6 +66,7 @@ TRANSPORT: dict[str, Any] = {
     "delayed_ack": False,
     "delayed_ack_timeout": "100 ms",
     "quick_acks": 2,
+    "sack_compression": "1 ms",
     "byte_counting": False,
     "slow_start_limit": "infinite",
     "sack": False,

@@ -31,6 +31,16 @@ def test_only_an_object_that_noise_moves_between_states_runs_live_several_times(
     assert seeds == {"bpf_cubic": [1], "bpf_cc_cubic": [1, 2, 3], "bpf_dctcp": [1]}
 
 
+def test_only_simulated_receivers_are_told_to_compress_sack_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+    monkeypatch.setattr(selftests.longfat, "run", given.append)
+    monkeypatch.setattr(selftests.Run, "of", lambda _: None)
+    path = selftests.SelftestPath(Path("bpf_cc_cubic.bpf.o"), 1, 10.0, 65, 0.74)
+    path.simulated()
+    assert given[0]["flow"][0]["sack_compression"] == "1 ms"
+    assert "sack_compression" not in path.scenario(1)["flow"][0]
+
+
 def test_rows_of_the_page_whose_live_runs_are_elsewhere_are_named_before_they_are_lost() -> None:
     page = matrix.PAGE.read_text()
     lost = matrix.lost_rows([], page)

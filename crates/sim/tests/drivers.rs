@@ -204,6 +204,7 @@ fn any_flow() -> impl Strategy<Value = Value> {
             let mut flow = flow("", algorithm);
             flow["interrupt_moderation_s"] = json!(0.7 * moderation);
             flow["send_jitter_s"] = json!(0.3 * jitter);
+            flow["sack_compression_s"] = json!(0.2 * jitter);
             (flow["loss_detection"], flow["recovery"]) = (json!(found), json!(recovery));
             with(
                 flow,
@@ -244,6 +245,7 @@ proptest! {
         pages["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
         pages["flow"]["interrupt_moderation_s"] = json!(0.1 * tick_s);
         pages["flow"]["send_jitter_s"] = json!(0.1 * tick_s);
+        pages["flow"]["sack_compression_s"] = json!(0.1 * tick_s);
         // users that rest for less than a batch open their next connection in the batch in which the last one
         // ends
         let mut files = surge("surge", users);

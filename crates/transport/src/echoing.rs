@@ -132,6 +132,7 @@ fn carrying(mut packet: SimPacket, header: Explicit) -> SimPacket {
 mod tests {
     use super::*;
     use crate::ReceiverConfig;
+    use longfat_units::Interval;
     use longfat_wire::{FlowId, Rcp, Xcp};
 
     #[test]
@@ -141,6 +142,7 @@ mod tests {
             delayed_ack: None,
             quick_acks: 16,
             sack: true,
+            sack_compression: Interval::ZERO,
             timestamps: true,
             uncounted_hops: 1,
         };

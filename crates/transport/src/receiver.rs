@@ -4,9 +4,14 @@
 //! | constant | value | source |
 //! |---|---|---|
 //! | segments per acknowledgement | 2 | RFC 5681, section 4.2 |
+//!
+//! `receiver/compression.rs` says when acknowledgements of segments above a gap wait.
+
+mod compression;
 
 use crate::chunks::Chunks;
 use crate::packet_sizes::{ack_bytes, syn_bytes};
+use compression::Compression;
 use longfat_units::{Interval, Time};
 use longfat_wire::{
     Ecn, Explicit, Extra, FlowId, Function, Kind, Packet, QuickStart, RateCode, SackBlocks, SimPacket,
@@ -23,6 +28,9 @@ pub struct ReceiverConfig {
     pub quick_acks: u32,
     /// Send SACK blocks.
     pub sack: bool,
+    /// The longest time that acknowledgements of segments above a gap wait for each other (Linux
+    /// tcp_comp_sack_delay_ns); zero: they do not.
+    pub sack_compression: Interval,
     /// Packets carry timestamps (RFC 7323).
     pub timestamps: bool,
     /// Routers that a connection request passes without a decrement of its time-to-live. A path of links
@@ -53,6 +61,8 @@ pub struct Receiver {
     spare: Option<Box<Extra>>,
     /// Acknowledgements are delayed, nothing is missing, and no mark is echoed.
     steady: bool,
+    /// Acknowledgements that wait, if SACK blocks are compressed.
+    compression: Option<Box<Compression>>,
     /// Segments that were acknowledged as if they had come.
     skipped: u64,
     /// IP bytes that arrived, duplicates included.
@@ -66,6 +76,7 @@ impl Receiver {
     pub fn new(config: ReceiverConfig) -> Self {
         Receiver {
             ack_bytes: ack_bytes(config.timestamps),
+            compression: Compression::new(config.sack_compression).filter(|_| config.sack).map(Box::new),
             config,
             next: 0,
             early: Chunks::default(),
@@ -136,6 +147,9 @@ impl Receiver {
     #[inline(never)]
     pub fn take(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         if packet.kind == Kind::Syn {
+            if let Some(compression) = &mut self.compression {
+                compression.open(now);
+            }
             return Some(self.accept(packet));
         }
         // RFC 3168: echo a mark until the sender announces that it has reduced its window
@@ -154,6 +168,9 @@ impl Receiver {
             self.echo = packet.stamp;
         }
         self.unacknowledged += 1;
+        if let Some(compression) = &mut self.compression {
+            compression.hear(now);
+        }
         let in_order = packet.seq == self.next;
         let at_once = if in_order && self.early.is_empty() {
             self.next += 1;
@@ -161,6 +178,9 @@ impl Receiver {
         } else {
             if packet.seq <= self.next {
                 self.echo = packet.stamp; // not that of a segment above a gap (RFC 7323, section 4.3)
+            }
+            if self.compression.is_some() {
+                return self.take_compressed(now, packet, urgent);
             }
             self.reassemble(packet.seq);
             // a gap, its repair, or a duplicate is reported at once (RFC 5681, section 4.2)
@@ -198,10 +218,16 @@ impl Receiver {
         answer
     }
 
-    /// The delayed acknowledgement's timer.
+    /// The timer of a delayed acknowledgement, or of those that wait above a gap.
     pub fn on_timer(&mut self, now: Time) -> Option<SimPacket> {
-        let arrived = self.deadline - self.config.delayed_ack.unwrap_or(Interval::ZERO);
-        (now >= self.deadline).then(|| self.acknowledge(arrived, self.echo))
+        if now < self.deadline {
+            return None;
+        }
+        let held = self.compression.as_ref().and_then(|compression| compression.held());
+        let (arrived, stamp) = held.unwrap_or_else(|| {
+            (self.deadline - self.config.delayed_ack.unwrap_or(Interval::ZERO), self.echo)
+        });
+        Some(self.acknowledge(arrived, stamp))
     }
 
     fn reassemble(&mut self, seq: u64) {
@@ -263,6 +289,9 @@ impl Receiver {
     /// `arrived`, perhaps a while ago.
     #[inline]
     fn acknowledge(&mut self, arrived: Time, stamp: Time) -> SimPacket {
+        if let Some(compression) = &mut self.compression {
+            compression.release();
+        }
         let mut ack = self.plain_ack(arrived, stamp);
         ack.ecn_flag = self.echo_mark;
         if self.config.sack && !self.early.is_empty() {
@@ -329,6 +358,7 @@ mod tests {
             delayed_ack,
             quick_acks: 16,
             sack: true,
+            sack_compression: Interval::ZERO,
             timestamps: true,
             uncounted_hops: 1,
         })

@@ -20,6 +20,7 @@ KERNELS_OWN = (
     "delayed_ack",
     "delayed_ack_timeout",
     "quick_acks",
+    "sack_compression",
     "byte_counting",
     "slow_start_limit",
     "timeout_reductions",

@@ -135,6 +135,7 @@ NEWER_KEYS = {
     "send_jitter": "send_jitter_s",
     "rtt_samples": "rtt_samples",
     "quick_acks": "quick_acks",
+    "sack_compression": "sack_compression_s",
     "timestamps": "timestamps",
     "rto_min_of": "rto_min_of",
     "rto_tick": "rto_tick_s",

@@ -109,7 +109,7 @@ Router = Annotated[RouterSpec, _form("routers", RouterSpec, "xcp")]
 
 TCP_OPTIONS = frozenset(
     {"initial_ssthresh", "initial_window", "max_window", "slow_start", "max_ssthresh", "delayed_ack"}
-    | {"quick_acks", "slow_start_limit", "cwnd_moderation", "max_burst", "ssthresh_cache"}
+    | {"quick_acks", "sack_compression", "slow_start_limit", "cwnd_moderation", "max_burst", "ssthresh_cache"}
     | {"delayed_ack_timeout", "byte_counting", "sack", "recovery", "rtt_samples", "ecn", "quick_start"}
     | {"timestamps", "initial_rto", "rto_tick", "rto_min_of"}
     | {"loss_detection", "abe"}

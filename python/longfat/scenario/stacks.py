@@ -150,6 +150,8 @@ LINUX = Stack(
         "Hosts send single segments: no segmentation offload (TSO, GRO), no pacing by fq, no small queues.",
         "The receiver's window does not grow with the flow (tcp_moderate_rcvbuf); max_window has no limit.",
         "The delayed ACK's timer does not adapt between 40 and 200 ms, and quick ACKs do not come back.",
+        "Each segment above a gap is acknowledged at once. Linux lets such ACKs wait for each other, as "
+        'sack_compression = "1 ms" does, which this stack leaves to the scenario.',
         "Nothing that depends on reordering: no adaptive threshold, no undo by DSACK; timeouts undo by "
         "timestamps, not by F-RTO.",
     ),

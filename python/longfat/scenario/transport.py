@@ -73,6 +73,8 @@ class Transport(Part):
     """The receiver acknowledges a single segment after this long."""
     quick_acks: QuickAcks = 16  # Linux TCP_MAX_QUICKACKS
     """The first this many ACKs of a connection are not delayed."""
+    sack_compression: Tick = 0.0
+    """ACKs of segments above a gap wait up to this long for each other, as in Linux. With 0 they do not."""
     byte_counting: Switch = True
     """The window grows by acknowledged segments (RFC 3465), not by ACKs."""
     slow_start_limit: SegmentsOrInfinite = 2.0  # RFC 3465, section 2.2, L

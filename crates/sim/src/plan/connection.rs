@@ -163,6 +163,9 @@ pub struct ConnectionPlan {
     /// The first this many acknowledgements are not delayed.
     #[serde(default = "quick_acks")]
     pub quick_acks: u32,
+    /// The longest time that acknowledgements of segments above a gap wait for each other, seconds; 0 for none.
+    #[serde(default)]
+    pub sack_compression_s: f64,
     /// Appropriate byte counting (RFC 3465).
     pub byte_counting: bool,
     /// The most segments that one acknowledgement counts in slow-start; unlimited if null.
@@ -374,6 +377,7 @@ impl ConnectionPlan {
             within(&key("receiver.divide_acks"), f64::from(receiver.divide_acks.unwrap_or(1)), 1.0, 100.0)?;
         }
         within(&key("delayed_ack_timeout_s"), self.delayed_ack_timeout_s, 1e-6, 10.0)?;
+        within(&key("sack_compression_s"), self.sack_compression_s, 0.0, 10.0)?;
         within(&key("host_tick_s"), self.host_tick_s, 0.0, 10.0)?;
         within(&key("interrupt_moderation_s"), self.interrupt_moderation_s, 0.0, 10.0)?;
         within(&key("send_jitter_s"), self.send_jitter_s, 0.0, 10.0)?;

@@ -213,6 +213,7 @@ mod tests {
             delayed_ack,
             quick_acks: 16,
             sack: true,
+            sack_compression: Interval::ZERO,
             timestamps: true,
             uncounted_hops: 1,
         };

@@ -123,6 +123,7 @@ impl Path {
             delayed_ack: None,
             quick_acks: QUICK_ACKS,
             sack: config.loss_detection.has_sack(),
+            sack_compression: Interval::ZERO,
             timestamps: config.timestamps,
             uncounted_hops: 0,
         };
@@ -154,6 +155,7 @@ impl Path {
             delayed_ack: Some(wait),
             quick_acks: QUICK_ACKS,
             sack: true,
+            sack_compression: Interval::ZERO,
             timestamps: true,
             uncounted_hops: 0,
         });

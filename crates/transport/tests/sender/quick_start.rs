@@ -42,6 +42,7 @@ fn open_through(
         delayed_ack: None,
         quick_acks: QUICK_ACKS,
         sack: true,
+        sack_compression: Interval::ZERO,
         timestamps: true,
         uncounted_hops,
     };

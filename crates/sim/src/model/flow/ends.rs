@@ -120,6 +120,7 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
         delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
         quick_acks: plan.quick_acks,
         sack: sender.loss_detection.has_sack(),
+        sack_compression: Interval::from_secs_f64(plan.sack_compression_s),
         timestamps: sender.timestamps,
         uncounted_hops: 1, // the router before the first link
     });
