@@ -1,5 +1,6 @@
 """The tables of eBPF objects: a simulated value is put beside several live ones, and no row gets lost."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -41,22 +42,59 @@ def test_only_simulated_receivers_are_told_to_compress_sack_blocks(monkeypatch: 
     assert "sack_compression" not in path.scenario(1)["flow"][0]
 
 
-def test_rows_of_the_page_whose_live_runs_are_elsewhere_are_named_before_they_are_lost() -> None:
-    page = matrix.PAGE.read_text()
-    lost = matrix.lost_rows([], page)
-    assert "hstcp, 10, 1 flow" in lost
-    assert "africa, 250, 2 flows" in lost  # marked with an asterisk
-    assert matrix.lost_rows([], page.partition(matrix.OBJECT_MARKS[0])[0]) == []
-
-
-def test_a_page_is_not_written_without_the_rows_that_it_has(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = matrix.PAGE.read_text()
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the page, for `matrix` to read and write, with this kernel's name."""
     if len(list((matrix.ROOT / "bpf" / "out").glob("lf_*.o"))) < len(
         list((matrix.ROOT / "bpf").glob("lf_*.c"))
     ):
         pytest.skip("the objects are not built (make bpf)")
-    code = matrix.main(["--objects", "--no-run", "--write", "--kept", str(tmp_path)])
-    assert (code, matrix.PAGE.read_text()) == (2, before)
-    assert "would be lost" in capsys.readouterr().err
+    copy = tmp_path / matrix.PAGE.name
+    head, mark, rest = matrix.PAGE.read_text().partition(matrix.OBJECT_MARKS[0])
+    copy.write_text(head + mark + re.sub(r"Linux [^;]*;", f"Linux {matrix.kernel()};", rest, count=1))
+    monkeypatch.setattr(matrix, "PAGE", copy)
+    return copy
+
+
+WRITE = ["--objects", "--no-run", "--write", "--kept"]
+
+
+def test_rows_whose_live_runs_are_elsewhere_stay_on_the_page_as_they_are(page: Path, tmp_path: Path) -> None:
+    before = page.read_text()
+    matrix.main([*WRITE, str(tmp_path / "kept")])
+    assert page.read_text() == before
+    assert "agree in every value" in before.partition(matrix.OBJECT_MARKS[0])[2]
+
+
+def test_a_row_that_was_run_replaces_that_of_the_page_and_counts_anew(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = page.read_text()
+    agreeing = re.compile(r"; (\d+) of (\d+) rows agree in every value")
+    old = agreeing.search(before.partition(matrix.OBJECT_MARKS[0])[2])
+    assert old is not None
+
+    def run(case: matrix.Case, *_: object) -> matrix.Row | None:
+        if (case.network.name, case.flows, case.algorithm) != ("10", 1, "hstcp"):
+            return None
+        return matrix.Row(case, [matrix.Figure("cwnd", "1", "9", "+800.0 %", False)], "a test")
+
+    monkeypatch.setattr(matrix, "row", run)
+    matrix.main([*WRITE, str(tmp_path / "kept")])
+    objects = page.read_text().partition(matrix.OBJECT_MARKS[0])[2]
+    new = agreeing.search(objects)
+    assert new is not None
+    assert (int(new[1]), int(new[2])) == (int(old[1]) - 1, int(old[2]))
+    assert "| hstcp | 1, 9 | **+800.0 %** | a test |\n" in objects
+    changed = set(before.splitlines()) ^ set(page.read_text().splitlines())
+    assert len(changed) == 4  # the row and the line that counts, before and after
+
+
+def test_rows_of_another_kernel_are_neither_mixed_nor_lost(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = page.read_text()
+    monkeypatch.setattr(matrix.platform, "release", lambda: "9.9.9-1")
+    assert matrix.main([*WRITE, str(tmp_path / "kept")]) == 2
+    assert page.read_text() == before
+    assert "this is Linux 9.9.9; nothing was written" in capsys.readouterr().err

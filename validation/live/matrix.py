@@ -2,7 +2,8 @@
 
 Each case has one flow, or two of which one starts later, with the same scenario on both sides. Live runs take
 real time; valid ones are kept in a folder, and missing ones are run. `--write` puts the tables into
-docs/validation-live.md. With `--objects`, the simulator runs the eBPF object too that the kernel runs.
+docs/validation-live.md. With `--objects`, the simulator runs the eBPF object too that the kernel runs, and
+rows of the page whose live runs are not in the folder stay as they are.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import dataclasses
 import math
 import platform
+import re
 import shutil
 import sys
 import tomllib
@@ -70,11 +72,35 @@ class Row:
         """Names of the quantities that differ too much."""
         return [figure.name for figure in self.figures if not figure.agrees]
 
-    def cells(self) -> list[str]:
-        """Returns the row or cell of the table."""
+    @property
+    def line(self) -> str:
+        """The row of the table."""
         name = self.case.algorithm + ("" if self.case.loss_every is None else " *")
         why = self.why or ("NOT EXPLAINED" if self.disagrees else "")
-        return [name, *(cell for figure in self.figures for cell in figure.cells), why]
+        cells = [name, *(cell for figure in self.figures for cell in figure.cells), why]
+        return f"| {' | '.join(cells)} |".replace("  |", " |")
+
+
+@dataclass(frozen=True)
+class WrittenRow:
+    """A row that the page has already, whose live runs are elsewhere."""
+
+    case: Case
+    line: str
+
+    @property
+    def disagrees(self) -> list[str]:
+        """The differences that are too large."""
+        return [cell for cell in self._cells[:-1] if cell.startswith("**")]
+
+    @property
+    def why(self) -> str:
+        """What explains them."""
+        return self._cells[-1]
+
+    @property
+    def _cells(self) -> list[str]:
+        return [cell.strip() for cell in self.line.removeprefix("|").removesuffix("|").split("|")]
 
 
 def _ratio(name: str, sim: float, found: float, form: str, counts: tuple[int, int] | None = None) -> Figure:
@@ -149,7 +175,7 @@ def explanations() -> dict[tuple[str, str], str]:
     }
 
 
-def by_table(rows: Iterable[Row]) -> list[tuple[Network, int, list[Row]]]:
+def by_table(rows: Iterable[Row | WrittenRow]) -> list[tuple[Network, int, list[Row | WrittenRow]]]:
     """Returns the rows by path and number of flows."""
     listed = list(rows)
     split = [
@@ -176,49 +202,45 @@ def with_object(case: Case, folder: Path) -> Case | None:
     return dataclasses.replace(case, object=own)
 
 
-def on_the_page(case: Case) -> bool | None:
-    """Returns whether the row of the simulator's own form on the page agrees, None if there is none."""
-    _, _, rest = PAGE.read_text().partition(MARKS[0])
-    _, _, table = rest.partition(MARKS[1])[0].partition(case.network.title(case.flows))
+def on_the_page(case: Case, page: str, marks: tuple[str, str]) -> WrittenRow | None:
+    """Returns the row of a case between the marks of the page, None if there is none."""
+    _, _, rest = page.partition(marks[0])
+    _, _, table = rest.partition(marks[1])[0].partition(case.network.title(case.flows))
     for line in table.split("\n\n")[1].splitlines() if table else []:
-        cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
-        if cells[0].removesuffix(" *") == case.algorithm:
-            return not any(cell.startswith("**") for cell in cells[: 1 + len(HEADINGS[case.flows]) - 2])
+        if line.removeprefix("|").partition("|")[0].strip().removesuffix(" *") == case.algorithm:
+            return WrittenRow(case, line)
     return None
 
 
-def lost_rows(rows: list[Row], page: str) -> list[str]:
-    """Returns which rows of the page's tables with objects `rows` lacks, such as "bic, 10, 2 flows"."""
-    _, _, rest = page.partition(OBJECT_MARKS[0])
-    tables = rest.partition(OBJECT_MARKS[1])[0]
-    known = {(row.case.network.name, row.case.flows, row.case.algorithm) for row in rows}
-    lost = []
-    for network in NETWORKS:
-        for flows in (1, 2):
-            _, _, table = tables.partition(network.title(flows))
-            for line in table.split("\n\n")[1].splitlines()[2:] if table else []:
-                algorithm = line.strip("| ").split(" | ")[0].removesuffix(" *")
-                if (network.name, flows, algorithm) not in known:
-                    lost.append(f"{algorithm}, {network.name}, {'1 flow' if flows == 1 else '2 flows'}")
-    return lost
+def kernel() -> str:
+    """Returns the version of the running kernel, such as "6.18.44", without what a distribution adds."""
+    return platform.release().partition("-")[0]
 
 
-def markdown(rows: list[Row]) -> str:
+def other_kernel(page: str) -> str | None:
+    """Returns the version of the page's rows with objects, None if it is the running kernel's."""
+    found = re.search(re.escape(OBJECT_MARKS[0]) + r"\s*Linux ([^;-]*)[^;]*;", page)
+    return found[1] if found is not None and found[1] != kernel() else None
+
+
+def markdown(rows: list[Row] | list[Row | WrittenRow]) -> str:
     """Returns the tables of the page."""
     agree = sum(not row.disagrees for row in rows)
     lines = [
-        f"Linux {platform.release()}; {agree} of {len(rows)} rows agree in every value. The first of two "
+        f"Linux {kernel()}; {agree} of {len(rows)} rows agree in every value. The first of two "
         "numbers is the simulator's; a difference beyond the bounds is bold. `*`: some packets of each flow "
         "are lost on purpose."
     ]
     if rows and rows[0].case.object is not None:
-        same = [found for row in rows if (found := on_the_page(row.case)) is not None]
-        lines[0] += f" {sum(same)} of these {len(same)} rows agree with the simulator's own form, above."
+        page = PAGE.read_text()
+        same = [found for row in rows if (found := on_the_page(row.case, page, MARKS)) is not None]
+        agree = sum(not row.disagrees for row in same)
+        lines[0] += f" {agree} of these {len(same)} rows agree with the simulator's own form, above."
     for network, flows, own in by_table(rows):
         loss = f"; `*` one packet in {network.loss_every} lost" if any(r.case.loss_every for r in own) else ""
         lines += ["", f"{network.title(flows)}{loss}:", "", f"| {' | '.join(HEADINGS[flows])} |"]
         lines += ["|" + "---|" * len(HEADINGS[flows])]
-        lines += [f"| {' | '.join(row.cells())} |".replace("  |", " |") for row in own]
+        lines += [row.line for row in own]
     return "\n".join(lines) + "\n"
 
 
@@ -273,17 +295,18 @@ def main(arguments: list[str] | None = None) -> int:
         print("interrupted; finished runs are kept", file=sys.stderr)
         return 130
     known = explanations()
-    rows = [
-        found
+    page = PAGE.read_text()
+    found = [
+        row(case, kept, known) or (on_the_page(case, page, OBJECT_MARKS) if asked.objects else None)
         for case in (listed if asked.objects else chosen)
-        if (found := row(case, kept, known)) is not None
     ]
+    rows = [each for each in found if each is not None]
     text = markdown(rows)
-    if asked.write and asked.objects and (lost := lost_rows(rows, PAGE.read_text())):
+    older = other_kernel(page)
+    if asked.write and older is not None and any(isinstance(each, WrittenRow) for each in rows):
         print(
-            f"error: {len(lost)} rows of docs/{PAGE.name} have no live runs in {kept.folder} "
-            f"and would be lost: "
-            f"{'; '.join(lost[:3])}{', ...' if len(lost) > 3 else ''}; nothing was written",
+            f"error: docs/{PAGE.name} has rows of Linux {older}, whose live runs {kept.folder} lacks, and "
+            f"this is Linux {kernel()}; nothing was written",
             file=sys.stderr,
         )
         return 2
