@@ -25,8 +25,6 @@ use longfat_net::Sojourn;
 use longfat_sim::{BackgroundSummary, EventRow, Series, Streams, TransferSample};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Carrier, FlowId};
-pub use opening::UNSENT;
-use opening::open_socket;
 use socket2::Socket;
 use std::collections::BTreeMap;
 use std::io::Result;
@@ -34,6 +32,18 @@ use std::net::SocketAddrV4;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+
+/// How much data the kernel holds that it has not sent yet: as much as its path carries in this time,
+/// and at least this many bytes. More would still be sent after a flow's stop; less could run out while this
+/// thread waits for a processor.
+pub const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
+
+fn open_socket(end: &End, carrier: Carrier) -> Result<Socket> {
+    end.within(match carrier {
+        Carrier::Tcp => socket::tcp,
+        Carrier::Udp => socket::udp,
+    })
+}
 
 /// Between two looks at loss recovery, where there are few flows.
 const WATCH: Interval = Interval::from_millis(10);

@@ -8,10 +8,12 @@
 //! `receiver/compression.rs` says when acknowledgements of segments above a gap wait.
 
 mod compression;
+#[cfg(test)]
+mod compression_tests;
 
 use crate::chunks::Chunks;
 use crate::packet_sizes::{ack_bytes, syn_bytes};
-use compression::Compression;
+use compression::{BLOCKS_EXPECTED, Compression};
 use longfat_units::{Interval, Time};
 use longfat_wire::{
     Ecn, Explicit, Extra, FlowId, Function, Kind, Packet, QuickStart, RateCode, SackBlocks, SimPacket,
@@ -228,6 +230,43 @@ impl Receiver {
             (self.deadline - self.config.delayed_ack.unwrap_or(Interval::ZERO), self.echo)
         });
         Some(self.acknowledge(arrived, stamp))
+    }
+
+    /// A segment arrived above a gap, or into one, or a second time. Returns the acknowledgement that is due now: its own,
+    /// or that of those which have waited.
+    #[cold]
+    #[inline(never)]
+    fn take_compressed(&mut self, now: Time, packet: &SimPacket, urgent: bool) -> Option<SimPacket> {
+        let held = self.compression.as_ref().and_then(|compression| compression.held());
+        // a third block might push one out that no acknowledgement has told of
+        let before =
+            held.filter(|_| packet.seq > self.next && self.is_apart(packet.seq)).map(|(arrived, stamp)| {
+                let before = self.acknowledge(arrived, stamp);
+                self.unacknowledged = 1;
+                before
+            });
+        let is_old = packet.seq < self.next;
+        self.reassemble(packet.seq);
+        let missing = self.next;
+        let at_once = urgent || self.quick > 0 || is_old || self.early.is_empty();
+        let compression = self.compression.as_mut()?;
+        if at_once || compression.is_due(missing) {
+            self.quick = self.quick.saturating_sub(1);
+            return Some(self.acknowledge(now, packet.stamp));
+        }
+        let wait = compression.hold(now, packet.stamp);
+        if self.deadline == Time::NEVER {
+            self.deadline = now + wait;
+        }
+        before
+    }
+
+    /// Whether the segment touches none of the last blocks, and there are as many as may be new.
+    fn is_apart(&self, seq: u64) -> bool {
+        let blocks = self.sack_blocks();
+        let touches = |&(start, end): &(u64, u64)| start <= seq + 1 && seq <= end;
+        let last: Vec<(u64, u64)> = blocks.iter().take(BLOCKS_EXPECTED).collect();
+        last.len() == BLOCKS_EXPECTED && !last.iter().any(touches)
     }
 
     fn reassemble(&mut self, seq: u64) {

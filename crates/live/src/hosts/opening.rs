@@ -1,11 +1,11 @@
 //! How hosts open connections: they tell the routers, set the kernel's options, then connect or begin to send.
 
-use super::Hosts;
+use super::{Hosts, UNSENT, open_socket};
 use crate::agenda::Act;
 use crate::connection::{Connection, Endpoint, Owner, carrier, echoes, segment_bytes};
 use crate::datagrams;
 use crate::guided::is_guided;
-use crate::namespace::{ADDRESSES, End};
+use crate::namespace::ADDRESSES;
 use crate::path::{Counts, Path};
 use crate::ports::{ECHO_PORT, GUIDED_PORTS, LISTEN_PORT, connection_id};
 use crate::stamps::Stamps;
@@ -18,11 +18,6 @@ use socket2::Socket;
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddrV4;
 use std::sync::Arc;
-
-/// How much data the kernel holds that it has not sent yet: as much as its path carries in this time,
-/// and at least this many bytes. More would still be sent after a flow's stop; less could run out while this
-/// thread waits for a processor.
-pub const UNSENT: (Interval, u64) = (Interval::from_millis(50), 1 << 16);
 
 impl Hosts<'_> {
     /// Lets an iperf3 open a flow's connection.
@@ -149,11 +144,4 @@ impl Hosts<'_> {
         let held = (self.plan.rate_bps(planned) * UNSENT.0.as_secs_f64() / 8.0) as u64;
         socket.set_tcp_notsent_lowat(held.max(UNSENT.1) as u32)
     }
-}
-
-pub(super) fn open_socket(end: &End, carrier: Carrier) -> Result<Socket> {
-    end.within(match carrier {
-        Carrier::Tcp => socket::tcp,
-        Carrier::Udp => socket::udp,
-    })
 }
