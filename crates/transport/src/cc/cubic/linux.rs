@@ -158,10 +158,10 @@ impl Linux {
             }
         }
         let per_segment = (cwnd * self.standard_count / 8).max(1);
-        while self.acked > per_segment {
-            self.acked -= per_segment;
-            self.standard_cwnd += 1;
-        }
+        // as many as leave something of what was acknowledged
+        let more = self.acked.saturating_sub(1) / per_segment;
+        self.acked -= more * per_segment;
+        self.standard_cwnd += more;
         if self.standard_cwnd > cwnd {
             self.count = self.count.min(cwnd / (self.standard_cwnd - cwnd));
         }
@@ -232,6 +232,19 @@ mod tests {
         assert_eq!((l.beta, l.standard_count, l.c), (717, 15, 410));
         let l = Linux::new(0.4, 819.0 / 1024.0, true);
         assert_eq!((l.beta, l.standard_count), (819, 23));
+    }
+
+    #[test]
+    fn as_many_segments_as_a_program_may_name_are_counted_without_a_loop() {
+        let mut l = linux();
+        let mut w = window(1.0, 1.0);
+        l.on_ack(&ack_at(Time::ZERO, 1e18, Interval::from_millis(100)), &mut w);
+        // 15 / 8 of the window in whole segments add one to the standard window, as long as something is left
+        assert_eq!((l.acked, l.standard_cwnd), (1, 1_000_000_000_000_000_000));
+        let mut l = linux();
+        let mut w = window(8.0, 1.0);
+        l.on_ack(&ack_at(Time::ZERO, 45.0, Interval::from_millis(100)), &mut w);
+        assert_eq!((l.acked, l.standard_cwnd), (15, 8 + 2), "15 each, of 45");
     }
 
     #[test]
