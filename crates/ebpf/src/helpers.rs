@@ -27,7 +27,20 @@ pub(crate) const fn uses_maps(number: i64) -> bool {
 /// The longest format of a line that is printed.
 const LONGEST_FORMAT: usize = 512;
 
+/// A helper takes an instruction's worth of the budget for this many bytes that it copies (chosen here: at least as fast
+/// as an instruction).
+const BYTES_PER_INSTRUCTION: u64 = 64;
+
+/// Why a program ends that has used up its budget.
+pub(crate) const EXHAUSTED: &str = "it ran longer than its budget of instructions; does a loop not end?";
+
 type Outcome = Result<u64, String>;
+
+/// Takes from the budget what it costs to copy this many bytes.
+pub(crate) fn pay(budget: &mut u64, bytes: u64) -> Result<(), String> {
+    *budget = budget.checked_sub(bytes / BYTES_PER_INSTRUCTION).ok_or(EXHAUSTED)?;
+    Ok(())
+}
 
 /// The helpers that call functions of the program; the interpreter has them.
 pub(crate) mod calling {
@@ -38,29 +51,38 @@ pub(crate) mod calling {
 /// Calls the helper with this number, unless it is one that calls.
 #[cold]
 #[inline(never)]
-pub(crate) fn call(memory: &mut Memory, host: &mut Host, number: i64, a: [u64; 5]) -> Outcome {
+pub(crate) fn call(
+    memory: &mut Memory,
+    host: &mut Host,
+    budget: &mut u64,
+    number: i64,
+    a: [u64; 5],
+) -> Outcome {
     match number {
-        1 => lookup(memory, a),
-        2 => update(memory, a),
+        1 => {
+            let (map, key) = map_and_key(memory, budget, a[0], a[1])?;
+            Ok(memory.maps.lookup(map, &key).unwrap_or(0))
+        }
+        2 => update(memory, budget, a),
         3 => {
-            let (map, key) = map_and_key(memory, a[0], a[1])?;
+            let (map, key) = map_and_key(memory, budget, a[0], a[1])?;
             Ok(memory.maps.get_mut(map).map_or(errno::INVALID, |m| m.delete(&key)) as u64)
         }
-        4 | 113 => probe_read(memory, a),
+        4 | 113 => probe_read(memory, budget, a),
         5 | 125 | 160 | 208 => Ok(host.now_ns),
-        6 => print(memory, host, a[0], a[1], &a[2..]),
+        6 => print(memory, host, budget, a[0], a[1], &a[2..]),
         7 => Ok(host.random.below(1 << 32)),
         8 => Ok(0),
         49 => set_option(memory, a),
         57 => Ok(errno::NO_OPTION as u64),
-        107 => storage(memory, host, a),
+        107 => storage(memory, host, budget, a),
         108 => {
             let map = map_number(memory, a[0], Kind::Storage)?;
             connection(a[1])?;
             let key = host.connection.to_le_bytes();
             Ok(memory.maps.get_mut(map).map_or(errno::INVALID, |m| m.delete(&key)) as u64)
         }
-        115 => probe_text(memory, a),
+        115 => probe_text(memory, budget, a),
         116 => {
             connection(a[0])?;
             Ok(0) // the receiver acknowledges by its own rules here
@@ -69,6 +91,7 @@ pub(crate) fn call(memory: &mut Memory, host: &mut Host, number: i64, a: [u64; 5
         130 => {
             let map = ring(memory, a[0])?;
             let bytes = readable(memory, a[1], a[2])?.len() as u32;
+            pay(budget, u64::from(bytes))?;
             let Some(at) = memory.maps.get_mut(map).and_then(|m| m.reserve(bytes)) else {
                 return Ok(errno::BUSY as u64);
             };
@@ -78,6 +101,9 @@ pub(crate) fn call(memory: &mut Memory, host: &mut Host, number: i64, a: [u64; 5
         131 => {
             let map = ring(memory, a[0])?;
             let bytes = u32::try_from(a[1]).unwrap_or(u32::MAX);
+            if memory.maps.get(map).is_some_and(|m| m.has_room(bytes)) {
+                pay(budget, u64::from(bytes))?;
+            }
             let place = memory.maps.get_mut(map).and_then(|m| m.reserve(bytes));
             Ok(place.map_or(0, |at| value_address(map, at)))
         }
@@ -93,7 +119,7 @@ pub(crate) fn call(memory: &mut Memory, host: &mut Host, number: i64, a: [u64; 5
                 .map(|i| memory.load(a[2].wrapping_add(8 * i)).map(u64::from_le_bytes))
                 .collect();
             let words = words.ok_or_else(|| memory.denial(a[2], 8 * count, false))?;
-            print(memory, host, a[0], a[1], &words)
+            print(memory, host, budget, a[0], a[1], &words)
         }
         _ => Err(format!("calls helper {number}, which is not available here")),
     }
@@ -128,29 +154,28 @@ fn readable<'m>(memory: &'m Memory, at: u64, bytes: u64) -> Result<&'m [u8], Str
 }
 
 /// The number of a map with keys, and the key.
-fn map_and_key(memory: &Memory, map: u64, key: u64) -> Result<(usize, Vec<u8>), String> {
+fn map_and_key(memory: &Memory, budget: &mut u64, map: u64, key: u64) -> Result<(usize, Vec<u8>), String> {
     let (found, number) = split(map);
     let known = memory.maps.get(number).filter(|_| found == region::MAP);
     let Some(known) = known.filter(|m| matches!(m.kind(), Kind::Array | Kind::Hash | Kind::LeastRecent))
     else {
         return Err(format!("passes {map:#x} where a map with keys is expected"));
     };
-    Ok((number, readable(memory, key, known.key_bytes() as u64)?.to_vec()))
+    let key = readable(memory, key, known.key_bytes() as u64)?;
+    pay(budget, key.len() as u64)?;
+    Ok((number, key.to_vec()))
 }
 
-fn lookup(memory: &mut Memory, a: [u64; 5]) -> Outcome {
-    let (map, key) = map_and_key(memory, a[0], a[1])?;
-    Ok(memory.maps.lookup(map, &key).unwrap_or(0))
-}
-
-fn update(memory: &mut Memory, a: [u64; 5]) -> Outcome {
-    let (map, key) = map_and_key(memory, a[0], a[1])?;
+fn update(memory: &mut Memory, budget: &mut u64, a: [u64; 5]) -> Outcome {
+    let (map, key) = map_and_key(memory, budget, a[0], a[1])?;
     let bytes = memory.maps.get(map).map_or(0, Map::value_bytes);
-    let value = readable(memory, a[2], bytes as u64)?.to_vec();
+    let value = readable(memory, a[2], bytes as u64)?;
+    pay(budget, bytes as u64)?;
+    let value = value.to_vec();
     Ok(memory.maps.get_mut(map).map_or(errno::INVALID, |m| m.update(&key, &value, a[3])) as u64)
 }
 
-fn storage(memory: &mut Memory, host: &Host, a: [u64; 5]) -> Outcome {
+fn storage(memory: &mut Memory, host: &Host, budget: &mut u64, a: [u64; 5]) -> Outcome {
     let map = map_number(memory, a[0], Kind::Storage)?;
     connection(a[1])?;
     let key = host.connection.to_le_bytes();
@@ -161,6 +186,7 @@ fn storage(memory: &mut Memory, host: &Host, a: [u64; 5]) -> Outcome {
         return Ok(0); // BPF_SK_STORAGE_GET_F_CREATE is not set
     }
     let bytes = memory.maps.get(map).map_or(0, Map::value_bytes);
+    pay(budget, bytes as u64)?;
     let initial = if a[2] == 0 { vec![0; bytes] } else { readable(memory, a[2], bytes as u64)?.to_vec() };
     let Some(of) = memory.maps.get_mut(map) else { return Ok(0) };
     of.update(&key, &initial, 0);
@@ -168,8 +194,12 @@ fn storage(memory: &mut Memory, host: &Host, a: [u64; 5]) -> Outcome {
 }
 
 /// Reads what may not be there; that is no fault, but an error and zeros.
-fn probe_read(memory: &mut Memory, a: [u64; 5]) -> Outcome {
+fn probe_read(memory: &mut Memory, budget: &mut u64, a: [u64; 5]) -> Outcome {
     let bytes = usize::try_from(a[1]).unwrap_or(usize::MAX);
+    if memory.slice_mut(a[0], bytes).is_none() {
+        return Err(memory.denial(a[0], bytes.min(1 << 30), true));
+    }
+    pay(budget, a[1])?;
     let found = memory.slice(a[2], bytes).map(<[u8]>::to_vec);
     let Some(to) = memory.slice_mut(a[0], bytes) else {
         return Err(memory.denial(a[0], bytes.min(1 << 30), true));
@@ -186,9 +216,12 @@ fn probe_read(memory: &mut Memory, a: [u64; 5]) -> Outcome {
     }
 }
 
-fn probe_text(memory: &mut Memory, a: [u64; 5]) -> Outcome {
+fn probe_text(memory: &mut Memory, budget: &mut u64, a: [u64; 5]) -> Outcome {
     let bytes = usize::try_from(a[1]).unwrap_or(usize::MAX).min(1 << 16);
     let found = memory.text(a[2], bytes.saturating_sub(1));
+    // each byte of a text is looked at for its end
+    let looked_at = found.as_ref().map_or(0, |text| text.len().min(bytes) as u64);
+    pay(budget, bytes as u64 + BYTES_PER_INSTRUCTION * looked_at)?;
     let Some(to) = memory.slice_mut(a[0], bytes) else {
         return Err(memory.denial(a[0], bytes, true));
     };
@@ -234,7 +267,14 @@ fn set_option(memory: &mut Memory, a: [u64; 5]) -> Outcome {
 }
 
 /// Keeps a line; the conversions are those of integers and texts.
-fn print(memory: &Memory, host: &mut Host, format: u64, bytes: u64, words: &[u64]) -> Outcome {
+fn print(
+    memory: &Memory,
+    host: &mut Host,
+    budget: &mut u64,
+    format: u64,
+    bytes: u64,
+    words: &[u64],
+) -> Outcome {
     let longest = usize::try_from(bytes).unwrap_or(LONGEST_FORMAT).min(LONGEST_FORMAT);
     let format = memory.text(format, longest).ok_or_else(|| memory.denial(format, longest, false))?;
     let mut words = words.iter().copied();
@@ -271,6 +311,7 @@ fn print(memory: &Memory, host: &mut Host, format: u64, bytes: u64, words: &[u64
         line.push_str(&text);
     }
     let length = line.len() as u64;
+    pay(budget, BYTES_PER_INSTRUCTION * length)?; // each byte is looked at
     host.print(line);
     Ok(length)
 }

@@ -419,12 +419,56 @@ fn what_goes_wrong_is_named_with_its_instruction() {
     assert_eq!(ended, "f0, instruction 2: reads through 0xdeadbeefdead, which is no pointer");
 }
 
+/// Ends with a budget of `instructions`, and not with one less, where this instruction is named.
+fn costs(code: &Code, instructions: u64, last: &str) {
+    assert!(run_code(code, instructions).is_ok(), "{:?}", run_code(code, instructions));
+    let ended = run_code(code, instructions - 1).expect_err("too little");
+    assert_eq!(ended, format!("{last}: it ran longer than its budget of instructions; does a loop not end?"));
+}
+
 #[test]
-fn a_loop_that_does_not_end_costs_its_budget_and_no_more() {
+fn a_program_costs_each_instruction_that_it_runs_once() {
+    let of = |raw: &[Raw], functions: &[usize]| code(raw, functions, &[]).expect("decodes");
+    // r0 = 0; do r0 += 1 while (r0 != 10): 1 + 2 * 10 + 1
+    let looping = [i(0xb7, 0, 0, 0, 0), i(0x07, 0, 0, 0, 1), i(0x55, 0, 0, -2, 10), EXIT];
+    costs(&of(&looping, &[0]), 22, "f0, instruction 3");
+    // a wide load is one instruction, before the end of the budget and after it
+    let (one, other) = (wide(1, 7), wide(2, 7));
+    let wides = [one[0], one[1], i(0xb7, 0, 0, 0, 0), other[0], other[1], EXIT];
+    costs(&of(&wides, &[0]), 4, "f0, instruction 5");
+    let ended = run_code(&of(&wides, &[0]), 1).expect_err("too little");
+    assert!(ended.starts_with("f0, instruction 2: "), "{ended}");
+    let ended = run_code(&of(&wides, &[0]), 0).expect_err("too little");
+    assert!(ended.starts_with("f0, instruction 0: "), "{ended}");
+    // a function of the program: 2 there, and 2 here
+    let called = [i(0x85, 0, 1, 0, 1), EXIT, i(0xb7, 0, 0, 0, 0), EXIT];
+    costs(&of(&called, &[0, 2]), 4, "f0, instruction 1");
+    // bpf_loop(3, function, 0, 0): 6 and 3 * 2
+    let function = wide(2, address(region::FUNCTION, 8));
+    let looped = [
+        i(0xb7, 1, 0, 0, 3),
+        function[0],
+        function[1],
+        i(0xb7, 3, 0, 0, 0),
+        i(0xb7, 4, 0, 0, 0),
+        i(0x85, 0, 0, 0, 181),
+        i(0xb7, 0, 0, 0, 0),
+        EXIT,
+        i(0xb7, 0, 0, 0, 0),
+        EXIT,
+    ];
+    costs(&of(&looped, &[0, 8]), 13, "f0, instruction 7");
+}
+
+#[test]
+fn a_loop_that_does_not_end_is_named() {
     // r0 = 0; while (r0 != r1) r0 = 0: what r1 is, nobody knows before
     let raw = [i(0x79, 1, 1, 8, 0), i(0xb7, 0, 0, 0, 0), i(0x5d, 0, 1, -2, 0), EXIT];
     let ended = run_code(&code(&raw, &[0], &[]).expect("decodes"), 1000).expect_err("no end");
-    assert!(ended.contains("longer than its budget"), "{ended}");
+    assert_eq!(
+        ended,
+        "f0, instruction 2: it ran longer than its budget of instructions; does a loop not end?"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::address::{address, region, split, value_address};
 use crate::error::Fault;
-use crate::helpers;
+use crate::helpers::{self, EXHAUSTED};
 use crate::host::Host;
 use crate::kfuncs;
 use crate::maps::{Kind, errno};
@@ -28,7 +28,7 @@ pub(crate) struct Machine<'a> {
     pub code: &'a Code,
     pub memory: Memory<'a>,
     pub host: &'a mut Host,
-    /// How many instructions may still run.
+    /// How many instructions may still run. Helpers take from it too, for what they copy.
     pub budget: u64,
 }
 
@@ -37,9 +37,16 @@ fn stopped(pc: usize, reason: impl Into<String>) -> Stop {
     Stop { pc, reason: reason.into() }
 }
 
+/// The budget ended `unpaid` instructions before this place, in the same stretch.
 #[cold]
-fn exhausted(pc: usize) -> Stop {
-    stopped(pc, "it ran longer than its budget of instructions; does a loop not end?")
+fn exhausted(code: &Code, mut pc: usize, unpaid: u64) -> Stop {
+    for _ in 0..unpaid {
+        pc -= 1;
+        if code.insns.get(pc).is_some_and(|i| i.op == op::SECOND_HALF) {
+            pc -= 1;
+        }
+    }
+    stopped(pc, EXHAUSTED)
 }
 
 fn divided(a: u64, b: u64) -> u64 {
@@ -123,14 +130,16 @@ impl Machine<'_> {
     fn execute(&mut self, start: usize, r: &mut Registers, frame: usize) -> Result<u64, Stop> {
         let code = self.code;
         let mut pc = start;
-        // the budget pays for whole stretches of instructions, each where it ends: at a jump that is taken, a call, the exit
+        // The budget pays for whole stretches of instructions, each where it ends: at a jump that is taken, a call of a
+        // helper or a function, the exit. The instruction that exceeds it is named, but those after it in the stretch have
+        // run by then; a fault in one of them is told instead.
         let mut left = self.budget;
         let mut from = pc;
         macro_rules! pay {
             () => {
                 match left.checked_sub((pc - from) as u64) {
                     Some(rest) => left = rest,
-                    None => return Err(exhausted(from + left as usize)),
+                    None => return Err(exhausted(code, pc, (pc - from) as u64 - left)),
                 }
             };
         }
@@ -359,8 +368,10 @@ impl Machine<'_> {
                     r[0] = match i.imm {
                         helpers::calling::LOOP => self.repeat(pc - 1, arguments, frame)?,
                         helpers::calling::FOR_EACH_MAP_ELEM => self.for_each(pc - 1, arguments, frame)?,
-                        number => helpers::call(&mut self.memory, self.host, number, arguments)
-                            .map_err(|reason| stopped(pc - 1, reason))?,
+                        number => {
+                            helpers::call(&mut self.memory, self.host, &mut self.budget, number, arguments)
+                                .map_err(|reason| stopped(pc - 1, reason))?
+                        }
                     };
                     (left, from) = (self.budget, pc);
                 }
@@ -416,8 +427,12 @@ impl Machine<'_> {
         else {
             return Err(stopped(pc, format!("passes {:#x} where a map with keys is expected", a[0])));
         };
-        let mut count = 0;
-        for (key, place) in known.entries() {
+        let key_bytes = known.key_bytes() as u64;
+        let (mut count, mut last) = (0, None);
+        // one after the other, as the function may end this, and may change the map
+        while let Some((key, place)) = self.memory.maps.get(map).and_then(|m| m.entry_after(last.as_deref()))
+        {
+            helpers::pay(&mut self.budget, key_bytes).map_err(|reason| stopped(pc, reason))?;
             // the key lies at the end of the stack, where no frame is
             let end = self.memory.stack.len();
             let at = end.saturating_sub(key.len());
@@ -427,6 +442,7 @@ impl Machine<'_> {
             if self.call(function, arguments, frame + 1)? != 0 {
                 break;
             }
+            last = Some(key);
         }
         Ok(count)
     }

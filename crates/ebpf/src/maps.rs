@@ -4,6 +4,7 @@
 use crate::address::value_address;
 use crate::error::{LoadError, Loaded};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// The most bytes that the values of an object's maps may take (chosen here; the kernel charges them to the user's
 /// memory).
@@ -100,6 +101,8 @@ pub(crate) struct Map {
     data: Vec<u8>,
     /// The slot of each key, and when it was last used.
     slots: BTreeMap<Vec<u8>, (u32, u64)>,
+    /// The keys in the order in which they were last used, of a map that gives up the first of them.
+    by_use: BTreeMap<u64, Vec<u8>>,
     free: Vec<u32>,
     uses: u64,
     /// The records of a ring that are reserved; and how many were submitted.
@@ -113,6 +116,7 @@ impl Map {
             spec: spec.clone(),
             data: Vec::new(),
             slots: BTreeMap::new(),
+            by_use: BTreeMap::new(),
             free: Vec::new(),
             uses: 0,
             reserved: BTreeMap::new(),
@@ -149,9 +153,9 @@ impl Map {
         match self.spec.kind {
             Kind::Ring => {
                 let record = self.reserved.range(..=at as u32).next_back();
-                record.is_some_and(|(&start, &len)| at + count <= (start + len) as usize)
+                record.is_some_and(|(&start, &len)| at.saturating_add(count) <= (start + len) as usize)
             }
-            _ => at % self.spec.stride() + count <= self.spec.value_bytes,
+            _ => (at % self.spec.stride()).saturating_add(count) <= self.spec.value_bytes,
         }
     }
 
@@ -175,8 +179,10 @@ impl Map {
         }
         self.uses += 1;
         let (slot, used) = self.slots.get_mut(key)?;
-        *used = self.uses;
-        let slot = *slot;
+        let (slot, before) = (*slot, std::mem::replace(used, self.uses));
+        if let Some(key) = self.by_use.remove(&before) {
+            self.by_use.insert(self.uses, key);
+        }
         Some(self.place(slot))
     }
 
@@ -190,8 +196,8 @@ impl Map {
             Kind::Ring => return Err(errno::INVALID),
             Kind::Hash if self.slots.len() >= self.spec.most_entries as usize => return Err(errno::TOO_BIG),
             Kind::LeastRecent if self.slots.len() >= self.spec.most_entries as usize => {
-                let oldest = self.slots.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
-                oldest.map(|key| self.delete(&key));
+                let oldest = self.by_use.pop_first();
+                oldest.map(|(_, key)| self.delete(&key));
             }
             _ => {}
         }
@@ -207,6 +213,9 @@ impl Map {
         let place = self.place(slot);
         self.data[place as usize..][..stride].fill(0);
         self.slots.insert(key.to_vec(), (slot, self.uses));
+        if self.spec.kind == Kind::LeastRecent {
+            self.by_use.insert(self.uses, key.to_vec());
+        }
         Ok(place)
     }
 
@@ -234,7 +243,8 @@ impl Map {
             return errno::INVALID;
         }
         match self.slots.remove(key) {
-            Some((slot, _)) => {
+            Some((slot, used)) => {
+                self.by_use.remove(&used);
                 self.free.push(slot);
                 0
             }
@@ -242,26 +252,34 @@ impl Map {
         }
     }
 
-    /// The places of all values with their keys, in the order of the keys.
-    pub fn entries(&self) -> Vec<(Vec<u8>, u32)> {
+    /// The entry after that of a key, or the first one, in the order of the keys: its key, and the place of its value.
+    pub fn entry_after(&self, key: Option<&[u8]>) -> Option<(Vec<u8>, u32)> {
         if self.spec.kind == Kind::Array {
-            return (0..self.spec.most_entries).map(|i| (i.to_le_bytes().to_vec(), self.place(i))).collect();
+            let last = key.map(|key| key.try_into().map_or(u32::MAX, u32::from_le_bytes));
+            let index = last.map_or(0, |last| last.saturating_add(1));
+            let is_there = index < self.spec.most_entries;
+            return is_there.then(|| (index.to_le_bytes().to_vec(), self.place(index)));
         }
-        self.slots.iter().map(|(key, &(slot, _))| (key.clone(), self.place(slot))).collect()
+        let begin = key.map_or(Bound::Unbounded, Bound::Excluded);
+        let (key, &(slot, _)) = self.slots.range::<[u8], _>((begin, Bound::Unbounded)).next()?;
+        Some((key.clone(), self.place(slot)))
+    }
+
+    /// Whether a record of this size may be reserved in a ring.
+    pub fn has_room(&self, bytes: u32) -> bool {
+        let taken = if self.reserved.is_empty() { 0 } else { self.data.len() as u64 };
+        self.spec.kind == Kind::Ring && taken + u64::from(bytes) <= u64::from(self.spec.most_entries)
     }
 
     /// Reserves a record of a ring. Nobody reads them here, so there is always room for one.
     pub fn reserve(&mut self, bytes: u32) -> Option<u32> {
-        if self.spec.kind != Kind::Ring || bytes > self.spec.most_entries {
+        if !self.has_room(bytes) {
             return None;
         }
         if self.reserved.is_empty() {
             self.data.clear();
         }
         let start = self.data.len();
-        if start + bytes as usize > self.spec.most_entries as usize {
-            return None;
-        }
         self.data.resize((start + bytes as usize).next_multiple_of(8), 0);
         self.reserved.insert(start as u32, bytes);
         Some(start as u32)
@@ -314,5 +332,60 @@ impl Maps {
         for map in self.maps.iter_mut().filter(|map| map.kind() == Kind::Storage) {
             map.delete(&connection.to_le_bytes());
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn map(kind: Kind, most_entries: u32) -> Map {
+        let name = "entries".to_owned();
+        Map::new(&Spec {
+            name,
+            kind,
+            key_bytes: 4,
+            value_bytes: 8,
+            most_entries,
+            initial: Vec::new(),
+            is_constant: false,
+        })
+    }
+
+    fn set(map: &mut Map, keys: impl IntoIterator<Item = u32>) {
+        for key in keys {
+            assert_eq!(map.update(&key.to_le_bytes(), &[7; 8], 0), 0);
+        }
+    }
+
+    fn keys(map: &Map) -> Vec<u32> {
+        let next = |entry: &(Vec<u8>, u32)| map.entry_after(Some(&entry.0));
+        let entries = std::iter::successors(map.entry_after(None), next);
+        entries.map(|(key, _)| u32::from_le_bytes(key.try_into().expect("4 bytes"))).collect()
+    }
+
+    #[test]
+    fn a_full_map_gives_up_the_key_that_was_last_used_longest_ago() {
+        let mut map = map(Kind::LeastRecent, 3);
+        set(&mut map, [1, 2, 3]);
+        assert!(map.find(&1_u32.to_le_bytes()).is_some());
+        set(&mut map, [4]);
+        assert_eq!(keys(&map), [1, 3, 4], "2 was used before 3 and 1");
+        assert_eq!(map.delete(&3_u32.to_le_bytes()), 0);
+        set(&mut map, [5, 6]);
+        assert_eq!(keys(&map), [4, 5, 6], "5 has taken the place of 3, and 6 that of 1");
+    }
+
+    #[test]
+    fn entries_come_one_after_the_other_also_after_one_that_was_removed() {
+        let mut hash = map(Kind::Hash, 5);
+        set(&mut hash, [1, 2, 3]);
+        assert_eq!(keys(&hash), [1, 2, 3]);
+        hash.delete(&2_u32.to_le_bytes());
+        let after = hash.entry_after(Some(&2_u32.to_le_bytes())).expect("3");
+        assert_eq!(after.0, 3_u32.to_le_bytes());
+        assert_eq!(hash.entry_after(Some(&3_u32.to_le_bytes())), None);
+        assert_eq!(keys(&map(Kind::Array, 3)), [0, 1, 2]);
     }
 }

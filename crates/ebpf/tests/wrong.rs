@@ -121,6 +121,53 @@ fn a_program_that_goes_wrong_is_ended_with_its_name_its_instruction_and_the_reas
     }
 }
 
+/// Programs whose helpers work hard. Each comes twice: so that the budget covers it, and so that it does not.
+const HARD: &str = r#"
+struct { __uint(type, 2); __uint(max_entries, 2); __type(key, u32); __type(value, u64[1 << 17]); } large SEC(".maps");
+struct { __uint(type, 9); __uint(max_entries, 8); __type(key, u32); __type(value, u64[1 << 17]); } recent SEC(".maps");
+#define VALUES(FROM, TO) \
+    u32 first = 0, second = 1; \
+    u64 *FROM = bpf_map_lookup_elem(&large, &first), *TO = bpf_map_lookup_elem(&large, &second); \
+    if (!FROM || !TO) return 0;
+#define TWICE(NAME) \
+    AVOID(few_##NAME) { NAME(8); } \
+    AVOID(many_##NAME) { NAME(80); }
+static long (*read_kernel)(void *to, u32 bytes, const void *from) = (void *)113;
+static long (*read_text)(void *to, u32 bytes, const void *from) = (void *)115;
+
+static int copying(int times) { VALUES(from, to) for (int i = 0; i < times; i++) read_kernel(to, 1 << 20, from); return 0; }
+static int reading(int times) {
+    VALUES(from, to)
+    read_kernel(from, 8, "aaaaaaa");
+    for (int i = 0; i < 15 * times; i++) read_text(to, 65536, from);
+    return 0;
+}
+static int updating(int times) {
+    VALUES(from, to)
+    for (int i = 0; i < times; i++) { u32 key = i; bpf_map_update_elem(&recent, &key, from, 0); }
+    return 0;
+}
+TWICE(copying)
+TWICE(reading)
+TWICE(updating)
+"#;
+
+#[test]
+fn what_helpers_copy_is_taken_from_the_budget() {
+    let Some(file) = objects::of(&format!("{HEAD}{HARD}"), "hard", &["-O1"]) else { return };
+    let object = Object::new(&file).unwrap_or_else(|error| panic!("{error}"));
+    for name in ["copying", "reading", "updating"] {
+        let ended = |times: &str| grow(&mut started(&algorithm(&object, &format!("{times}_{name}")))).1;
+        assert_eq!(ended("few"), None, "{name}");
+        let failure = ended("many").unwrap_or_else(|| panic!("{name} did not fail"));
+        assert!(
+            failure.ends_with("it ran longer than its budget of instructions; does a loop not end?"),
+            "{failure}"
+        );
+        assert!(failure.contains("avoid_many_"), "{failure}");
+    }
+}
+
 #[test]
 fn a_timeout_comes_after_a_program_has_set_the_greatest_window_too() {
     let Some(object) = runs() else { return };
