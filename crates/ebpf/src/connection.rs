@@ -23,7 +23,7 @@
 //! the least burst of a paced connection.
 
 use crate::address::{address, region};
-use crate::host::{Host, UPTIME_NS};
+use crate::host::{Host, TICK_NS, UPTIME_NS};
 use crate::image::Image;
 use crate::interpreter::Machine;
 use crate::kernel_model::model;
@@ -566,11 +566,16 @@ impl CongestionControl for Connection {
         self.give_out(w);
     }
 
-    fn on_restart(&mut self, now: Time, w: &mut Window) {
+    fn on_restart(&mut self, now: Time, last_sent: Option<Time>, w: &mut Window) {
         self.set_now(now);
         self.take_in(w);
-        self.sock.set_time(self.host.now_ns);
         let f = self.sock.fields();
+        let opened = self.sock.get(f.lsndtime); // tcp_finish_connect
+        self.sock.set_time(self.host.now_ns);
+        let now_ticks = self.sock.get(f.lsndtime);
+        // tcp_event_data_sent: the program still sees when the segment before this one left
+        let before = last_sent.map_or(opened, |at| ((at.as_ns() + UPTIME_NS) / TICK_NS) as u32);
+        self.sock.set(f.lsndtime, before);
         let delivered = self.sock.get(f.delivered).max(1);
         self.sock.set(f.app_limited, delivered);
         if self.has(Callback::CwndEventTxStart) {
@@ -578,6 +583,7 @@ impl CongestionControl for Connection {
         } else {
             self.call(Callback::CwndEvent, &[TX_START], 0);
         }
+        self.sock.set(f.lsndtime, now_ticks);
         self.give_out(w);
     }
 

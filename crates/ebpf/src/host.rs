@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 pub(crate) const UPTIME_NS: u64 = 1_000_000_000_000;
 /// The kernel's ticks a second (CONFIG_HZ of Debian's kernels).
 pub(crate) const HZ: u64 = 250;
+/// Nanoseconds a tick.
+pub(crate) const TICK_NS: u64 = 1_000_000_000 / HZ;
 /// The most lines that are kept of what programs print.
 const MOST_LINES: usize = 64;
 
@@ -37,7 +39,7 @@ impl Host {
 
     /// The kernel's ticks since it came up.
     pub const fn jiffies(&self) -> u64 {
-        self.now_ns / (1_000_000_000 / HZ)
+        self.now_ns / TICK_NS
     }
 
     /// Keeps a line that a program printed.

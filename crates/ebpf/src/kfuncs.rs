@@ -5,20 +5,24 @@
 //! The kernel also offers the callbacks of bbr and dctcp (`kfunc_names`). They keep their state in the connection's
 //! private memory, in a layout that a program may read; they are refused by name.
 
+use crate::address::{address, region};
 use crate::bytes::u32_at;
 use crate::helpers::connection;
-use crate::host::{Host, UPTIME_NS};
-use crate::kernel_model::CWND_LIMITED_BIT;
+use crate::host::{Host, TICK_NS, UPTIME_NS};
+use crate::kernel_model::{ACK_SAMPLE_BYTES, CWND_LIMITED_BIT};
 use crate::memory::Memory;
 use crate::native::Native;
 use longfat_transport::cc::cubic::Cubic;
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Controller, Value, Window, find};
-use longfat_units::Time;
+use longfat_units::{Interval, Time};
 
 /// Reno halves its window, and keeps two segments.
 const LEAST_SSTHRESH: u32 = 2;
 /// TCP_CA_Loss, with which CUBIC forgets everything (bictcp_reset).
 const CA_LOSS: u64 = 4;
+
+/// CA_EVENT_TX_START: something is sent, and nothing was in flight.
+const TX_START: u64 = 0;
 
 /// What a kfunc does.
 type Body = fn(&mut Memory, &mut Host, [u64; 5]) -> Result<u64, String>;
@@ -34,9 +38,9 @@ const KFUNCS: &[(&str, Body)] = &[
     ("cubictcp_recalc_ssthresh", |m, host, _| cubic_ssthresh(m, host)),
     ("cubictcp_cong_avoid", |m, host, a| cubic_cong_avoid(m, host, a[2] as u32)),
     ("cubictcp_state", |m, host, a| if a[1] == CA_LOSS { cubic_reset(m, host) } else { Ok(0) }),
-    ("cubictcp_cwnd_event", |_, _, _| Ok(0)), // the simulator's connections are not idle while they have data
-    ("cubictcp_cwnd_event_tx_start", |_, _, _| Ok(0)),
-    ("cubictcp_acked", |m, host, _| cubic_acked(m, host)),
+    ("cubictcp_cwnd_event", |m, host, a| if a[1] == TX_START { cubic_restart(m, host) } else { Ok(0) }),
+    ("cubictcp_cwnd_event_tx_start", |m, host, _| cubic_restart(m, host)),
+    ("cubictcp_acked", |m, host, a| cubic_acked(m, host, a[1])),
     ("bpf_iter_num_new", |m, _, a| iterate(m, a)),
     ("bpf_iter_num_next", |m, _, a| next(m, a[0])),
     ("bpf_iter_num_destroy", |_, _, _| Ok(0)),
@@ -147,6 +151,17 @@ fn cubic_reset(memory: &mut Memory, host: &mut Host) -> Result<u64, String> {
     with_cubic(memory, host, |cubic, _, _| cubic.reset(now)).map(|()| 0)
 }
 
+/// Moves the curve by the ticks since lsndtime, as cubictcp_cwnd_event does; there is none before cubictcp_init.
+fn cubic_restart(memory: &mut Memory, host: &mut Host) -> Result<u64, String> {
+    let idle_ticks = (host.jiffies() as u32).wrapping_sub(get(memory, memory.model.fields.lsndtime)) as i32;
+    let idle = Interval::from_ns(u64::from(idle_ticks.max(0).unsigned_abs()) * TICK_NS);
+    let now = now(host);
+    if let Some(cubic) = &mut host.native.cubic {
+        cubic.restart(now, idle);
+    }
+    Ok(0)
+}
+
 /// The window of the connection, with the fraction that CUBIC had left.
 fn window(memory: &Memory, native: &Native) -> Window {
     let whole = f64::from(cwnd(memory));
@@ -203,7 +218,10 @@ fn cubic_ssthresh(memory: &mut Memory, host: &mut Host) -> Result<u64, String> {
     Ok(u64::from((reduced as u32).max(LEAST_SSTHRESH)))
 }
 
-fn cubic_acked(memory: &mut Memory, host: &mut Host) -> Result<u64, String> {
+fn cubic_acked(memory: &mut Memory, host: &mut Host, sample: u64) -> Result<u64, String> {
+    if sample != address(region::SAMPLE, 0) || memory.sample.len() != ACK_SAMPLE_BYTES {
+        return Err(format!("passes {sample:#x} where the sample of an acknowledgement is expected"));
+    }
     let Some(ack) = host.native.ack.filter(|_| host.native.is_used()) else { return Ok(0) };
     let ssthresh = with_cubic(memory, host, |cubic, w, _| {
         cubic.acked(&ack, w);

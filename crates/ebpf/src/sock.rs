@@ -12,7 +12,7 @@
 //! | ecn_flags | TCP_ECN_OK for an algorithm with TCP_CONG_NEEDS_ECN |
 
 use crate::bytes::{u32_at, u64_at};
-use crate::host::HZ;
+use crate::host::TICK_NS;
 use crate::kernel_model::{CWND_LIMITED_BIT, Fields, Model, model};
 use longfat_transport::cc::Ack;
 use longfat_units::Interval;
@@ -148,7 +148,7 @@ impl Sock {
         let f = self.fields();
         self.set_wide(f.tcp_mstamp, now_ns / 1000);
         self.set_wide(f.tcp_clock_cache, now_ns);
-        let jiffies = (now_ns / (1_000_000_000 / HZ)) as u32;
+        let jiffies = (now_ns / TICK_NS) as u32;
         self.set(f.lsndtime, jiffies);
         self.set(f.snd_cwnd_stamp, jiffies);
     }

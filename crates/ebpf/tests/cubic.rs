@@ -5,7 +5,7 @@
 mod objects;
 
 use longfat_ebpf::Object;
-use longfat_transport::cc::{Ack, CongestionControl, Delivery, Opening, Repair, Window};
+use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Delivery, Opening, Repair, Window};
 use longfat_units::{Interval, Time};
 
 /// Each acknowledgement takes a segment from the window, as in a recovery that sends nothing.
@@ -92,4 +92,72 @@ fn a_recovery_below_ssthresh_lowers_it_to_the_window_once_a_train_of_acknowledge
         }
     }
     assert_eq!(lowered, Some((15, 37.0, 37.0)), "at the window that the acknowledgement found");
+}
+
+/// Lets CUBIC's own functions grow the window, and hear of idle times.
+const RESUMING: &str = r#"
+#include "kernel_types.h"
+extern void cubictcp_init(struct tcp_sock *tp) __ksym;
+extern void cubictcp_cong_avoid(struct tcp_sock *tp, u32 ack, u32 acked) __ksym;
+extern void cubictcp_cwnd_event(struct tcp_sock *tp, u32 event) __ksym;
+extern void cubictcp_acked(struct tcp_sock *tp, const struct ack_sample *sample) __ksym;
+extern u32 cubictcp_recalc_ssthresh(struct tcp_sock *tp) __ksym;
+SEC("struct_ops") void BPF_PROG(init, struct tcp_sock *tp) { cubictcp_init(tp); }
+SEC("struct_ops") u32 BPF_PROG(ssthresh, struct tcp_sock *tp) { return tp->snd_cwnd = cubictcp_recalc_ssthresh(tp); }
+SEC("struct_ops") u32 BPF_PROG(undo_cwnd, struct tcp_sock *tp) { return tp->snd_cwnd; }
+SEC("struct_ops") void BPF_PROG(event, struct tcp_sock *tp, u32 event) { cubictcp_cwnd_event(tp, event); }
+SEC("struct_ops") void BPF_PROG(acked, struct tcp_sock *tp, const struct ack_sample *sample)
+{ cubictcp_acked(tp, SAMPLE); }
+SEC("struct_ops") void BPF_PROG(control, struct tcp_sock *tp, u32 ack, int flag, const void *rs)
+{ cubictcp_cong_avoid(tp, ack, 10); }
+SEC(".struct_ops.link") struct tcp_congestion_ops resuming = {
+    .ssthresh = (void *)ssthresh, .undo_cwnd = (void *)undo_cwnd, .cong_control = (void *)control,
+    .pkts_acked = (void *)acked, .cwnd_event = (void *)event, .init = (void *)init, .name = "resuming" };
+char _license[] SEC("license") = "GPL";
+"#;
+
+/// The window 4 s after a loss at 1000 segments, without what was idle after the first 2 s; and why it ended.
+fn resumed(object: &Object, idle: Interval) -> (f64, Option<String>) {
+    let mut connection = object.algorithm(None).expect("the only one").connection();
+    connection.on_start(1448);
+    let mut w = Window { cwnd: 1000.0, ssthresh: f64::INFINITY, max_ssthresh: f64::INFINITY };
+    let (opened, rtt) = (Time::ZERO, ms(100));
+    connection.on_open(&Opening { now: opened, rtt: None, selective: true }, &mut w);
+    let loss = Congestion { cause: Cause::Loss, now: opened, in_flight: 1000.0, srtt: rtt, base_rtt: rtt };
+    connection.on_congestion(&loss, &mut w);
+    let mut now = opened;
+    for i in 0..400 {
+        if i == 200 {
+            let last_sent = now;
+            now += idle;
+            connection.on_restart(now, Some(last_sent), &mut w);
+        }
+        now += ms(10);
+        connection.on_sample(&ack(now, rtt));
+        connection.on_delivery(&delivery(now, rtt), &mut w);
+    }
+    (w.cwnd, connection.take_failure())
+}
+
+#[test]
+fn an_idle_time_does_not_let_the_window_jump_to_where_the_curve_would_be() {
+    let Some(file) = objects::of(RESUMING, "resuming", &["-DSAMPLE=sample"]) else { return };
+    let object = Object::new(&file).unwrap_or_else(|error| panic!("{error}"));
+    let (steady, failure) = resumed(&object, Interval::ZERO);
+    assert_eq!(failure, None);
+    assert!((750.0..1000.0).contains(&steady), "{steady}");
+    let (paused, _) = resumed(&object, ms(4000));
+    assert!((paused - steady).abs() <= 2.0, "{paused} after an idle time, {steady} without");
+}
+
+#[test]
+fn only_the_sample_of_an_acknowledgement_is_accepted_as_one() {
+    let Some(file) = objects::of(RESUMING, "sampled", &["-DSAMPLE=0"]) else { return };
+    let object = Object::new(&file).unwrap_or_else(|error| panic!("{error}"));
+    let (_, failure) = resumed(&object, Interval::ZERO);
+    let failure = failure.expect("no sample");
+    assert!(
+        failure.ends_with("cubictcp_acked: passes 0x0 where the sample of an acknowledgement is expected"),
+        "{failure}"
+    );
 }

@@ -48,7 +48,35 @@ fn an_object_for_linux_7_1_learns_of_the_first_segment_in_flight_by_a_callback_o
     connection.observe(move |called: &Called| kept.lock().expect("alone").push(called.callback));
     connection.on_start(1448);
     let mut w = Window { cwnd: 10.0, ssthresh: f64::INFINITY, max_ssthresh: f64::INFINITY };
-    connection.on_restart(Time::from_ns(1_000_000), &mut w);
+    connection.on_restart(Time::from_ns(1_000_000), None, &mut w);
     assert_eq!((w.cwnd, connection.take_failure()), (7.0, None));
     assert_eq!(*seen.lock().expect("alone"), ["cwnd_event_tx_start"], "cwnd_event does not hear of it");
+}
+
+/// What a program is told of an idle time: the ticks since the last segment left.
+const IDLE: &str = r#"
+#include "kernel_types.h"
+struct tcp_sock___sent { u32 lsndtime; } CO_RE;
+static u64 (*ticks)(void) = (void *)118;
+SEC("struct_ops") u32 BPF_PROG(ssthresh, struct tcp_sock *tp) { return tp->snd_cwnd / 2; }
+SEC("struct_ops") u32 BPF_PROG(undo_cwnd, struct tcp_sock *tp) { return tp->snd_cwnd; }
+SEC("struct_ops") void BPF_PROG(cong_control, struct tcp_sock *tp, u32 ack, int flag, const void *rs) { }
+SEC("struct_ops") void BPF_PROG(cwnd_event, struct tcp_sock *tp, u32 event)
+{ tp->snd_cwnd = 100 + (u32)ticks() - ((struct tcp_sock___sent *)tp)->lsndtime; }
+SEC(".struct_ops.link") struct tcp_congestion_ops idle = {
+    .ssthresh = (void *)ssthresh, .undo_cwnd = (void *)undo_cwnd, .cong_control = (void *)cong_control,
+    .cwnd_event = (void *)cwnd_event, .name = "idle" };
+char _license[] SEC("license") = "GPL";
+"#;
+
+#[test]
+fn a_program_sees_how_long_nothing_was_sent() {
+    let Some(file) = objects::of(IDLE, "idle", &[]) else { return };
+    let object = Object::new(&file).unwrap_or_else(|error| panic!("{error}"));
+    let mut connection = object.algorithm(None).expect("the only one").connection();
+    connection.on_start(1448);
+    let mut w = Window { cwnd: 10.0, ssthresh: f64::INFINITY, max_ssthresh: f64::INFINITY };
+    let at = |ms: u64| Time::from_ns(1_000_000 * ms);
+    connection.on_restart(at(500), Some(at(100)), &mut w);
+    assert_eq!((w.cwnd, connection.take_failure()), (200.0, None), "400 ms are 100 ticks of 4 ms");
 }

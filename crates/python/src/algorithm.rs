@@ -239,7 +239,7 @@ impl CongestionControl for UserAlgorithm {
         self.call_at(Hook::Timeout, now, w);
     }
 
-    fn on_restart(&mut self, now: Time, w: &mut Window) {
+    fn on_restart(&mut self, now: Time, _: Option<Time>, w: &mut Window) {
         self.call_at(Hook::Restart, now, w);
     }
 

@@ -91,6 +91,7 @@ pub struct Deliveries {
     min_rtt: Interval,
     /// Segments in flight after the last event of this connection.
     in_flight: u64,
+    last_sent: Option<Time>,
 }
 
 impl Default for Deliveries {
@@ -106,6 +107,7 @@ impl Default for Deliveries {
             newest: None,
             min_rtt: Interval::MAX,
             in_flight: 0,
+            last_sent: None,
         }
     }
 }
@@ -129,6 +131,11 @@ impl Deliveries {
     /// Segments in flight after the last event of this connection.
     pub const fn in_flight(&self) -> u64 {
         self.in_flight
+    }
+
+    /// When the last segment left.
+    pub const fn last_sent(&self) -> Option<Time> {
+        self.last_sent
     }
 
     /// Whether the application limits the flow.
@@ -158,6 +165,7 @@ impl Deliveries {
             (self.first_sent, self.delivered_at) = (now, now);
         }
         self.in_flight = in_flight;
+        self.last_sent = Some(now);
         let sending = Sending {
             at: now,
             first_sent: self.first_sent,

@@ -117,7 +117,7 @@ impl Sender {
                 &Opening { now: Time::ZERO + base_rtt, rtt, selective: !path.base_rtt_ms.is_multiple_of(3) },
                 &mut w,
             );
-            control.on_restart(Time::ZERO + base_rtt, &mut w);
+            control.on_restart(Time::ZERO + base_rtt, None, &mut w);
         }
         Sender {
             mirror: control.mirror(1500.0),

@@ -485,7 +485,7 @@ impl CongestionControl for Bbr {
         self.policer.reset();
     }
 
-    fn on_restart(&mut self, now: Time, w: &mut Window) {
+    fn on_restart(&mut self, now: Time, _: Option<Time>, w: &mut Window) {
         self.idle_restart = true;
         self.aggregation.restart(now);
         match self.mode {

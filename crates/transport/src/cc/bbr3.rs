@@ -426,7 +426,7 @@ impl CongestionControl for Bbr3 {
     }
 
     /// HandleRestartFromIdle.
-    fn on_restart(&mut self, now: Time, w: &mut Window) {
+    fn on_restart(&mut self, now: Time, _: Option<Time>, w: &mut Window) {
         self.idle_restart = true;
         self.extra_acked_since = now;
         self.aggregation.restart(now);

@@ -366,7 +366,8 @@ pub trait CongestionControl {
     fn on_timeout(&mut self, _now: Time, _w: &mut Window) {}
 
     /// Model-based: a segment is about to leave, nothing is in flight, and the application has been limiting.
-    fn on_restart(&mut self, _now: Time, _w: &mut Window) {}
+    /// `last_sent` is when the segment before it left, `None` for the first one.
+    fn on_restart(&mut self, _now: Time, _last_sent: Option<Time>, _w: &mut Window) {}
 
     /// Model-based: whether the algorithm itself keeps the path from being filled, so that samples count as
     /// limited by the application. Called after `on_delivery`.

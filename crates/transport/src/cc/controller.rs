@@ -163,8 +163,8 @@ impl CongestionControl for Controller {
     fn on_timeout(&mut self, now: Time, w: &mut Window) {
         each!(self, c => c.on_timeout(now, w))
     }
-    fn on_restart(&mut self, now: Time, w: &mut Window) {
-        each!(self, c => c.on_restart(now, w))
+    fn on_restart(&mut self, now: Time, last_sent: Option<Time>, w: &mut Window) {
+        each!(self, c => c.on_restart(now, last_sent, w))
     }
     fn holds_back(&self) -> bool {
         each!(self, c => c.holds_back())

@@ -33,7 +33,7 @@ use curve::{Curve, Text};
 use hystart::HyStart;
 use linux::Linux;
 use longfat_units::parameters::{Parameter, Parameters};
-use longfat_units::{Entry, Style, Time};
+use longfat_units::{Entry, Interval, Style, Time};
 
 const RFC_BETA: f64 = 0.7;
 const PAPER_BETA: f64 = 0.8;
@@ -126,6 +126,13 @@ impl Cubic {
         }
         if let Some(hystart) = &mut self.hystart {
             hystart.restart(now);
+        }
+    }
+
+    /// Sending begins again after an idle time (cubictcp_cwnd_event).
+    pub fn restart(&mut self, now: Time, idle: Interval) {
+        if let Rule::Linux(linux) = &mut self.rule {
+            linux.restart(now, idle);
         }
     }
 

@@ -30,8 +30,8 @@ impl Sender {
     #[inline(never)]
     pub(super) fn record_delivery(&mut self, now: Time, seq: u64) {
         let in_flight = self.in_flight();
-        if in_flight <= 1 && self.deliveries.as_ref().is_some_and(|d| d.is_app_limited()) {
-            self.controller.on_restart(now, &mut self.window);
+        if let Some(limited) = self.deliveries.as_ref().filter(|d| in_flight <= 1 && d.is_app_limited()) {
+            self.controller.on_restart(now, limited.last_sent(), &mut self.window);
             self.check("on_restart", now);
         }
         let Some(deliveries) = &mut self.deliveries else { return };

@@ -53,7 +53,7 @@ impl CongestionControl for Listener {
     fn on_lost(&mut self, lost: &LostSegment, _: &mut Window) {
         self.told().lost.push(*lost);
     }
-    fn on_restart(&mut self, now: Time, _: &mut Window) {
+    fn on_restart(&mut self, now: Time, _: Option<Time>, _: &mut Window) {
         self.told().restarts.push(now);
     }
     fn on_timeout(&mut self, _: Time, w: &mut Window) {

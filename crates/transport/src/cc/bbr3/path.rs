@@ -214,7 +214,7 @@ impl Path {
         let id = self.sendings;
         self.sendings += 1;
         if self.outstanding.is_empty() && self.deliveries.is_app_limited() {
-            self.bbr.on_restart(self.now, &mut self.w);
+            self.bbr.on_restart(self.now, self.deliveries.last_sent(), &mut self.w);
         }
         self.outstanding.insert(id, seq);
         self.deliveries.sent(seq, self.now, self.in_flight());

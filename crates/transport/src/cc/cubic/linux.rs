@@ -118,6 +118,11 @@ impl Linux {
         };
     }
 
+    /// Nothing was sent for so long: that time does not count on the curve.
+    pub fn restart(&mut self, now: Time, idle: Interval) {
+        self.epoch = self.epoch.map(|epoch| (epoch + idle).min(now));
+    }
+
     fn begin(&mut self, now: Time, cwnd: u64, acked: u64) -> Time {
         self.epoch = Some(now);
         self.acked = acked;
@@ -263,6 +268,23 @@ mod tests {
         let (mut l, mut w) = after_a_loss(1000.0);
         l.on_ack(&ack_at(Time::from_secs_f64(2.0), 1.0, Interval::from_millis(100)), &mut w);
         assert_eq!((l.k, l.origin, l.count), (9300, 1000, 700 / 10));
+    }
+
+    #[test]
+    fn an_idle_time_does_not_count_on_the_curve() {
+        let growth = |idle_s: f64| {
+            let (mut l, mut w) = after_a_loss(1000.0);
+            run(&mut l, &mut w, 0.1, 0.0, 2.0);
+            let again = Time::from_secs_f64(2.0 + idle_s);
+            l.restart(again, Interval::from_secs_f64(idle_s));
+            run(&mut l, &mut w, 0.1, 2.0 + idle_s, 2.0);
+            w.cwnd
+        };
+        assert!((growth(5.0) - growth(0.0)).abs() <= 1.0, "{} {}", growth(5.0), growth(0.0));
+        let (mut l, mut w) = after_a_loss(1000.0);
+        l.on_ack(&ack_at(Time::from_secs_f64(2.0), 1.0, Interval::from_millis(100)), &mut w);
+        l.restart(Time::from_secs_f64(3.0), Interval::from_secs_f64(9.0));
+        assert_eq!(l.epoch, Some(Time::from_secs_f64(3.0)), "and an epoch never begins later than now");
     }
 
     #[test]
