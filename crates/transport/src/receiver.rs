@@ -232,7 +232,7 @@ impl Receiver {
         Some(self.acknowledge(arrived, stamp))
     }
 
-    /// A segment arrived above a gap, or into one, or a second time. Returns the acknowledgement that is due now: its own,
+    /// A segment arrived above a gap, or into one, or below it for a second time. Returns the acknowledgement that is due now: its own,
     /// or that of those which have waited.
     #[cold]
     #[inline(never)]
@@ -245,10 +245,13 @@ impl Receiver {
                 self.unacknowledged = 1;
                 before
             });
-        let is_old = packet.seq < self.next;
+        let (expected, is_old) = (self.next, packet.seq < self.next);
         self.reassemble(packet.seq);
         let missing = self.next;
-        let at_once = urgent || self.quick > 0 || is_old || self.early.is_empty();
+        // Before it counts, Linux looks whether an acknowledgement is due for more than one segment in order. The last
+        // one left when the gap was seen or moved, so it has told of all that was expected before.
+        let has_moved = missing - expected > 1;
+        let at_once = urgent || self.quick > 0 || is_old || has_moved || self.early.is_empty();
         let compression = self.compression.as_mut()?;
         if at_once || compression.is_due(missing) {
             self.quick = self.quick.saturating_sub(1);

@@ -5,11 +5,17 @@
 //! | constant | value | source | deviation |
 //! |---|---|---|---|
 //! | longest wait | 1 ms, or as configured | Linux, tcp_comp_sack_delay_ns | none |
-//! | part of the round-trip time that it is at most | 1/20 | Linux, `__tcp_ack_snd_check` | that of the handshake, which Linux takes if it is the least it knows |
-//! | slack of its timer | 100 us | Linux, tcp_comp_sack_slack_ns | always all of it: another interrupt lets Linux's timer end earlier |
+//! | its limit on short paths | RTT/20 | Linux up to 6.18, `__tcp_ack_snd_check` | the RTT is the handshake's |
+//! | slack of its timer | 100 us | Linux, tcp_comp_sack_slack_ns | always all of it |
 //! | most that wait | 44 | Linux, tcp_comp_sack_nr | none |
 //! | acknowledgements at once | 3 | Linux, TCP_FASTRETRANS_THRESH | none |
 //! | blocks that may be new while some wait | 2 | Linux, TCP_SACK_BLOCKS_EXPECTED | none |
+//!
+//! Linux takes the RTT of the handshake if it is the least it knows. Another interrupt lets Linux's timer end earlier.
+//! Linux 6.19 has a setting in place of RTT/20, tcp_comp_sack_rtt_percent, which is 33 by default: on a short path it waits
+//! up to 6.6 times as long. A segment below the gap puts Linux into its quick mode, where up to 16 acknowledgements leave
+//! at once (tcp_enter_quickack_mode); a mark does so for two of them. Here such a segment alone is acknowledged at once,
+//! and after a mark each one until the sender has answered it.
 
 use longfat_units::{Interval, Time};
 
@@ -49,9 +55,11 @@ impl Compression {
         })
     }
 
-    /// A connection request came.
+    /// A connection request came; it may come again, also after data.
     pub fn open(&mut self, now: Time) {
-        self.opened = Some(now);
+        if self.handshake_rtt.is_none() {
+            self.opened.get_or_insert(now);
+        }
     }
 
     /// Data came.

@@ -82,19 +82,49 @@ fn on_a_short_path_they_wait_for_a_twentieth_of_the_round_trip_time() {
 }
 
 #[test]
-fn what_closes_the_gap_and_what_comes_twice_is_acknowledged_at_once() {
+fn what_closes_the_gap_and_what_comes_below_it_again_is_acknowledged_at_once() {
     let mut r = opened(Interval::from_millis(1), 60_000);
     // 6 waits; 2 closes the gap at 1428 us, and its acknowledgement is that of 6 too; 2 comes again
     assert_eq!(acks(&mut r, [3, 4, 5, 6, 2, 2]), [(0, 4), (357, 5), (714, 6), (1428, 7), (1785, 7)]);
 }
 
 #[test]
-fn a_repair_below_another_gap_lets_three_leave_at_once_again() {
+fn what_comes_above_the_gap_again_waits_as_others_do() {
     let mut r = opened(Interval::from_millis(1), 60_000);
-    let found = acks(&mut r, [3, 5, 6, 7, 2, 8, 9, 10]);
-    // 7 waits, 2 closes the first gap, then 8 and 9 leave at once, and 10 waits
+    assert_eq!(acks(&mut r, [3, 4, 5, 5]), [(0, 4), (357, 5), (714, 6), (2171, 6)]);
+}
+
+#[test]
+fn a_repair_below_another_gap_leaves_at_once_and_lets_three_others_do_so_again() {
+    let mut r = opened(Interval::from_millis(1), 60_000);
+    let found = acks(&mut r, [3, 5, 6, 7, 2, 8, 9, 10, 11]);
+    // 7 waits, 2 closes the first gap and moves what is expected by two, then 8, 9 and 10 leave at once, and 11 waits
     assert_eq!(found[..3], [(0, 4), (357, 6), (714, 7)]);
+    assert_eq!(found[3..], [(1428, 8), (1785, 9), (2142, 10), (2499, 11), (3956, 12)]);
+}
+
+#[test]
+fn a_repair_of_one_segment_alone_is_one_of_the_three() {
+    let mut r = opened(Interval::from_millis(1), 60_000);
+    // 2 and 3 are missing; 2 moves what is expected by one
+    let found = acks(&mut r, [4, 5, 6, 7, 2, 8, 9, 10]);
+    assert_eq!(found[..3], [(0, 5), (357, 6), (714, 7)]);
     assert_eq!(found[3..], [(1428, 8), (1785, 9), (2142, 10), (3599, 11)]);
+}
+
+#[test]
+fn a_request_that_comes_again_does_not_change_the_round_trip_time() {
+    // as on a path of 6 ms, where each waits for one other
+    for again_us in [3_000, 50_000] {
+        let mut r = compressing(Interval::from_millis(1));
+        let mut arrivals = vec![(0, Kind::Syn, 0), (6000, Kind::Data, 0), (6000, Kind::Data, 1)];
+        arrivals.push((again_us, Kind::Syn, 0));
+        arrivals.sort_by_key(|&(us, ..)| us);
+        for (us, kind, seq) in arrivals {
+            r.on_packet(at(us), &packet(kind, seq));
+        }
+        assert_eq!(acks(&mut r, 3..8), [(0, 4), (357, 5), (714, 6), (1471, 8)], "{again_us}");
+    }
 }
 
 #[test]
