@@ -21,7 +21,35 @@ def test_a_value_within_what_live_runs_span_does_not_differ_and_one_outside_diff
 
 def test_one_live_run_is_written_as_it_is_and_several_as_their_range() -> None:
     assert selftests.span([6.15]) == "6.15"
-    assert selftests.span([7.84, 4.47, 6.17]) == "4.47 to 7.84"
+    assert selftests.span([7.84, 4.47, 6.17]) == "4.47 to 7.84 (55 % wide)"
+
+
+def test_values_near_a_range_are_counted_apart_from_those_near_one_live_run() -> None:
+    text = selftests.summary([("bpf_cubic", 2), ("bpf_cc_cubic", 1), ("bpf_dctcp", 1), ("bpf_cc_cubic", 2)])
+    assert text.startswith("3 of 4 values with one live run are within their bounds (5 %, 10 %); ")
+    assert "3 of 4 values of bpf_cc_cubic are as near to the range of 3 live runs" in text
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [["--paths", "2"], ["--paths", "0"], ["--only", "bpf_cubic", "bpf_cubic", "bpf_cubic"], ["--jobs", "0"]],
+)
+def test_a_part_of_the_selftests_is_refused_before_anything_runs(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        selftests.main([*asked, "--write"])
+    assert ended.value.code == 2
+    assert "take" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_table_that_lacks_a_row_of_the_page_is_refused() -> None:
+    page = selftests.PAGE.read_text().partition(selftests.MARKS[0])[2].partition(selftests.MARKS[1])[0]
+    assert matrix.refusal(page, selftests.MARKS, selftests.NAMED_BY) is None
+    without = "".join(line for line in page.splitlines(keepends=True) if not line.startswith("| 3 | "))
+    refused = matrix.refusal(without, selftests.MARKS, selftests.NAMED_BY)
+    assert refused is not None
+    assert "would lose 3 of its rows (3 bpf_cc_cubic, 3 bpf_cubic, 3 bpf_dctcp)" in refused
 
 
 def test_only_an_object_that_noise_moves_between_states_runs_live_several_times() -> None:
@@ -51,7 +79,9 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.skip("the objects are not built (make bpf)")
     copy = tmp_path / matrix.PAGE.name
     head, mark, rest = matrix.PAGE.read_text().partition(matrix.OBJECT_MARKS[0])
-    copy.write_text(head + mark + re.sub(r"Linux [^;]*;", f"Linux {matrix.kernel()};", rest, count=1))
+    copy.write_text(
+        head + mark + re.sub(r"Linux [^;]*;", lambda _: f"Linux {matrix.kernel()};", rest, count=1)
+    )
     monkeypatch.setattr(matrix, "PAGE", copy)
     return copy
 
@@ -90,6 +120,55 @@ def test_a_row_that_was_run_replaces_that_of_the_page_and_counts_anew(
     assert len(changed) == 4  # the row and the line that counts, before and after
 
 
+def test_the_table_of_the_kernels_own_algorithms_keeps_all_its_rows(
+    page: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = page.read_text()
+    assert matrix.main(["--no-run", "--write", "--kept", str(tmp_path / "kept")]) == 2
+    assert page.read_text() == before
+    assert re.search(r"would lose \d+ of its rows \(.*\); nothing was written", capsys.readouterr().err)
+
+
+def test_a_row_without_an_explanation_stays_unexplained_once_it_is_written() -> None:
+    case = next(iter(matrix.cases()))
+    row = matrix.Row(case, [matrix.Figure("cwnd", "1", "9", "+800.0 %", False)], "")
+    written = matrix.WrittenRow(case, row.line)
+    assert written.disagrees
+    assert (row.why, written.why) == ("", "")
+    assert matrix.WrittenRow(case, row.line.replace(matrix.UNEXPLAINED, "noise")).why == "noise"
+
+
+def test_a_row_with_losses_is_another_than_one_without() -> None:
+    with_losses = next(case for case in matrix.cases() if case.loss_every is not None)
+    line = matrix.Row(with_losses, [], "").line
+    page = (
+        f"{matrix.MARKS[0]}\n{with_losses.network.title(with_losses.flows)}:\n\n{line}\n\n{matrix.MARKS[1]}"
+    )
+    assert matrix.on_the_page(with_losses, page, matrix.MARKS) is not None
+    without = page.replace(f"{with_losses.algorithm} *", with_losses.algorithm)
+    assert without != page
+    assert matrix.on_the_page(with_losses, without, matrix.MARKS) is None
+
+
+def test_rows_of_another_kernel_are_refused_before_anything_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = page.read_text()
+    monkeypatch.setattr(matrix.platform, "release", lambda: "9.9.9-1")
+    monkeypatch.setattr(matrix, "measure", lambda *_: pytest.fail("nothing may run"))
+    some = ["--objects", "--only", "hstcp", "--write", "--kept", str(tmp_path / "kept")]
+    assert matrix.main(some) == 2
+    assert page.read_text() == before
+    assert "nothing was written" in capsys.readouterr().err
+
+
+def test_builds_of_one_version_are_other_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = f"{matrix.OBJECT_MARKS[0]}\nLinux 6.18.44-a; 1 of 1 rows agree."
+    for release, other in (("6.18.44-a", None), ("6.18.44-b", "6.18.44-a")):
+        monkeypatch.setattr(matrix.platform, "release", lambda release=release: release)
+        assert matrix.other_kernel(page) == other
+
+
 def test_rows_of_another_kernel_are_neither_mixed_nor_lost(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,4 +176,4 @@ def test_rows_of_another_kernel_are_neither_mixed_nor_lost(
     monkeypatch.setattr(matrix.platform, "release", lambda: "9.9.9-1")
     assert matrix.main([*WRITE, str(tmp_path / "kept")]) == 2
     assert page.read_text() == before
-    assert "this is Linux 9.9.9; nothing was written" in capsys.readouterr().err
+    assert "this is Linux 9.9.9-1; nothing was written" in capsys.readouterr().err

@@ -247,6 +247,9 @@ def test_live_runs_take_what_the_kernel_decides_as_it_is_on_linux_and_refuse_oth
         check(Scenario.from_dict(flow(algorithm=algorithm, stack="linux")))
     with pytest.raises(InputError, match="slow_start_limit: the kernel decides this itself"):
         check(Scenario.from_dict(flow(algorithm="cubic", stack="linux", slow_start_limit=1)))
+    check(Scenario.from_dict(flow(algorithm="cubic", sack_compression="1 ms")))  # what the kernel has
+    with pytest.raises(InputError, match='accepted with --backend live: "1 ms", or leave'):
+        check(Scenario.from_dict(flow(algorithm="cubic", sack_compression="2 ms")))
     with pytest.raises(InputError, match='leave out this key, and any stack but "linux"'):
         check(Scenario.from_dict(flow(algorithm="cubic", stack="ns-2")))
 

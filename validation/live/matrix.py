@@ -35,12 +35,19 @@ MARKS = ("<!-- make validate-live -->\n", "<!-- end of make validate-live -->\n"
 OBJECT_MARKS = ("<!-- make validate-objects -->\n", "<!-- end of make validate-objects -->\n")
 STUDENT_95 = {5: 2.776}
 """Half a 95 % confidence interval in standard errors, by the number of repeats (Student's t)."""
+UNEXPLAINED = "NOT EXPLAINED"
+"""What the page has in place of an explanation; such a row fails."""
 TOLERANCE = {"throughput": 0.05, "cwnd": 0.10, "backoff": 0.03, "sum": 0.05}
 """Larger differences need an explanation; shares must overlap."""
 HEADINGS = {
     1: ("algorithm", "throughput, Mbit/s", "", "mean cwnd", "", "backoff factor (cuts)", "", "why"),
     2: ("algorithm", "throughput of both, Mbit/s", "", "share of the second", "", "why"),
 }
+
+
+def _name(case: Case) -> str:
+    """Returns the first cell of a row."""
+    return case.algorithm + ("" if case.loss_every is None else " *")
 
 
 @dataclass(frozen=True)
@@ -75,9 +82,8 @@ class Row:
     @property
     def line(self) -> str:
         """The row of the table."""
-        name = self.case.algorithm + ("" if self.case.loss_every is None else " *")
-        why = self.why or ("NOT EXPLAINED" if self.disagrees else "")
-        cells = [name, *(cell for figure in self.figures for cell in figure.cells), why]
+        why = self.why or (UNEXPLAINED if self.disagrees else "")
+        cells = [_name(self.case), *(cell for figure in self.figures for cell in figure.cells), why]
         return f"| {' | '.join(cells)} |".replace("  |", " |")
 
 
@@ -95,8 +101,8 @@ class WrittenRow:
 
     @property
     def why(self) -> str:
-        """What explains them."""
-        return self._cells[-1]
+        """What explains them, empty if nothing does."""
+        return "" if self._cells[-1] == UNEXPLAINED else self._cells[-1]
 
     @property
     def _cells(self) -> list[str]:
@@ -207,29 +213,30 @@ def on_the_page(case: Case, page: str, marks: tuple[str, str]) -> WrittenRow | N
     _, _, rest = page.partition(marks[0])
     _, _, table = rest.partition(marks[1])[0].partition(case.network.title(case.flows))
     for line in table.split("\n\n")[1].splitlines() if table else []:
-        if line.removeprefix("|").partition("|")[0].strip().removesuffix(" *") == case.algorithm:
+        if line.removeprefix("|").partition("|")[0].strip() == _name(case):
             return WrittenRow(case, line)
     return None
 
 
 def kernel() -> str:
-    """Returns the version of the running kernel, such as "6.18.44", without what a distribution adds."""
-    return platform.release().partition("-")[0]
+    """Returns the release of the running kernel, with what tells builds of one version apart."""
+    return platform.release()
 
 
 def other_kernel(page: str) -> str | None:
-    """Returns the version of the page's rows with objects, None if it is the running kernel's."""
-    found = re.search(re.escape(OBJECT_MARKS[0]) + r"\s*Linux ([^;-]*)[^;]*;", page)
+    """Returns the release of the page's rows with objects, None if it is the running kernel's."""
+    found = re.search(re.escape(OBJECT_MARKS[0]) + r"\s*Linux ([^;]*);", page)
     return found[1] if found is not None and found[1] != kernel() else None
 
 
-def markdown(rows: list[Row] | list[Row | WrittenRow]) -> str:
-    """Returns the tables of the page."""
+def markdown(rows: list[Row] | list[Row | WrittenRow], older: str | None = None) -> str:
+    """Returns the tables of the page; `older` is the release that its written rows were measured on."""
     agree = sum(not row.disagrees for row in rows)
+    kernels = {(older or kernel()) if isinstance(row, WrittenRow) else kernel() for row in rows}
     lines = [
-        f"Linux {kernel()}; {agree} of {len(rows)} rows agree in every value. The first of two "
-        "numbers is the simulator's; a difference beyond the bounds is bold. `*`: some packets of each flow "
-        "are lost on purpose."
+        f"Linux {' and '.join(sorted(kernels))}; {agree} of {len(rows)} rows agree in every value. "
+        "The first of two numbers is the simulator's; a difference beyond the bounds is bold. "
+        "`*`: some packets of each flow are lost on purpose."
     ]
     if rows and rows[0].case.object is not None:
         page = PAGE.read_text()
@@ -244,6 +251,40 @@ def markdown(rows: list[Row] | list[Row | WrittenRow]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _keys(text: str, columns: tuple[int, ...]) -> set[tuple[str, ...]]:
+    """Returns the rows of tables by the path in the line above their table, and these cells."""
+    path, keys = "", set()
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            path = line.partition(";")[0] if line else path
+        elif "---" not in line:
+            cells = [cell.strip() for cell in line.removeprefix("|").split("|")]
+            keys.add((path if path.endswith(" s") else "", *(cells[column] for column in columns)))
+    return keys
+
+
+def lost_rows(text: str, marks: tuple[str, str], columns: tuple[int, ...] = (0,)) -> list[str]:
+    """Returns the rows of the page between the marks that a new text lacks.
+
+    Args:
+        text: what is to stand there.
+        marks: the lines before and after it.
+        columns: the cells that name a row, beside the line above its table.
+    """
+    _, _, rest = PAGE.read_text().partition(marks[0])
+    gone = _keys(rest.partition(marks[1])[0], columns) - _keys(text, columns)
+    return sorted(" ".join(cell for cell in key if cell) for key in gone)
+
+
+def refusal(text: str, marks: tuple[str, str], columns: tuple[int, ...] = (0,)) -> str | None:
+    """Returns one line that says why a text may not replace that of the page, None if it may."""
+    gone = lost_rows(text, marks, columns)
+    if not gone:
+        return None
+    few = ", ".join(gone[:3]) + (", ..." if len(gone) > 3 else "")
+    return f"error: docs/{PAGE.name} would lose {len(gone)} of its rows ({few}); nothing was written"
+
+
 def write_page(text: str, marks: tuple[str, str] = MARKS) -> None:
     """Replaces what stands between the marks."""
     head, begin, rest = PAGE.read_text().partition(marks[0])
@@ -251,6 +292,14 @@ def write_page(text: str, marks: tuple[str, str] = MARKS) -> None:
     if not begin or not end:
         raise SystemExit(f"error: {PAGE.relative_to(ROOT)}: the marks {marks[0].strip()} are missing")
     PAGE.write_text(head + begin + "\n" + text + "\n" + end + tail)
+
+
+def _mixed(older: str, kept: Kept) -> str:
+    """Returns the line that refuses to put rows of two kernels into one table."""
+    return (
+        f"error: docs/{PAGE.name} has rows measured on Linux {older}; their live runs are not in "
+        f"{kept.folder}, and this is Linux {kernel()}; nothing was written"
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -287,6 +336,13 @@ def main(arguments: list[str] | None = None) -> int:
     if asked.write and not asked.objects and len(chosen) < len(cases()):
         parser.error("--write takes everything: leave out --only, --path and --flows")
     console = Console(width=None if sys.stdout.isatty() else 160)
+    page = PAGE.read_text()
+    older = other_kernel(page)
+    lacking = [case for case in listed if len(kept.runs(case)) < len(case.seeds)]
+    stays = any(asked.no_run or case not in chosen for case in lacking)
+    if asked.write and older is not None and stays:  # known before anything runs
+        print(_mixed(older, kept), file=sys.stderr)
+        return 2
     try:
         failures = (
             [] if asked.no_run else measure(chosen, kept, asked.jobs, lambda line: print(line, flush=True))
@@ -295,23 +351,20 @@ def main(arguments: list[str] | None = None) -> int:
         print("interrupted; finished runs are kept", file=sys.stderr)
         return 130
     known = explanations()
-    page = PAGE.read_text()
     found = [
         row(case, kept, known) or (on_the_page(case, page, OBJECT_MARKS) if asked.objects else None)
         for case in (listed if asked.objects else chosen)
     ]
     rows = [each for each in found if each is not None]
-    text = markdown(rows)
-    older = other_kernel(page)
-    if asked.write and older is not None and any(isinstance(each, WrittenRow) for each in rows):
-        print(
-            f"error: docs/{PAGE.name} has rows of Linux {older}, whose live runs {kept.folder} lacks, and "
-            f"this is Linux {kernel()}; nothing was written",
-            file=sys.stderr,
-        )
-        return 2
+    text = markdown(rows, older)
+    marks = OBJECT_MARKS if asked.objects else MARKS
     if asked.write:
-        write_page(text, OBJECT_MARKS if asked.objects else MARKS)
+        mixed = older is not None and any(isinstance(each, WrittenRow) for each in rows)
+        refused = _mixed(str(older), kept) if mixed else refusal(text, marks)
+        if refused is not None:
+            print(refused, file=sys.stderr)
+            return 2
+        write_page(text, marks)
     console.print(text, markup=False, highlight=False, soft_wrap=True)
     missing = sum(len(kept.runs(case)) < len(case.seeds) for case in chosen)
     if missing:

@@ -39,6 +39,9 @@ KERNELS_OWN = (
     "receiver",
 )
 """Options that the kernel decides itself; accepted: their defaults, and the values of the stack "linux"."""
+KERNELS_VALUE = {"sack_compression": (1e-3, "1 ms")}
+"""What the kernel has where the stack "linux" leaves an option to the scenario (s), and how it is written:
+tcp_comp_sack_delay_ns, Documentation/networking/ip-sysctl.rst. Accepted too."""
 
 
 def check(scenario: Scenario, source: str = "scenario", traffic: str = traffics.KINDS[0]) -> None:
@@ -128,10 +131,13 @@ def _check_part(table: str, part: Transport) -> None:
     kernel = Transport.model_validate({"algorithm": spec, "stack": stacks.LINUX.name})
     for key in KERNELS_OWN:
         field = type(part).model_fields.get(key)
-        if field is not None and getattr(part, key) not in (field.default, getattr(kernel, key)):
+        own, written = KERNELS_VALUE.get(key, (None, ""))
+        if field is not None and getattr(part, key) not in (field.default, getattr(kernel, key), own):
+            other = f'"{written}", or ' if written else ""
             raise InputError(
                 f"{table}.{key}: the kernel decides this itself; "
-                f'accepted with --backend live: leave out this key, and any stack but "{stacks.LINUX.name}"'
+                f"accepted with --backend live: {other}leave out this key, "
+                f'and any stack but "{stacks.LINUX.name}"'
             )
     if getattr(part, "quick_start", None) is not None:
         raise InputError(
