@@ -23,14 +23,14 @@
 //! the least burst of a paced connection.
 
 use crate::address::{address, region};
-use crate::host::{Host, TICK_NS, UPTIME_NS};
+use crate::host::{Host, UPTIME_NS};
 use crate::image::Image;
 use crate::interpreter::Machine;
 use crate::kernel_model::model;
 use crate::kernel_types::PRIVATE_WORDS;
 use crate::maps::Maps;
 use crate::memory::{FRAME_BYTES, MOST_ARGUMENTS, Memory};
-use crate::samples::{Room, Sample};
+use crate::samples::{Sample, Samples};
 use crate::sock::{INFINITE_SSTHRESH, Sock, state};
 use crate::struct_ops::{Callback, Ops};
 use longfat_transport::Feedback;
@@ -89,7 +89,7 @@ pub struct Connection {
     uses_maps: bool,
     sock: Sock,
     stack: Vec<u8>,
-    sample: Room,
+    sample: Samples,
     host: Host,
     budget: u64,
     /// The window as the sender and the programs have last agreed on it.
@@ -135,7 +135,7 @@ impl Connection {
             sock: Sock::new(),
             // the further one holds keys that helpers pass
             stack: vec![0; (frames + 1) * FRAME_BYTES],
-            sample: Room::new(),
+            sample: Samples::new(),
             host: Host::new(connection),
             budget: BUDGET,
             agreed: (0, 0),
@@ -241,7 +241,7 @@ impl Connection {
             callback: callback.name(),
             now: Time::from_ns(self.host.now_ns - UPTIME_NS),
             arguments: arguments.iter().map(|&a| if a == sample { 0 } else { a }).collect(),
-            sample: if arguments.contains(&sample) { self.sample.told(callback) } else { Sample::new() },
+            sample: if arguments.contains(&sample) { self.sample.described(callback) } else { Sample::new() },
             result,
             before,
             after: (self.sock.cwnd(), self.sock.ssthresh()),
@@ -569,13 +569,8 @@ impl CongestionControl for Connection {
     fn on_restart(&mut self, now: Time, last_sent: Option<Time>, w: &mut Window) {
         self.set_now(now);
         self.take_in(w);
+        self.sock.resume(self.host.now_ns, last_sent.map(|at| at.as_ns() + UPTIME_NS));
         let f = self.sock.fields();
-        let opened = self.sock.get(f.lsndtime); // tcp_finish_connect
-        self.sock.set_time(self.host.now_ns);
-        let now_ticks = self.sock.get(f.lsndtime);
-        // tcp_event_data_sent: the program still sees when the segment before this one left
-        let before = last_sent.map_or(opened, |at| ((at.as_ns() + UPTIME_NS) / TICK_NS) as u32);
-        self.sock.set(f.lsndtime, before);
         let delivered = self.sock.get(f.delivered).max(1);
         self.sock.set(f.app_limited, delivered);
         if self.has(Callback::CwndEventTxStart) {
@@ -583,7 +578,7 @@ impl CongestionControl for Connection {
         } else {
             self.call(Callback::CwndEvent, &[TX_START], 0);
         }
-        self.sock.set(f.lsndtime, now_ticks);
+        self.sock.set_time(self.host.now_ns);
         self.give_out(w);
     }
 

@@ -27,8 +27,8 @@ pub(crate) const fn uses_maps(number: i64) -> bool {
 /// The longest format of a line that is printed.
 const LONGEST_FORMAT: usize = 512;
 
-/// A helper takes an instruction's worth of the budget for this many bytes that it copies (chosen here: at least as fast
-/// as an instruction).
+/// A helper takes an instruction's worth of the budget for this many bytes that it copies (chosen here: at
+/// least as fast as an instruction).
 const BYTES_PER_INSTRUCTION: u64 = 64;
 
 /// Why a program ends that has used up its budget.

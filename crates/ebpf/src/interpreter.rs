@@ -130,9 +130,9 @@ impl Machine<'_> {
     fn execute(&mut self, start: usize, r: &mut Registers, frame: usize) -> Result<u64, Stop> {
         let code = self.code;
         let mut pc = start;
-        // The budget pays for whole stretches of instructions, each where it ends: at a jump that is taken, a call of a
-        // helper or a function, the exit. The instruction that exceeds it is named, but those after it in the stretch have
-        // run by then; a fault in one of them is told instead.
+        // The budget pays for whole stretches of instructions, each where it ends: at a jump that is taken, a
+        // call of a helper or a function, the exit. The instruction that exceeds it is named, but those after
+        // it in the stretch have run by then; a fault in one of them is told instead.
         let mut left = self.budget;
         let mut from = pc;
         macro_rules! pay {

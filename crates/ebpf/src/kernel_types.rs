@@ -1,7 +1,8 @@
-//! The tables of the kernel's types. Names, signs and bitfields are those of Linux 6.12 to 6.18 (include/net/tcp.h,
-//! include/linux/tcp.h, include/net/inet_connection_sock.h, include/net/sock.h, include/linux/win_minmax.h); a test of
-//! `kernel_model` compares them with the BTF of the running kernel. What a program may write is what the verifier
-//! permits (net/ipv4/bpf_tcp_ca.c, bpf_tcp_ca_btf_struct_access).
+//! The tables of the kernel's types. Names, signs and bitfields are those of Linux 6.12 to 6.18
+//! (include/net/tcp.h, include/linux/tcp.h, include/net/inet_connection_sock.h, include/net/sock.h,
+//! include/linux/win_minmax.h); a test of `kernel_model` compares them with the BTF of the running kernel.
+//! What a program may write is what the verifier permits (net/ipv4/bpf_tcp_ca.c,
+//! bpf_tcp_ca_btf_struct_access).
 
 /// The type of a member.
 pub(crate) enum Of {
@@ -169,8 +170,8 @@ pub(crate) const STRUCTS: &[(&str, &[(&str, Of)])] = &[
             ("rx_opt", Struct("tcp_options_received")),
         ],
     ),
-    // what CUBIC keeps in a connection's private memory (net/ipv4/tcp_cubic.c): objects that were compiled against the
-    // types of a kernel that has it built in depend on its fields
+    // what CUBIC keeps in a connection's private memory (net/ipv4/tcp_cubic.c): objects that were compiled
+    // against the types of a kernel that has it built in depend on its fields
     (
         "bictcp",
         &[

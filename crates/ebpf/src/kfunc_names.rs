@@ -1,11 +1,11 @@
-//! The kernel's functions that a congestion control may call, and the version of Linux that first offered each: sets
-//! of functions for struct_ops programs, and those for all programs that public objects use. A message about a
-//! function that the simulator lacks needs to know whether a kernel has it.
+//! The kernel's functions that a congestion control may call, and the version of Linux that first offered
+//! each: sets of functions for struct_ops programs, and those for all programs that public objects use. A
+//! message about a function that the simulator lacks needs to know whether a kernel has it.
 //!
 //! Sources: `bpf_tcp_ca_check_kfunc_ids` (net/ipv4/bpf_tcp_ca.c), `tcp_cubic_check_kfunc_ids` (tcp_cubic.c),
-//! `tcp_dctcp_check_kfunc_ids` (tcp_dctcp.c) and `tcp_bbr_check_kfunc_ids` (tcp_bbr.c) of Linux 6.12.117 for the names;
-//! docs.ebpf.io, KFuncs, for the versions: commits e78aea8b2170 (5.13), 9bb00b2895cb (6.2), 06accc8779c1 (6.4),
-//! d1e59a469737 (7.1). `bbr_main` has two more arguments since 6.10 (57bfc7605ca5).
+//! `tcp_dctcp_check_kfunc_ids` (tcp_dctcp.c) and `tcp_bbr_check_kfunc_ids` (tcp_bbr.c) of Linux 6.12.117 for
+//! the names; docs.ebpf.io, KFuncs, for the versions: commits e78aea8b2170 (5.13), 9bb00b2895cb (6.2),
+//! 06accc8779c1 (6.4), d1e59a469737 (7.1). `bbr_main` has two more arguments since 6.10 (57bfc7605ca5).
 
 /// Names, and the first version that has them.
 const KNOWN: [(&str, &[&str]); 4] = [
@@ -44,6 +44,9 @@ const KNOWN: [(&str, &[&str]); 4] = [
     ("7.1", &["cubictcp_cwnd_event_tx_start", "dctcp_cwnd_event_tx_start", "bbr_cwnd_event_tx_start"]),
 ];
 
+/// Names that Linux 7.1 has no more (d1e59a469737).
+const UNTIL_7_0: [&str; 2] = ["cubictcp_cwnd_event", "bbr_cwnd_event"];
+
 /// The first version of Linux that offers this function to a congestion control; `None` if none is known to.
 pub(crate) fn since(name: &str) -> Option<&'static str> {
     KNOWN.iter().find(|(_, names)| names.contains(&name)).map(|(version, _)| *version)
@@ -52,6 +55,9 @@ pub(crate) fn since(name: &str) -> Option<&'static str> {
 /// Why an object that calls a function is refused, where the simulator lacks it.
 pub(crate) fn refusal(name: &str) -> String {
     match since(name) {
+        Some(version) if UNTIL_7_0.contains(&name) => {
+            format!("not available here; Linux offered it from {version} to 7.0")
+        }
         Some(version) => format!("not available here; Linux offers it since {version}"),
         None => "not available here; Longfat knows no Linux that offers it to congestion control".to_owned(),
     }
@@ -70,10 +76,14 @@ mod tests {
             assert!(since(name).is_some(), "{name}");
         }
         assert_eq!(since("bbr_main"), Some("5.13"));
+        assert_eq!(refusal("bbr_main"), "not available here; Linux offers it since 5.13");
+        assert_eq!(refusal("bbr_cwnd_event"), "not available here; Linux offered it from 5.13 to 7.0");
+        assert_eq!(refusal("dctcp_cwnd_event"), "not available here; Linux offers it since 5.13");
         assert_eq!(since("bbr_secondary"), None);
     }
 
-    /// A set is there if its algorithm is built in. Linux 7.1 has `cwnd_event_tx_start` where some sets had `cwnd_event`.
+    /// A set is there if its algorithm is built in. Linux 7.1 has `cwnd_event_tx_start` where some sets had
+    /// `cwnd_event`.
     #[test]
     fn the_running_kernel_has_every_function_of_the_sets_whose_algorithms_it_has() {
         let Ok(data) = std::fs::read("/sys/kernel/btf/vmlinux") else {

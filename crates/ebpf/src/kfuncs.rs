@@ -2,8 +2,8 @@
 //! (net/ipv4/tcp_cubic.c, its kfunc set), and numeric iterators (kernel/bpf/bpf_iter.c). CUBIC is the simulator's
 //! `cubic` with `variant = "linux"`, which follows the same source.
 //!
-//! The kernel also offers the callbacks of bbr and dctcp (`kfunc_names`). They keep their state in the connection's
-//! private memory, in a layout that a program may read; they are refused by name.
+//! The kernel also offers the callbacks of bbr and dctcp (`kfunc_names`). They keep their state in the
+//! connection's private memory, in a layout that a program may read; they are refused by name.
 
 use crate::address::{address, region};
 use crate::bytes::u32_at;
@@ -151,7 +151,8 @@ fn cubic_reset(memory: &mut Memory, host: &mut Host) -> Result<u64, String> {
     with_cubic(memory, host, |cubic, _, _| cubic.reset(now)).map(|()| 0)
 }
 
-/// Moves the curve by the ticks since lsndtime, as cubictcp_cwnd_event does; there is none before cubictcp_init.
+/// Moves the curve by the ticks since lsndtime, as cubictcp_cwnd_event does; there is none before
+/// cubictcp_init.
 fn cubic_restart(memory: &mut Memory, host: &mut Host) -> Result<u64, String> {
     let idle_ticks = (host.jiffies() as u32).wrapping_sub(get(memory, memory.model.fields.lsndtime)) as i32;
     let idle = Interval::from_ns(u64::from(idle_ticks.max(0).unsigned_abs()) * TICK_NS);

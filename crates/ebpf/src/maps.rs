@@ -252,7 +252,8 @@ impl Map {
         }
     }
 
-    /// The entry after that of a key, or the first one, in the order of the keys: its key, and the place of its value.
+    /// The entry after that of a key, or the first one, in the order of the keys: its key, and the place of
+    /// its value.
     pub fn entry_after(&self, key: Option<&[u8]>) -> Option<(Vec<u8>, u32)> {
         if self.spec.kind == Kind::Array {
             let last = key.map(|key| key.try_into().map_or(u32::MAX, u32::from_le_bytes));

@@ -1,5 +1,5 @@
-//! What a callback is told of an acknowledgement: `struct ack_sample` and `struct rate_sample`, which share one room,
-//! as one callback gets one of them.
+//! What a callback is told of an acknowledgement: `struct ack_sample` and `struct rate_sample`, which share
+//! one room, as one callback gets one of them.
 
 use crate::bytes::{u32_at, u64_at};
 use crate::kernel_model::{ACK_SAMPLE_BYTES, Fields, RATE_SAMPLE_BYTES, model};
@@ -10,15 +10,15 @@ use longfat_transport::cc::{Ack, Delivery};
 /// The fields of a sample, by their names in the kernel.
 pub type Sample = Vec<(&'static str, i64)>;
 
-/// The sample of the callback that is being called.
-pub(crate) struct Room {
+/// The sample of the callback that is being called; samples share their bytes.
+pub(crate) struct Samples {
     bytes: [u8; RATE_SAMPLE_BYTES],
     fields: &'static Fields,
 }
 
-impl Room {
+impl Samples {
     pub fn new() -> Self {
-        Room { bytes: [0; RATE_SAMPLE_BYTES], fields: &model().fields }
+        Samples { bytes: [0; RATE_SAMPLE_BYTES], fields: &model().fields }
     }
 
     /// The first bytes, which the callback may read.
@@ -45,8 +45,8 @@ impl Room {
         ACK_SAMPLE_BYTES
     }
 
-    /// Fills in the sample of cong_control (struct rate_sample): `marked` segments of what was delivered had been
-    /// marked. Returns its size.
+    /// Fills in the sample of cong_control (struct rate_sample): `marked` segments of what was delivered had
+    /// been marked. Returns its size.
     pub fn fill_rate(&mut self, d: &Delivery, marked: u32, now_ns: u64, sock: &Sock) -> usize {
         let f = self.fields;
         self.bytes.fill(0);
@@ -71,7 +71,7 @@ impl Room {
     }
 
     /// What this callback was told.
-    pub fn told(&self, callback: Callback) -> Sample {
+    pub fn described(&self, callback: Callback) -> Sample {
         let f = self.fields;
         let narrow = |at: usize| i64::from(u32_at(&self.bytes, at).unwrap_or(0) as i32);
         let wide = |at: usize| u64_at(&self.bytes, at).unwrap_or(0) as i64;

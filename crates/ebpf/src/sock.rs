@@ -153,6 +153,15 @@ impl Sock {
         self.set(f.snd_cwnd_stamp, jiffies);
     }
 
+    /// The time after an idle one: lsndtime stays when the segment before left, or when the connection opened
+    /// (tcp_event_data_sent, tcp_finish_connect).
+    pub fn resume(&mut self, now_ns: u64, last_sent_ns: Option<u64>) {
+        let f = self.fields();
+        let opened = self.get(f.lsndtime);
+        self.set_time(now_ns);
+        self.set(f.lsndtime, last_sent_ns.map_or(opened, |at| (at / TICK_NS) as u32));
+    }
+
     /// The round-trip times, of which the last sample may be unknown.
     #[inline]
     pub fn set_round_trips(&mut self, now_ns: u64, rtt: Option<Interval>, srtt: Interval, base: Interval) {

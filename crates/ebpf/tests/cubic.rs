@@ -70,8 +70,8 @@ fn delivery(now: Time, rtt: Interval) -> Delivery {
     }
 }
 
-/// Linux, hystart_update: a train of acknowledgements at most 2 ms apart that is longer than half of the least delay and
-/// 1 ms, here (25 + 1) / 2 ms from the first one at 1 ms on.
+/// Linux, hystart_update: a train of acknowledgements at most 2 ms apart that is longer than half of the
+/// least delay and 1 ms, here (25 + 1) / 2 ms from the first one at 1 ms on.
 #[test]
 fn a_recovery_below_ssthresh_lowers_it_to_the_window_once_a_train_of_acknowledgements_is_long() {
     let Some(file) = objects::of(TEXT, "driven", &[]) else { return };

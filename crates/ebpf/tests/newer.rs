@@ -9,7 +9,8 @@ use longfat_transport::cc::{CongestionControl, Window};
 use longfat_units::Time;
 use std::sync::{Arc, Mutex};
 
-/// An object as for Linux 7.1, whose structure has a callback of its own for what CA_EVENT_TX_START told before.
+/// An object as for Linux 7.1, whose structure has a callback of its own for what CA_EVENT_TX_START told
+/// before.
 const TEXT: &str = r#"
 #include "kernel_types.h"
 extern void cubictcp_init(struct tcp_sock *tp) __ksym;

@@ -232,8 +232,8 @@ impl Receiver {
         Some(self.acknowledge(arrived, stamp))
     }
 
-    /// A segment arrived above a gap, or into one, or below it for a second time. Returns the acknowledgement that is due now: its own,
-    /// or that of those which have waited.
+    /// A segment arrived above a gap, or into one, or below it for a second time. Returns the acknowledgement
+    /// that is due now: its own, or that of those which have waited.
     #[cold]
     #[inline(never)]
     fn take_compressed(&mut self, now: Time, packet: &SimPacket, urgent: bool) -> Option<SimPacket> {
@@ -248,8 +248,8 @@ impl Receiver {
         let (expected, is_old) = (self.next, packet.seq < self.next);
         self.reassemble(packet.seq);
         let missing = self.next;
-        // Before it counts, Linux looks whether an acknowledgement is due for more than one segment in order. The last
-        // one left when the gap was seen or moved, so it has told of all that was expected before.
+        // Before it counts, Linux looks whether an acknowledgement is due for more than one segment in order.
+        // The last one left when the gap was seen or moved, so it has told of all that was expected before.
         let has_moved = missing - expected > 1;
         let at_once = urgent || self.quick > 0 || is_old || has_moved || self.early.is_empty();
         let compression = self.compression.as_mut()?;

@@ -136,8 +136,8 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
     result
 }
 
-/// Compares the windows of a flow in the kernel with those of the Rust form of an algorithm that models the path. What the
-/// kernel tells it but TCP_INFO does not is put together from earlier samples.
+/// Compares the windows of a flow in the kernel with those of the Rust form of an algorithm that models the
+/// path. What the kernel tells it but TCP_INFO does not is put together from earlier samples.
 fn follow(form: &KernelForm, samples: &[Sample]) {
     let mut control = find(form.algorithm).and_then(|row| row.instance(&[]).ok()).expect("in the registry");
     let at = |sample: &Sample| Time::from_ns(1000 * sample.at_us);
@@ -222,8 +222,8 @@ const MEASURING: [&str; 10] =
 const AT_ONCE: usize = 9;
 /// Its windows do not follow losses.
 const MODELS_PATH: &str = "copa";
-/// Hybla's slow-start grows by 15 segments for each at 100 ms, to thousands before the first loss shows: one recovery
-/// takes the rest of the run. LEDBAT++ halts for its slowdowns and sends less.
+/// Hybla's slow-start grows by 15 segments for each at 100 ms, to thousands before the first loss shows: one
+/// recovery takes the rest of the run. LEDBAT++ halts for its slowdowns and sends less.
 const ONE_RECOVERY: [&str; 2] = ["hybla", "ledbat++"];
 
 /// Carries a flow of each form at once. Returns what each saw, and how late packets were.
@@ -359,8 +359,8 @@ fn a_copa_flow_in_the_kernel_moves_its_window_as_the_rust_algorithm() {
     follow(form, &samples[0]);
 }
 
-/// Connects a DCTCP sender to a receiver with this algorithm, or the kernel's default one, and prints the sender's
-/// algorithm after some data, and whether ECN is on (TCPI_OPT_ECN).
+/// Connects a DCTCP sender to a receiver with this algorithm, or the kernel's default one, and prints the
+/// sender's algorithm after some data, and whether ECN is on (TCPI_OPT_ECN).
 const CONNECT: &str = "
 import socket, sys
 receiver = socket.socket()

@@ -1,4 +1,5 @@
-//! How hosts open connections: they tell the routers, set the kernel's options, then connect or begin to send.
+//! How hosts open connections: they tell the routers, set the kernel's options, then connect or begin to
+//! send.
 
 use super::{Hosts, UNSENT, open_socket};
 use crate::agenda::Act;

@@ -163,7 +163,8 @@ pub struct ConnectionPlan {
     /// The first this many acknowledgements are not delayed.
     #[serde(default = "quick_acks")]
     pub quick_acks: u32,
-    /// The longest time that acknowledgements of segments above a gap wait for each other, seconds; 0 for none.
+    /// The longest time that acknowledgements of segments above a gap wait for each other, seconds; 0 for
+    /// none.
     #[serde(default)]
     pub sack_compression_s: f64,
     /// Appropriate byte counting (RFC 3465).

@@ -116,8 +116,8 @@ impl Cubic {
     }
 }
 
-/// What the kernel offers of CUBIC to others, for `variant = "linux"` (net/ipv4/tcp_cubic.c): they call its parts when they
-/// want to. The sender calls [`CongestionControl`] instead.
+/// What the kernel offers of CUBIC to others, for `variant = "linux"` (net/ipv4/tcp_cubic.c): they call its
+/// parts when they want to. The sender calls [`CongestionControl`] instead.
 impl Cubic {
     /// Begins as with a new connection, or after a timeout (cubictcp_init, cubictcp_state).
     pub fn reset(&mut self, now: Time) {
@@ -136,8 +136,8 @@ impl Cubic {
         }
     }
 
-    /// An acknowledgement, in any phase (cubictcp_acked). Wherever the window is below ssthresh, it may end slow-start:
-    /// in a recovery that holds the window so low, too.
+    /// An acknowledgement, in any phase (cubictcp_acked). Wherever the window is below ssthresh, it may end
+    /// slow-start: in a recovery that holds the window so low, too.
     pub fn acked(&mut self, ack: &Ack, w: &mut Window) {
         let Rule::Linux(linux) = &mut self.rule else { return };
         let counts = linux.on_sample(ack);
@@ -148,7 +148,8 @@ impl Cubic {
         }
     }
 
-    /// Lets the window grow for `ack.acked` segments (cubictcp_cong_avoid). What slow-start leaves of them counts further.
+    /// Lets the window grow for `ack.acked` segments (cubictcp_cong_avoid). What slow-start leaves of them
+    /// counts further.
     pub fn grow(&mut self, ack: &Ack, w: &mut Window) {
         let before = w.cwnd;
         if w.in_slow_start() {
@@ -196,7 +197,7 @@ impl CongestionControl for Cubic {
     #[inline]
     fn on_sample(&mut self, ack: &Ack) {
         if let Rule::Linux(linux) = &mut self.rule {
-            linux.on_sample(ack); // what counts is asked for when the window grows
+            linux.on_sample(ack); // whether it counts is asked again when the window grows
         }
     }
 
@@ -352,7 +353,8 @@ mod tests {
             c.acked(&at(ms, 50), &mut w);
             w.ssthresh < 84.0
         });
-        // the train is longer than (25 ms + 1 ms) / 2 with the acknowledgement at 15 ms, and the window then 36
+        // the train is longer than (25 ms + 1 ms) / 2 with the acknowledgement at 15 ms, and the window then
+        // 36
         assert_eq!((found, w.ssthresh), (Some(15), 36.0));
     }
 

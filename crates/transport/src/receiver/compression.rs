@@ -1,6 +1,6 @@
-//! Compressed SACK blocks, as Linux's receivers send them (`tcp_comp_sack_*`; net/ipv4/tcp_input.c of Linux 6.12,
-//! `__tcp_ack_snd_check` and `tcp_sack_new_ofo_skb`): above a gap the first acknowledgements leave at once, so that the
-//! sender finds the loss, and the others wait a little for each other.
+//! Compressed SACK blocks, as Linux's receivers send them (`tcp_comp_sack_*`; net/ipv4/tcp_input.c of Linux
+//! 6.12, `__tcp_ack_snd_check` and `tcp_sack_new_ofo_skb`): above a gap the first acknowledgements leave at
+//! once, so that the sender finds the loss, and the others wait a little for each other.
 //!
 //! | constant | value | source | deviation |
 //! |---|---|---|---|
@@ -11,11 +11,12 @@
 //! | acknowledgements at once | 3 | Linux, TCP_FASTRETRANS_THRESH | none |
 //! | blocks that may be new while some wait | 2 | Linux, TCP_SACK_BLOCKS_EXPECTED | none |
 //!
-//! Linux takes the RTT of the handshake if it is the least it knows. Another interrupt lets Linux's timer end earlier.
-//! Linux 6.19 has a setting in place of RTT/20, tcp_comp_sack_rtt_percent, which is 33 by default: on a short path it waits
-//! up to 6.6 times as long. A segment below the gap puts Linux into its quick mode, where up to 16 acknowledgements leave
-//! at once (tcp_enter_quickack_mode); a mark does so for two of them. Here such a segment alone is acknowledged at once,
-//! and after a mark each one until the sender has answered it.
+//! Linux takes the RTT of the handshake if it is the least it knows. Another interrupt lets Linux's timer end
+//! earlier. Linux 6.19 has a setting in place of RTT/20, tcp_comp_sack_rtt_percent, which is 33 by default:
+//! on a short path it waits up to 6.6 times as long, and the slack is 10 us. A segment below the gap puts
+//! Linux into its quick mode, where up to 16 acknowledgements leave at once (tcp_enter_quickack_mode); a mark
+//! does so for two of them. Here such a segment alone is acknowledged at once, and after a mark each one
+//! until the sender has answered it.
 
 use longfat_units::{Interval, Time};
 

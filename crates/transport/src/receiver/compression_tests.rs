@@ -36,8 +36,9 @@ fn opened(longest: Interval, rtt_us: u64) -> Receiver {
     r
 }
 
-/// Lets these segments arrive every 357 us from 100 ms on, as at 33.6 Mbit/s, with the timer in between; returns when
-/// each acknowledgement leaves (us after the first segment), and what the first block of each then ends with.
+/// Lets these segments arrive every 357 us from 100 ms on, as at 33.6 Mbit/s, with the timer in between;
+/// returns when each acknowledgement leaves (us after the first segment), and what the first block of each
+/// then ends with.
 fn acks(r: &mut Receiver, segments: impl IntoIterator<Item = u64>) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     let mut tell = |now: Time, ack: Option<SimPacket>| {
@@ -98,7 +99,8 @@ fn what_comes_above_the_gap_again_waits_as_others_do() {
 fn a_repair_below_another_gap_leaves_at_once_and_lets_three_others_do_so_again() {
     let mut r = opened(Interval::from_millis(1), 60_000);
     let found = acks(&mut r, [3, 5, 6, 7, 2, 8, 9, 10, 11]);
-    // 7 waits, 2 closes the first gap and moves what is expected by two, then 8, 9 and 10 leave at once, and 11 waits
+    // 7 waits, 2 closes the first gap and moves what is expected by two, then 8, 9 and 10 leave at once, and
+    // 11 waits
     assert_eq!(found[..3], [(0, 4), (357, 6), (714, 7)]);
     assert_eq!(found[3..], [(1428, 8), (1785, 9), (2142, 10), (2499, 11), (3956, 12)]);
 }

@@ -96,7 +96,8 @@ impl Linux {
         self.least_delay
     }
 
-    /// Delays count in recovery and slow-start, but not in the first second of an epoch. Returns whether this one did.
+    /// Delays count in recovery and slow-start, but not in the first second of an epoch. Returns whether this
+    /// one did.
     #[inline]
     pub fn on_sample(&mut self, ack: &Ack) -> bool {
         let settled = self.epoch.is_none_or(|epoch| ack.now.since(epoch) >= SETTLING);
