@@ -33,6 +33,19 @@ fn a_receiver_that_conceals_losses_takes_away_the_senders_only_reason_to_slow_do
 }
 
 #[test]
+fn a_concealed_segment_is_a_whole_one_for_the_short_last_one_has_come() {
+    let transfer = json!({"bytes": 600_060, "initial_window": 200});
+    let outcome = run_by_both(&plan(&json!({"conceal_losses": true}), &transfer));
+    let flow = alone(&outcome);
+    assert!(flow.packets_lost > 0, "{}", flow.packets_lost);
+    let delivered = flow.goodput_bps * flow.completed_s.expect("the transfer ends") / 8.0;
+    let missing = (600_060.0 - delivered) / 1448.0;
+    // those that were lost behind the highest segment were sent again
+    assert!(missing > 0.0 && missing <= flow.packets_lost as f64, "{missing} of {}", flow.packets_lost);
+    assert!((missing - missing.round()).abs() < 1e-6, "{missing} segments");
+}
+
+#[test]
 fn acks_that_run_ahead_shorten_the_round_trip_that_the_window_counts() {
     let limit = json!({"max_window": 20});
     let [honest, lying] =

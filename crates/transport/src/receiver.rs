@@ -102,6 +102,13 @@ impl Receiver {
         self.next - self.skipped
     }
 
+    /// Segments that never came and count as received, of a receiver that conceals losses. The last one of a
+    /// transfer is none of them: a gap lies below a segment that has come.
+    #[inline]
+    pub const fn concealed(&self) -> u64 {
+        self.skipped
+    }
+
     /// The next segment that it expects in order.
     pub(crate) const fn next_expected(&self) -> u64 {
         self.next

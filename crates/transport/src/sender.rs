@@ -314,6 +314,11 @@ impl Sender {
         self.config.bytes.map_or(bytes, |most| bytes.min(most))
     }
 
+    /// Payload bytes of so many segments that were delivered, while those concealed, whole ones all, were not.
+    pub fn payload_delivered(&self, delivered: u64, concealed: u64) -> u64 {
+        self.payload(delivered + concealed) - concealed * u64::from(self.config.mss_bytes)
+    }
+
     /// A packet from the receiver.
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket, out: &mut impl Outbox) {
         self.take::<true>(now, packet, out);

@@ -106,7 +106,8 @@ impl FlowSample {
             ssthresh: sender.window.ssthresh,
             srtt_s: sender.srtt.as_secs_f64(),
             acked_bytes: sender.acked_bytes as f64,
-            delivered_bytes: flow.sending.sender.payload(receiver.delivered) as f64,
+            delivered_bytes: flow.sending.sender.payload_delivered(receiver.delivered, receiver.concealed)
+                as f64,
             received_bytes: receiver.received_bytes as f64,
             packets_sent: sender.counters.packets_sent as f64,
             packets_lost: flow.packets_lost as f64,

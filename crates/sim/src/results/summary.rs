@@ -185,7 +185,7 @@ impl BackgroundCounters {
     /// Adds what one connection has done so far.
     pub fn add(&mut self, flow: &Flow) {
         let (sender, receiver) = (&flow.sending.sender, &flow.receiving.receiver);
-        self.bytes_delivered += sender.payload(receiver.delivered());
+        self.bytes_delivered += sender.payload_delivered(receiver.delivered(), receiver.concealed());
         self.received_bytes += receiver.received_bytes();
         self.packets_sent += sender.counters().packets_sent;
         self.packets_lost += flow.packets_lost;
@@ -246,7 +246,7 @@ impl FlowCounters {
             packets_sent,
             packets_lost: flow.packets_lost,
             received_bytes: receiver.received_bytes,
-            delivered_bytes: flow.sending.sender.payload(receiver.delivered),
+            delivered_bytes: flow.sending.sender.payload_delivered(receiver.delivered, receiver.concealed),
             retransmits,
             duplicates: receiver.duplicates,
             timeouts,

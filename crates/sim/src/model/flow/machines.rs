@@ -207,6 +207,11 @@ impl AnySender {
         each!([&] AnySender, OtherSender, self, s => s.payload(packets))
     }
 
+    /// Payload bytes of the packets that were delivered, while those concealed were not.
+    pub fn payload_delivered(&self, delivered: u64, concealed: u64) -> u64 {
+        self.common().map_or_else(|s| s.payload(delivered), |s| s.payload_delivered(delivered, concealed))
+    }
+
     /// The integral of cwnd over time since the start, packet seconds.
     pub fn cwnd_integral(&self, now: Time) -> f64 {
         each!([&] AnySender, OtherSender, self, s => s.cwnd_integral(now))
@@ -276,6 +281,11 @@ impl AnyReceiver {
     /// Packets handed to the application.
     pub fn delivered(&self) -> u64 {
         self.common().map_or_else(udp::Receiver::delivered, Receiver::delivered)
+    }
+
+    /// Packets that count as received although they never came.
+    pub fn concealed(&self) -> u64 {
+        self.common().map_or(0, Receiver::concealed)
     }
 
     /// IP bytes of data that arrived, duplicates included.

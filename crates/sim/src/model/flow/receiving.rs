@@ -14,6 +14,8 @@ pub struct ReceiverSnapshot {
     pub received_bytes: u64,
     /// Segments handed to the application.
     pub delivered: u64,
+    /// Segments that count as received although they never came.
+    pub concealed: u64,
     /// Segments that arrived a second time.
     pub duplicates: u64,
 }
@@ -23,6 +25,7 @@ impl ReceiverSnapshot {
         ReceiverSnapshot {
             received_bytes: receiver.received_bytes(),
             delivered: receiver.delivered(),
+            concealed: receiver.concealed(),
             duplicates: receiver.duplicates(),
         }
     }
