@@ -71,6 +71,9 @@ def main() -> None:
         print("interrupted", file=sys.stderr)
         code = INTERRUPTED
     signal.setitimer(signal.ITIMER_REAL, 0.0)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # everything is done and said; while Python takes itself down it would die of a signal instead
+        signal.signal(number, signal.SIG_IGN)
     if received == signal.SIGTERM and code == INTERRUPTED:
         code = TERMINATED
     sys.exit(code)

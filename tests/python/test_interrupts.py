@@ -406,3 +406,25 @@ def test_a_signal_while_a_text_is_executed_ends_with_the_usual_code(
     command = [sys.executable, "-m", "stopped"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "kept\n", "")
+
+
+AFTER_ITS_WORK = """
+import os, signal, sys
+from longfat import __main__
+from longfat.cli import app
+
+class Last:
+    def __del__(self, kill=os.kill, process=os.getpid(), number=signal.{sent}):
+        kill(process, number)
+
+sys.last = Last()  # goes with the modules, when Python hears no signal any more
+app.end_code = lambda: print("done") or 0
+__main__.main()
+"""
+
+
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM"])
+def test_a_signal_after_the_work_is_done_changes_nothing(sent: str) -> None:
+    command = [sys.executable, "-c", AFTER_ITS_WORK.format(sent=sent)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")
