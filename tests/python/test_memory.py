@@ -133,6 +133,15 @@ def test_a_run_that_takes_more_than_it_may_ends_with_one_line(own: str, tmp_path
     assert ended.value.exit_code == 1
 
 
+def test_an_algorithm_that_meets_no_loss_does_not_fill_the_memory() -> None:
+    # Hybla's slow-start multiplies the window by 2^18 for each round trip here; nobody tells it of losses
+    lying = flow(algorithm="hybla", rtt="458 ms", receiver={"conceal_losses": True})
+    slow = {"rate": "233 kbit/s", "buffer": "20 packets"}
+    memory.give(1.0 * GB)
+    result = simulate.run(Scenario.from_dict(scenario(duration="60 s", bottleneck=slow, flow=[lying])))
+    assert result.summary["flows"][0]["packets_sent"] > 1e6
+
+
 def command(*arguments: Any) -> tuple[int, str]:
     ended = CliRunner().invoke(app, [str(argument) for argument in arguments], standalone_mode=False)
     return ended.exit_code, str(ended.exception or "")

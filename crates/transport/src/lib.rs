@@ -52,6 +52,6 @@ pub use rtt::{BackoffUntil, RtoConfig, RtoMinOf, RttEstimator, RttSamples};
 pub use scoreboard::{DUP_THRESH, Scoreboard};
 pub use sender::{
     FirstReduction, Happened, Outbox, QuickStartRequest, Sender, SenderConfig, SenderCounters, SenderView,
-    Stage, Steer, TimeoutReductions, Watched,
+    Stage, Steer, TimeoutReductions, WIDEST_WINDOW, Watched,
 };
 pub use slow_start::SlowStartExit;

@@ -29,7 +29,7 @@ use crate::reduction::Episode;
 use crate::rtt::in_ticks;
 use crate::slow_start::Watch;
 use crate::{RttEstimator, RttSamples, Scoreboard};
-pub use config::{FirstReduction, SenderConfig, TimeoutReductions};
+pub use config::{FirstReduction, SenderConfig, TimeoutReductions, WIDEST_WINDOW};
 pub use happenings::{Happened, SenderCounters};
 use longfat_units::Time;
 use longfat_wire::{Division, Kind, SimPacket};

@@ -34,6 +34,11 @@ pub enum FirstReduction {
     Half,
 }
 
+/// The receiver's window where none is set, segments (chosen here): 6 GB in full packets, half a second at
+/// 100 Gbit/s. TCP's own bound is 1 GiB (RFC 7323, 2.3). Without one, an algorithm that meets no loss would
+/// have the sender's own link hold packets until the memory is full.
+pub const WIDEST_WINDOW: f64 = 4_194_304.0;
+
 /// How a sender behaves.
 #[derive(Clone, Debug)]
 pub struct SenderConfig {
@@ -49,7 +54,7 @@ pub struct SenderConfig {
     pub initial_window: f64,
     /// Initial slow-start threshold, segments; infinite unless set.
     pub initial_ssthresh: f64,
-    /// The receiver's window, segments; infinite unless set.
+    /// The receiver's window, segments; [`WIDEST_WINDOW`] unless set.
     pub max_window: f64,
     /// The most segments that one acknowledgement or timeout releases, at least 1 (ns-2, maxburst_); the rest
     /// waits for the next one. Infinite unless set.

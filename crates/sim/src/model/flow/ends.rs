@@ -5,7 +5,7 @@ use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
 use crate::plan::{CheckedConnection, PlanError, SlowStart, Streams, Transport};
 use longfat_transport::cc::{CongestionControl, Controller, LossDetection, Parameters};
 use longfat_transport::{
-    Echoing, Feedback, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig, udp,
+    Echoing, Feedback, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig, WIDEST_WINDOW, udp,
 };
 use longfat_units::{Interval, Stream};
 use longfat_wire::{Ecn, FlowId, QuickStart, RateCode};
@@ -59,7 +59,7 @@ impl<'a> Carrier<'a> {
                     bytes,
                     initial_window: plan.initial_window,
                     initial_ssthresh: plan.initial_ssthresh.unwrap_or(f64::INFINITY),
-                    max_window: plan.max_window.unwrap_or(f64::INFINITY),
+                    max_window: plan.max_window.unwrap_or(WIDEST_WINDOW),
                     max_burst: plan.max_burst.unwrap_or(f64::INFINITY),
                     max_ssthresh: match plan.slow_start {
                         SlowStart::Limited => plan.max_ssthresh,
