@@ -48,8 +48,9 @@ impl Ages {
     /// Everything below `base` is acknowledged now. Returns the age of the last of those, unless one of them
     /// was sent twice (Karn): segments above a filled hole had arrived before.
     pub fn acknowledged(&mut self, now: Time, base: u64) -> Option<Interval> {
+        // one that a later one has overtaken says nothing new
         let count = base.saturating_sub(self.base) as usize;
-        self.base = base;
+        self.base = self.base.max(base);
         let mut covered = self.sent.drain(..count.min(self.sent.len()));
         let last = covered.next_back()?;
         (!last.again && !covered.any(|sending| sending.again)).then(|| now.since(last.at))
@@ -94,6 +95,16 @@ mod tests {
         ages.sent(3, at_ms(105));
         assert_eq!(ages.acknowledged(at_ms(110), 4), None);
         assert_eq!(ages.acknowledged(at_ms(150), 6), Some(Interval::from_millis(100)));
+    }
+
+    #[test]
+    fn an_acknowledgement_that_was_overtaken_changes_no_age() {
+        let mut ages = Ages::default();
+        (0..6).for_each(|seq| ages.sent(seq, at_ms(seq)));
+        assert_eq!(ages.acknowledged(at_ms(100), 3), Some(Interval::from_millis(98)));
+        assert_eq!(ages.acknowledged(at_ms(101), 2), None);
+        assert_eq!(ages.sent_once(4), Some(at_ms(4)));
+        assert_eq!(ages.acknowledged(at_ms(102), 5), Some(Interval::from_millis(98)));
     }
 
     #[test]
