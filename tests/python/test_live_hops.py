@@ -39,6 +39,7 @@ def rates(result: Result) -> dict[str, float]:
     return sums
 
 
+@pytest.mark.long
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 def test_the_shares_of_a_parking_lot_of_three_links_are_the_simulators() -> None:
