@@ -35,7 +35,8 @@ def test_tshark_counts_the_retransmissions_of_the_kernel_and_the_router_s_drops_
         "bottleneck": {
             "rate": "20 Mbit/s",
             "buffer": "60 packets",
-            "queue": {"kind": "codel", "ecn": True},
+            # marks 9 packets on average and 5 at least in 200 simulated runs; with CoDel's own target 3 and 1
+            "queue": {"kind": "codel", "ecn": True, "target": "1 ms", "interval": "20 ms"},
             "loss": 5e-4,
             "ack_loss": 0.01,
         },
