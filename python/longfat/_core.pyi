@@ -83,7 +83,7 @@ class Stepper:
 
     FLOW: list[str]
     LINK: list[str]
-    LOOK: list[str]
+    INTERVAL: list[str]
 
     def __init__(
         self,
@@ -123,10 +123,7 @@ class Stepper:
         """Leaves a flow to its algorithm again."""
 
     def watch(self, index: int) -> bool:
-        """From now on `look` tells what happens at the sender of a flow."""
-
-    def look(self, index: int) -> list[float]:
-        """Returns what the sender of a flow has seen since the last look, in the order of `LOOK`."""
+        """Begins an interval of what happens at a flow's sender, the first of a series; False over UDP."""
 
     def set_rate(self, index: int, rate_bps: float) -> str | None:
         """Sets the rate of a link. Returns why that cannot be, if so."""
@@ -139,8 +136,8 @@ def advance_all(
 ) -> bytes:
     """Lets each run go on to its time, with so many threads and without the GIL.
 
-    Returns what the sender of one flow of each has seen since the last look: rows in the order of
-    `Stepper.LOOK`, as little-endian f64. Raises as `Stepper.advance` does; one that fails stops all, which
+    Returns what has happened since the last such time at the sender of one flow of each: rows in the order of
+    `Stepper.INTERVAL`, as little-endian f64. Raises as `Stepper.advance` does; one that fails stops all, which
     then cannot go on.
     """
 

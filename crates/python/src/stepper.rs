@@ -19,6 +19,7 @@ struct State {
     watch: Watch,
     interrupt: algorithm::Interrupt,
     readers: Vec<(String, algorithm::Reads)>,
+    intervals: Intervals,
 }
 
 impl State {
@@ -38,6 +39,14 @@ impl State {
             self.run = None; // it stopped in the midst of a batch
         }
         outcome
+    }
+
+    /// Goes on to `to`, and looks at the sender of a flow.
+    fn advance_and_look(&mut self, to: Time, flow: usize, goes_on: &AtomicBool) -> Result<Row, RunError> {
+        self.advance(to, goes_on)?;
+        let Some(run) = &mut self.run else { return Ok([f64::NAN; COLUMNS]) };
+        let now = run.now();
+        Ok(run.look(flow).map_or([f64::NAN; COLUMNS], |seen| self.intervals.end(now, &seen)))
     }
 
     /// What stopped the run from outside, as an error of Python, if that has not been told yet.
@@ -79,9 +88,9 @@ impl Stepper {
     /// The names of what `link` returns.
     #[classattr]
     const LINK: &'static [&'static str] = LinkSample::COLUMNS;
-    /// The names of what `look` returns.
+    /// The names of what `advance_all` returns.
     #[classattr]
-    const LOOK: [&'static str; WATCHED] = WATCHED_NAMES;
+    const INTERVAL: [&'static str; COLUMNS] = INTERVAL;
 
     #[new]
     #[pyo3(signature = (plan_json, algorithms, rates, memory_bytes=None))]
@@ -96,7 +105,8 @@ impl Stepper {
         let rates = if rates { Rates::Settable } else { Rates::Planned };
         let Built { run, interrupt, readers } = build(py, plan_json, algorithms, rates, &mut watch)?;
         let run = Some(Stepped::new(run));
-        Ok(Stepper(Mutex::new(State { run, watch, interrupt, readers })))
+        let intervals = Intervals::default();
+        Ok(Stepper(Mutex::new(State { run, watch, interrupt, readers, intervals })))
     }
 
     /// When it pauses, nanoseconds.
@@ -159,14 +169,14 @@ impl Stepper {
         self.with(|run| run.steer(index, None))
     }
 
-    /// From now on `look` tells what happens at the sender of a flow.
+    /// Begins an interval of what happens at the sender of a flow, the first one of a series.
     fn watch(&self, index: usize) -> PyResult<bool> {
-        self.with(|run| run.watch(index))
-    }
-
-    /// What the sender of a flow has seen since the last look, in the order of `LOOK`.
-    fn look(&self, index: usize) -> PyResult<Vec<f64>> {
-        self.with(|run| run.look(index).map_or_else(Vec::new, |seen| values(&seen).to_vec()))
+        let mut state = self.state()?;
+        let run = state.run()?;
+        let watches = run.watch(index);
+        let (now, seen) = (run.now(), run.look(index));
+        state.intervals = seen.map_or_else(Intervals::default, |seen| Intervals::begin(now, &seen));
+        Ok(watches)
     }
 
     /// Sets the rate of a link from now on, bit/s. Returns why that cannot be, if so.
@@ -189,49 +199,90 @@ impl Stepper {
     }
 }
 
-/// How many values a look has.
-const WATCHED: usize = 13;
-const WATCHED_NAMES: [&str; WATCHED] = [
-    "time_s",
+/// How many values tell of an interval.
+const COLUMNS: usize = 13;
+const INTERVAL: [&str; COLUMNS] = [
+    "span_s",
+    "sent",
+    "delivered",
+    "lost",
     "rtts",
-    "rtt_mean_s",
+    "rtt_s",
     "rtt_increase_s",
     "srtt_s",
     "base_rtt_s",
     "cwnd",
     "ssthresh",
-    "in_flight",
-    "sent",
-    "retransmits",
-    "delivered",
-    "pacing_pps",
+    "least_rtt_s",
+    "most_pps",
 ];
-/// Where the time stands, which the caller fills in.
-const TIME: usize = 0;
+type Row = [f64; COLUMNS];
 
-/// The values of a look in the order of their names.
-fn values(seen: &Watched) -> [f64; WATCHED] {
-    [
-        f64::NAN,
-        seen.rtts as f64,
-        seen.rtt_mean_s,
-        seen.rtt_increase_s,
-        seen.srtt_s,
-        seen.base_rtt_s,
-        seen.window.cwnd,
-        seen.window.ssthresh,
-        seen.in_flight as f64,
-        seen.sent as f64,
-        seen.retransmits as f64,
-        seen.delivered as f64,
-        seen.rate.unwrap_or(f64::NAN),
-    ]
+/// Intervals that follow each other, of what happens at one sender.
+#[derive(Default)]
+struct Intervals {
+    /// When the last one ended.
+    from: Time,
+    /// What the sender had counted by then.
+    counted: Counted,
+    /// The least mean round-trip time of one; zero without any.
+    least_rtt_s: f64,
+    /// The most packets per second that one has delivered.
+    most_pps: f64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    sent: f64,
+    delivered: f64,
+    lost: f64,
+}
+
+impl Counted {
+    fn of(seen: &Watched) -> Self {
+        Counted { sent: seen.sent as f64, delivered: seen.delivered as f64, lost: seen.retransmits as f64 }
+    }
+}
+
+impl Intervals {
+    fn begin(now: Time, seen: &Watched) -> Self {
+        Intervals { from: now, counted: Counted::of(seen), ..Intervals::default() }
+    }
+
+    /// Ends an interval, and returns what has happened in it.
+    fn end(&mut self, now: Time, seen: &Watched) -> Row {
+        let (before, counted) = (self.counted, Counted::of(seen));
+        let span_s = now.since(self.from).as_secs_f64();
+        let delivered = counted.delivered - before.delivered;
+        if seen.rtts > 0 && (self.least_rtt_s == 0.0 || seen.rtt_mean_s < self.least_rtt_s) {
+            self.least_rtt_s = seen.rtt_mean_s;
+        }
+        if span_s > 0.0 {
+            self.most_pps = self.most_pps.max(delivered / span_s);
+        }
+        (self.from, self.counted) = (now, counted);
+        [
+            span_s,
+            counted.sent - before.sent,
+            delivered,
+            counted.lost - before.lost,
+            seen.rtts as f64,
+            seen.rtt_mean_s,
+            seen.rtt_increase_s,
+            seen.srtt_s,
+            seen.base_rtt_s,
+            seen.window.cwnd,
+            seen.window.ssthresh,
+            self.least_rtt_s,
+            self.most_pps,
+        ]
+    }
 }
 
 /// advance_all(steppers, to_ns, flows, threads) -> bytes
 ///
-/// Lets each run go on to its time, with this many threads and without the GIL. Returns what the sender of one flow of
-/// each has seen since the last look: rows in the order of `Stepper.LOOK`, as little-endian f64.
+/// Lets each run go on to its time, with this many threads and without the GIL. Returns what has happened since the last
+/// such time at the sender of one flow of each: rows in the order of `Stepper.INTERVAL`, as little-endian f64.
 #[pyfunction]
 pub fn advance_all<'py>(
     py: Python<'py>,
@@ -251,6 +302,7 @@ pub fn advance_all<'py>(
         goes_on: AtomicBool::new(true),
         steppers,
         to_ns,
+        flows,
     });
     py.detach(|| share(&flight, flight.steppers.len(), threads.saturating_sub(1)));
     let Flight { outcomes, steppers, .. } = &*flight;
@@ -265,20 +317,16 @@ pub fn advance_all<'py>(
     }
     let outcomes =
         outcomes.iter().map(|outcome| outcome.lock().unwrap_or_else(PoisonError::into_inner).take());
-    let mut errors = Vec::new();
+    let (mut rows, mut errors) = (Vec::with_capacity(COLUMNS * 8 * states.len()), Vec::new());
     for outcome in outcomes {
         let failed = || PyRuntimeError::new_err("the core failed; its message is above");
-        errors.extend(outcome.ok_or_else(failed)?.err());
+        match outcome.ok_or_else(failed)? {
+            Ok(row) => rows.extend(row.iter().flat_map(|value| value.to_le_bytes())),
+            Err(error) => errors.push(error),
+        }
     }
     if let Some(error) = errors.into_iter().min_by_key(|error| matches!(error, RunError::Interrupted)) {
         return Err(raise(error));
-    }
-    let mut rows = Vec::with_capacity(WATCHED * states.len());
-    for (state, flow) in states.iter_mut().zip(flows) {
-        let run = state.run()?;
-        let mut row = run.look(flow).map_or([f64::NAN; WATCHED], |seen| values(&seen));
-        row[TIME] = run.now().as_secs_f64();
-        rows.extend(row.iter().flat_map(|value| value.to_le_bytes()));
     }
     Ok(PyBytes::new(py, &rows))
 }
@@ -287,7 +335,8 @@ pub fn advance_all<'py>(
 struct Flight {
     steppers: Vec<Py<Stepper>>,
     to_ns: Vec<u64>,
-    outcomes: Vec<Mutex<Option<Result<(), RunError>>>>,
+    flows: Vec<usize>,
+    outcomes: Vec<Mutex<Option<Result<Row, RunError>>>>,
     goes_on: AtomicBool,
 }
 
@@ -295,7 +344,8 @@ impl Pieces for Flight {
     fn piece(&self, number: usize) {
         // a run that another thread of Python has taken meanwhile counts as one that failed
         let Ok(mut state) = self.steppers[number].get().0.try_lock() else { return };
-        let outcome = state.advance(Time::from_ns(self.to_ns[number]), &self.goes_on);
+        let to = Time::from_ns(self.to_ns[number]);
+        let outcome = state.advance_and_look(to, self.flows[number], &self.goes_on);
         *self.outcomes[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
     }
 }

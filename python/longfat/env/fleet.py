@@ -24,8 +24,7 @@ UNTIL_NS = NS_PER_S // 100
 ASIDE = "algorithm of your own"
 MOST_ENVIRONMENTS = 65_536
 
-LOOK = {name: column for column, name in enumerate(_core.Stepper.LOOK)}
-COUNTERS = [LOOK[name] for name in ("sent", "delivered", "retransmits")]
+COLUMNS = tuple(_core.Stepper.INTERVAL)
 Whole = NDArray[np.int64]
 Places = Whole | slice
 """Places by their numbers; a slice of all of them is quicker."""
@@ -77,9 +76,7 @@ class Fleet:
         self._now_ns: Whole = np.zeros(places, dtype=np.int64)
         self._end_ns: Whole = np.zeros(places, dtype=np.int64)
         self._packet_bits, self._rate_pps = np.zeros(places), np.zeros(places)
-        self._rtt_s, self._least_rtt_s, self._most_pps = (np.zeros(places) for _ in range(3))
-        self._counters = np.zeros((places, len(COUNTERS)))
-        self._cwnd = np.zeros(places)
+        self._rtt_s, self._cwnd = np.zeros(places), np.zeros(places)
         self._observed, self._rewarded = setting.observed, setting.rewarded
         low, high = np.array([quantity.limits for quantity in self._observed]).T
         self.limits = low, high
@@ -102,7 +99,6 @@ class Fleet:
             self._end_ns[place] = stepper.end_ns
             self._set_out(place, full, random)
         self._now_ns[which] = 0
-        self._rtt_s[which] = self._least_rtt_s[which] = self._most_pps[which] = 0.0
         self._history[which] = [quantity.at_rest for quantity in self._observed]
         self._await(which)
         if self.setting.action.moves == "rate":
@@ -129,36 +125,38 @@ class Fleet:
         """Goes on until the agent takes over."""
         waiting = which
         while waiting.size:
-            rows = self._advance(waiting, self._now_ns[waiting] + UNTIL_NS)
-            begun = rows[:, LOOK["srtt_s"]] > 0.0
+            seen = self._advance(waiting, self._now_ns[waiting] + UNTIL_NS)
+            begun = seen["srtt_s"] > 0.0
             if self.setting.begins == "after slow start":
-                begun &= rows[:, LOOK["ssthresh"]] < rows[:, LOOK["cwnd"]]
-            self._counters[waiting] = rows[:, COUNTERS]
-            self._rtt_s[waiting] = rows[:, LOOK["srtt_s"]]
-            self._cwnd[waiting] = rows[:, LOOK["cwnd"]]
+                begun &= seen["ssthresh"] < seen["cwnd"]
+            self._rtt_s[waiting] = seen["srtt_s"]
+            self._cwnd[waiting] = seen["cwnd"]
             ended = self._now_ns[waiting] >= self._end_ns[waiting]
             if np.any(ended & ~begun):
                 what = (
                     "is not out of slow start"
-                    if np.any(rows[ended, LOOK["srtt_s"]] > 0.0)
+                    if np.any(seen["srtt_s"][ended] > 0.0)
                     else "has not begun"
                 )
                 raise InputError(
                     f"flow {self._flow} {what} at the end of an episode; accepted: a longer duration"
                 )
+            for place in waiting[begun]:
+                self._steppers[place].watch(self._index)  # what the agent sees begins here
             waiting = waiting[~begun]
 
     def _all_or(self, places: Whole) -> Places:
         return slice(None) if places.size == len(self._steppers) else places
 
-    def _advance(self, which: Places, to_ns: Whole) -> Array:
-        """Goes on to these times, and returns what the senders have seen."""
+    def _advance(self, which: Places, to_ns: Whole) -> dict[str, Array]:
+        """Goes on to these times, and returns what has happened since the last ones at the senders."""
         to_ns = np.minimum(to_ns, self._end_ns[which])
         steppers = self._steppers if isinstance(which, slice) else [self._steppers[i] for i in which]
         with self._ready.told():
             found = _core.advance_all(steppers, to_ns.tolist(), [self._index] * len(steppers), self.threads)
         self._now_ns[which] = to_ns
-        return np.frombuffer(found, dtype="<f8").reshape(len(steppers), len(LOOK))
+        rows = np.frombuffer(found, dtype="<f8").reshape(len(steppers), len(COLUMNS))
+        return dict(zip(COLUMNS, rows.T, strict=True))
 
     def act(self, which: Whole, actions: Array) -> tuple[Array, Mapping[str, Array]]:
         """Carries out actions in these places and goes on for an interval; returns the rewards and more.
@@ -196,35 +194,11 @@ class Fleet:
         """Goes on for an interval, and notes what it brings."""
         which = self._all_or(places)
         spans_s = np.maximum(self._span_s + self._span_rtts * self._rtt_s[which], 1.0 / NS_PER_S)
-        before_ns = self._now_ns[which].copy()  # a slice shows what changes
-        rows = self._advance(which, before_ns + np.rint(spans_s * NS_PER_S).astype(np.int64))
-        counted = rows[:, COUNTERS]
-        sent, delivered, lost = (counted - self._counters[which]).T
-        self._counters[which] = counted
-        rtt_s = rows[:, LOOK["rtt_mean_s"]]
-        span_s = (self._now_ns[which] - before_ns) / NS_PER_S
-        measured = rtt_s > 0.0
-        self._rtt_s[which] = np.where(measured, rtt_s, self._rtt_s[which])
-        least = np.where(self._least_rtt_s[which] > 0.0, self._least_rtt_s[which], np.inf)
-        self._least_rtt_s[which] = np.where(measured, np.minimum(least, rtt_s), self._least_rtt_s[which])
-        throughput = np.divide(delivered, span_s, out=np.zeros(span_s.shape), where=span_s > 0.0)
-        self._most_pps[which] = np.maximum(self._most_pps[which], throughput)
-        self._cwnd[which] = rows[:, LOOK["cwnd"]]
-        seen = Interval(
-            span_s=span_s,
-            sent=sent,
-            delivered=delivered,
-            lost=lost,
-            rtts=rows[:, LOOK["rtts"]],
-            rtt_s=rtt_s,
-            rtt_increase_s=rows[:, LOOK["rtt_increase_s"]],
-            srtt_s=rows[:, LOOK["srtt_s"]],
-            base_rtt_s=rows[:, LOOK["base_rtt_s"]],
-            cwnd=rows[:, LOOK["cwnd"]],
-            packet_bits=self._packet_bits[which],
-            least_rtt_s=self._least_rtt_s[which],
-            most_pps=self._most_pps[which],
-        )
+        found = self._advance(which, self._now_ns[which] + np.rint(spans_s * NS_PER_S).astype(np.int64))
+        del found["ssthresh"]
+        seen = Interval(**found, packet_bits=self._packet_bits[which])
+        self._rtt_s[which] = np.where(seen.rtt_s > 0.0, seen.rtt_s, self._rtt_s[which])
+        self._cwnd[which] = seen.cwnd
         self._history[which, :-1] = self._history[which, 1:]
         row = np.stack([quantity.of(seen) for quantity in self._observed], axis=1)
         self._history[which, -1] = np.clip(row, *self.limits)
