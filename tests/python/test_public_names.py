@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +46,16 @@ def test_importing_a_module_leaves_out_what_it_does_not_need(module, unneeded):
     asked = f"import sys, {module}; print({unneeded!r} in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"
+
+
+def test_a_run_that_writes_its_tables_does_not_import_pandas(tmp_path):
+    scenario = Path(__file__).parents[2] / "scenarios" / "standard-and-htcp-with-web.toml"
+    asked = (
+        "import sys; from longfat.__main__ import main\n"
+        f"sys.argv = ['longfat', 'run', {str(scenario)!r}, '--set', 'duration=3 s', '--out', 'out']\n"
+        "try: main()\n"
+        "finally: print('pandas' in sys.modules, file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, cwd=tmp_path)
+    assert ran.stderr.endswith("False\n"), ran.stderr
+    assert (tmp_path / "out" / "transfers.parquet").exists()

@@ -255,9 +255,9 @@ class Result:
 
         columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
         names = [entry["name"] for entry in self.summary["background"]]
-        index = pyarrow.array(columns.pop("group", np.empty(0)).astype(np.int32))
-        dictionary = pyarrow.array(names, pyarrow.string())
-        return pyarrow.table({"name": pyarrow.DictionaryArray.from_arrays(index, dictionary), **columns})
+        name = _named(columns.pop("group", np.empty(0)).astype(np.int32), names)
+        numbers = {key: _numbers(column) for key, column in columns.items()}
+        return pyarrow.table({"name": name, **numbers})
 
     @functools.cached_property
     def events(self) -> pyarrow.Table:
@@ -407,22 +407,36 @@ def _long(series: Mapping[str, Columns]) -> pyarrow.Table:
     """A table with one chunk per name, whose numbers stay where the core wrote them."""
     import pyarrow
 
-    names = pyarrow.array(list(series), pyarrow.string())
-    chunks = []
+    names, chunks = list(series), []
     for i, columns in enumerate(series.values()):
-        rows = len(columns["time_s"]) // 8
-        arrays = {
-            key: pyarrow.Array.from_buffers(pyarrow.float64(), rows, [None, pyarrow.py_buffer(data)])
-            for key, data in columns.items()
-        }
-        index = pyarrow.array(np.full(rows, i, dtype=np.int32))
-        name = pyarrow.DictionaryArray.from_arrays(index, names)
-        chunks.append(pyarrow.table({"time_s": arrays.pop("time_s"), "name": name, **arrays}))
+        arrays = {key: _numbers(data) for key, data in columns.items()}
+        time_s = arrays.pop("time_s")
+        name = _named(np.full(len(time_s), i, dtype=np.int32), names)
+        chunks.append(pyarrow.table({"time_s": time_s, "name": name, **arrays}))
     if not chunks:
-        return pyarrow.table(
-            {"time_s": pyarrow.array([], pyarrow.float64()), "name": names.dictionary_encode()}
-        )
+        return pyarrow.table({"time_s": _numbers(b""), "name": _named(np.empty(0, dtype=np.int32), names)})
     return pyarrow.concat_tables(chunks)
+
+
+# pyarrow.array would copy, and import pandas, which takes longer than a short run.
+def _numbers(data: bytes | NDArray[np.float64]) -> pyarrow.Array:
+    """The numbers of eight bytes each, where they are."""
+    import pyarrow
+
+    buffer = pyarrow.py_buffer(data)
+    return pyarrow.Array.from_buffers(pyarrow.float64(), buffer.size // 8, [None, buffer])
+
+
+def _named(index: NDArray[np.int32], names: Sequence[str]) -> pyarrow.Array:
+    """Some of these names, by their places in the list."""
+    import pyarrow
+
+    texts = [name.encode() for name in names]
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    joined = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(texts))]
+    dictionary = pyarrow.Array.from_buffers(pyarrow.string(), len(texts), joined)
+    indices = pyarrow.Array.from_buffers(pyarrow.int32(), len(index), [None, pyarrow.py_buffer(index)])
+    return pyarrow.DictionaryArray.from_arrays(indices, dictionary)
 
 
 def unreached_loads(background: list[dict[str, Any]]) -> list[str]:
