@@ -55,6 +55,8 @@ class Steady:
 class Jumping:
     """Jumps between a small and a large window, by the numbers that it sees."""
 
+    acks_per_call = 3
+
     def __init__(self, most=400.0):
         self.most, self.seen = most, 0
 

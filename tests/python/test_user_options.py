@@ -89,6 +89,27 @@ class Recovers(Reno):
         window.cwnd = 17.0
 
 
+class Still(Reno):
+    """Leaves its window as slow-start and congestion events make it, and keeps what it is told."""
+
+    told: ClassVar[list[tuple[str, float, float, int]]] = []
+
+    def on_ack(self, ack: Any, window: Any) -> None:
+        phase = "slow-start" if window.in_slow_start() else "avoidance"
+        self.told.append((phase, ack.now_s, ack.acked, ack.newly_delivered))
+        if phase == "slow-start":
+            window.slow_start(ack.acked)
+
+    def on_congestion(self, event: Any, window: Any) -> None:
+        self.told.append(("congestion", event.now_s, 0.0, 0))
+        window.ssthresh = 20.0
+
+
+class StillByFours(Still):
+    acks_per_call = 4
+    told: ClassVar[list[tuple[str, float, float, int]]] = []
+
+
 class SlowReader(Reno):
     """Every second segment makes the receiver answer: 20 ms after the first of the two."""
 
@@ -295,6 +316,36 @@ def test_a_class_with_on_delivery_needs_no_other_method_and_controls_slow_start(
         scenario(flow=[{"algorithm": Listener, "rtt": "40 ms", "slow_start": "hystart++"}])
 
 
+def by_fours(told: list[tuple[str, float, float, int]]) -> list[tuple[str, float, float, int]]:
+    """What is told if four acknowledgements out of slow-start come in one call, or fewer before an event."""
+    found: list[tuple[str, float, float, int]] = []
+    number = 0  # of those in the last call
+    for what, now_s, acked, newly in told:
+        if what == "avoidance" and 0 < number < 4:
+            number += 1
+            _, _, acked_before, newly_before = found.pop()
+            found.append((what, now_s, acked_before + acked, newly_before + newly))
+        else:
+            number = 1 if what == "avoidance" else 0
+            found.append((what, now_s, acked, newly))
+    return found
+
+
+def test_acks_come_together_where_the_class_says_so_and_events_find_none_untold() -> None:
+    ran = []
+    for algorithm in (Still, StillByFours):
+        algorithm.told.clear()
+        lossy = alone(algorithm).with_values({"bottleneck.loss": {"every": 501}})
+        ran.append(longfat.run(lossy).summary["flows"][0])
+    assert ran[0] == ran[1] | {"algorithm": ran[0]["algorithm"]}
+    assert {what for what, *_ in Still.told} == {"slow-start", "avoidance", "congestion"}
+    expected = by_fours(Still.told)
+    assert len(expected) - len(StillByFours.told) in {0, 1}  # the run may end in the midst of four
+    assert expected[: len(StillByFours.told)] == StillByFours.told
+    fewer = len(StillByFours.told) / len(Still.told)
+    assert 0.25 < fewer < 0.35
+
+
 def set_to(**attributes: Any) -> type:
     return type("Mine", (Reno,), attributes)
 
@@ -317,6 +368,12 @@ def nothing(*_: Any) -> None:
         (set_to(on_timer=nothing), "on_timer: it needs timer_period_s beside it"),
         (set_to(on_open=nothing), r"on_open: it needs on_delivery\(sample, window\) beside it"),
         (set_to(on_sample=3), "on_sample = 3: it must be a method"),
+        (set_to(acks_per_call=0), "acks_per_call = 0: it must be a whole number from 1 to 1000"),
+        (set_to(acks_per_call="all"), "acks_per_call = 'all': it must be a whole number"),
+        (
+            set_to(acks_per_call=4, on_delivery=nothing),
+            r"acks_per_call: it needs on_ack\(ack, window\), which on_delivery replaces",
+        ),
     ],
 )
 def test_what_an_object_asks_for_wrongly_fails_the_run_at_once_in_one_line(algorithm: Any, told: str) -> None:

@@ -68,6 +68,32 @@ pub struct UserAlgorithm {
     recorded: Internals,
     reads_rtt: Reads,
     asked: Asked,
+    gathered: Gathered,
+}
+
+/// Acknowledgements that the object is told of in one call.
+#[derive(Default)]
+struct Gathered {
+    number: u32,
+    together: Option<Ack>,
+}
+
+impl Gathered {
+    fn add(&mut self, ack: &Ack) {
+        self.number += 1;
+        self.together = Some(self.together.map_or(*ack, |earlier| Ack {
+            acked: earlier.acked + ack.acked,
+            newly_delivered: earlier.newly_delivered + ack.newly_delivered,
+            rtt: ack.rtt.or(earlier.rtt),
+            one_way_delay: ack.one_way_delay.or(earlier.one_way_delay),
+            ..*ack
+        }));
+    }
+
+    fn take(&mut self) -> Option<Ack> {
+        self.number = 0;
+        self.together.take()
+    }
 }
 
 impl UserAlgorithm {
@@ -87,7 +113,8 @@ impl UserAlgorithm {
         }
         let object = object.clone().unbind();
         let recorded = Internals::default();
-        Ok(UserAlgorithm { object, failure: None, interrupt, recorded, reads_rtt, asked })
+        let gathered = Gathered::default();
+        Ok(UserAlgorithm { object, failure: None, interrupt, recorded, reads_rtt, asked, gathered })
     }
 
     /// Calls a method, if the object has it and has not failed, and reads what it sets. Returns what came of it.
@@ -115,7 +142,15 @@ impl UserAlgorithm {
         })
     }
 
-    /// Calls a method with what it is told, if anything, and the window.
+    /// Calls `on_ack` for what has been gathered, if anything.
+    fn tell_gathered(&mut self, w: &mut Window) {
+        if let Some(ack) = self.gathered.take() {
+            let seen = PyAck::new(&ack, self.reads_rtt.clone());
+            self.call(Hook::Ack, Some(ack.now), w, |py| object(py, seen));
+        }
+    }
+
+    /// Calls a method with what it is told, if anything, and the window. What has happened before comes before it.
     fn call(
         &mut self,
         hook: Hook,
@@ -123,13 +158,14 @@ impl UserAlgorithm {
         w: &mut Window,
         told: impl FnOnce(Python<'_>) -> PyResult<Option<Py<PyAny>>>,
     ) {
+        self.tell_gathered(w);
         let before = *w;
         let called = self.attempt(hook, at, |object| {
             let py = object.py();
             let window = Py::new(py, PyWindow::new(before))?;
             match told(py)? {
-                Some(told) => object.call_method1(hook.name(), (told, window.clone_ref(py))),
-                None => object.call_method1(hook.name(), (window.clone_ref(py),)),
+                Some(told) => object.call_method1(hook.interned(py), (told, window.clone_ref(py))),
+                None => object.call_method1(hook.interned(py), (window.clone_ref(py),)),
             }?;
             Ok(window.borrow_mut(py).take())
         });
@@ -172,8 +208,10 @@ fn describe(py: Python<'_>, error: &PyErr) -> String {
 
 impl CongestionControl for UserAlgorithm {
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
-        let seen = PyAck::new(ack, self.reads_rtt.clone());
-        self.call(Hook::Ack, Some(ack.now), w, |py| object(py, seen));
+        self.gathered.add(ack);
+        if self.gathered.number >= self.asked.acks_per_call || w.in_slow_start() {
+            self.tell_gathered(w);
+        }
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
@@ -183,7 +221,7 @@ impl CongestionControl for UserAlgorithm {
     fn on_sample(&mut self, ack: &Ack) {
         let seen = PyAck::new(ack, self.reads_rtt.clone());
         self.attempt(Hook::Sample, Some(ack.now), |object| {
-            object.call_method1(Hook::Sample.name(), (seen,)).map(|_| ())
+            object.call_method1(Hook::Sample.interned(object.py()), (seen,)).map(|_| ())
         });
     }
 

@@ -4,9 +4,13 @@
 use longfat_transport::cc::SendingTimes;
 use longfat_units::Interval;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
 
 /// The shortest period of a timer, seconds (chosen here): one shorter is taken for a mistake in the unit.
 const SHORTEST_PERIOD_S: f64 = 1e-6;
+/// The most acknowledgements of one call (chosen here).
+const MOST_ACKS_PER_CALL: u32 = 1000;
 /// The round-trip times are those of [`SendingTimes::RoundTrips`].
 const ROUND_TRIPS: &str = "round-trips";
 /// The same with [`SendingTimes::RoundTripsAndLosses`].
@@ -74,6 +78,13 @@ impl Hook {
             Hook::Timeout => "on_timeout",
             Hook::Restart => "on_restart",
         }
+    }
+
+    /// The same as an object of Python, made once.
+    pub fn interned(self, py: Python<'_>) -> &Bound<'_, PyString> {
+        static NAMES: PyOnceLock<[Py<PyString>; Hook::ALL.len()]> = PyOnceLock::new();
+        let names = || Hook::ALL.map(|hook| PyString::intern(py, hook.name()).unbind());
+        NAMES.get_or_init(py, names)[self as usize].bind(py)
     }
 
     const fn bit(self) -> u16 {
@@ -183,6 +194,8 @@ pub struct Asked {
     pub sending_times: SendingTimes,
     /// The period of its timer.
     pub timer_period: Option<Interval>,
+    /// How many acknowledgements out of slow-start it is told of in one call.
+    pub acks_per_call: u32,
 }
 
 impl Asked {
@@ -194,6 +207,7 @@ impl Asked {
             steering: Steering::new(object)?,
             sending_times: sending_times(object)?,
             timer_period: timer_period(object, hooks.has(Hook::Timer))?,
+            acks_per_call: acks_per_call(object, hooks.has(Hook::Ack))?,
         })
     }
 }
@@ -221,6 +235,18 @@ fn timer_period(object: &Bound<'_, PyAny>, has_method: bool) -> Result<Option<In
             }
             _ => Err(wrong(name, &given, "it must be a finite number of seconds, at least 1e-6")),
         },
+    }
+}
+
+fn acks_per_call(object: &Bound<'_, PyAny>, has_method: bool) -> Result<u32, Wrong> {
+    let name = "acks_per_call";
+    let Some(given) = attribute(object, name)? else { return Ok(1) };
+    if !has_method {
+        return Err(Wrong::Set(name.to_owned(), "it needs on_ack(ack, window), which on_delivery replaces"));
+    }
+    match given.extract::<u32>() {
+        Ok(number) if (1..=MOST_ACKS_PER_CALL).contains(&number) => Ok(number),
+        _ => Err(wrong(name, &given, "it must be a whole number from 1 to 1000")),
     }
 }
 
