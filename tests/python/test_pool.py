@@ -229,6 +229,21 @@ def test_workers_that_all_die_end_the_pool_instead_of_taking_every_task_with_the
         list(outcomes(die, range(10_000), 2))
 
 
+def test_a_worker_keeps_a_limit_of_memory_that_is_tighter_than_its_own() -> None:
+    code = """
+import os, resource
+from longfat.runs.pool import limit_memory
+resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
+if os.geteuid() == 0:
+    os.setuid(65534)  # root could raise it again
+for asked in (3 << 30, 1 << 30):
+    limit_memory(asked)
+    print(resource.getrlimit(resource.RLIMIT_DATA)[1] >> 30)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout == "2\n1\n", ran.stderr
+
+
 def test_a_task_that_wants_more_memory_than_a_worker_may_have_is_one_failure() -> None:
     found = dict(outcomes(want_much, [1, 4096, 2], 2, memory_bytes=1 << 30))
     assert isinstance(found.pop(1), Failure)

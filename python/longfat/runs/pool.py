@@ -477,11 +477,18 @@ def _send(connection: Connection[Any, Any], packed: Any) -> None:
         connection.send_bytes(packed)
 
 
+def limit_memory(memory_bytes: int) -> None:
+    """Lets this process allocate so much, or what its shell or service lets it have, if that is less."""
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    least = memory_bytes if most == resource.RLIM_INFINITY else min(memory_bytes, most)
+    resource.setrlimit(resource.RLIMIT_DATA, (least, least))
+
+
 def _serve(connection: Connection[Any, Any], sent: bytes, memory_bytes: int | None, share: float) -> None:
     """Runs in a worker: reads tasks and writes values or exceptions, until None or the end of the pipe."""
     memory.give(share)
     if memory_bytes is not None:
-        resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+        limit_memory(memory_bytes)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     function: Callable[[Any], Any] | None = None
