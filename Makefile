@@ -92,6 +92,7 @@ docs-rust:
 bench: setup $(PROFILE)
 	$(BIN)/python benches/bench.py
 	$(BIN)/python benches/steps.py
+	$(BIN)/python benches/own.py
 	cargo bench --quiet -p longfat-sim -p longfat-net -p longfat-transport -p longfat-wire \
 	    --bench agenda --bench queue --bench scoreboard --bench real_packet
 
