@@ -137,8 +137,8 @@ def advance_all(
     """Lets each run go on to its time, with so many threads and without the GIL.
 
     Returns what has happened since the last such time at the sender of one flow of each: rows in the order of
-    `Stepper.INTERVAL`, as little-endian f64. Raises as `Stepper.advance` does; one that fails stops all, which
-    then cannot go on.
+    `Stepper.INTERVAL`, as little-endian f64. Raises as `Stepper.advance` does; one that fails stops all, and
+    they cannot go on.
     """
 
 def ebpf_needs(path: Path) -> str:

@@ -133,11 +133,7 @@ class Fleet:
             self._cwnd[waiting] = seen["cwnd"]
             ended = self._now_ns[waiting] >= self._end_ns[waiting]
             if np.any(ended & ~begun):
-                what = (
-                    "is not out of slow start"
-                    if np.any(seen["srtt_s"][ended] > 0.0)
-                    else "has not begun"
-                )
+                what = "is not out of slow start" if np.any(seen["srtt_s"][ended] > 0.0) else "has not begun"
                 raise InputError(
                     f"flow {self._flow} {what} at the end of an episode; accepted: a longer duration"
                 )
