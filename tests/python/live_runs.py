@@ -222,7 +222,16 @@ def own_algorithms(name: str) -> set[str]:
 
 def tun_for_all(folder: Path) -> list[str]:
     """Returns the commands that give /dev/net/tun the permissions that most systems give it."""
+    return _tun(folder, 0o666)
+
+
+def tun_for_root(folder: Path) -> list[str]:
+    """Returns the commands that give /dev/net/tun to root alone."""
+    return _tun(folder, 0o600)
+
+
+def _tun(folder: Path, mode: int) -> list[str]:
     node = folder / "tun"
     os.mknod(node, 0o600 | stat.S_IFCHR, os.makedev(10, 200))
-    node.chmod(0o666)
+    node.chmod(mode)
     return [f"mount --bind {node} /dev/net/tun"]

@@ -21,8 +21,8 @@ from live_runs import (
     emptied,
     live,
     opened_to_others,
-    skip,
     tun_for_all,
+    tun_for_root,
 )
 from longfat.errors import InputError
 from longfat.live import run
@@ -215,10 +215,9 @@ def test_a_user_without_rights_is_told_what_needs_root(one: Path) -> None:
 @pytest.mark.live
 @pytest.mark.usefixtures("as_root")
 def test_a_tun_device_that_this_user_may_not_open_is_told(one: Path) -> None:
-    if os.stat("/dev/net/tun").st_mode & 0o006:
-        skip("everybody may open /dev/net/tun here")
     one.write_text(live(1).to_toml())
-    ended = elsewhere(opened_to_others(one.parent / "stage"), SOMEONE + command(one))
+    mounts = [*tun_for_root(one.parent), *opened_to_others(one.parent / "stage")]
+    ended = elsewhere(mounts, SOMEONE + command(one))
     assert ended.returncode == 2, ended.stderr
     assert "/dev/net/tun" in ended.stderr
     assert "Permission denied" in ended.stderr
