@@ -255,7 +255,7 @@ class Result:
 
         columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
         names = [entry["name"] for entry in self.summary["background"]]
-        name = _named(columns.pop("group", np.empty(0)).astype(np.int32), names)
+        name = _named(columns.pop("group", np.empty(0)).astype(np.int32), _texts(names))
         numbers = {key: _numbers(column) for key, column in columns.items()}
         return pyarrow.table({"name": name, **numbers})
 
@@ -407,7 +407,7 @@ def _long(series: Mapping[str, Columns]) -> pyarrow.Table:
     """A table with one chunk per name, whose numbers stay where the core wrote them."""
     import pyarrow
 
-    names, chunks = list(series), []
+    names, chunks = _texts(list(series)), []
     for i, columns in enumerate(series.values()):
         arrays = {key: _numbers(data) for key, data in columns.items()}
         time_s = arrays.pop("time_s")
@@ -427,16 +427,22 @@ def _numbers(data: bytes | NDArray[np.float64]) -> pyarrow.Array:
     return pyarrow.Array.from_buffers(pyarrow.float64(), buffer.size // 8, [None, buffer])
 
 
-def _named(index: NDArray[np.int32], names: Sequence[str]) -> pyarrow.Array:
-    """Some of these names, by their places in the list."""
+def _texts(texts: Sequence[str]) -> pyarrow.Array:
+    """The texts as a column."""
     import pyarrow
 
-    texts = [name.encode() for name in names]
-    ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
-    joined = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(texts))]
-    dictionary = pyarrow.Array.from_buffers(pyarrow.string(), len(texts), joined)
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    buffers = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(encoded))]
+    return pyarrow.Array.from_buffers(pyarrow.string(), len(encoded), buffers)
+
+
+def _named(index: NDArray[np.int32], names: pyarrow.Array) -> pyarrow.Array:
+    """Some of these names, by their places among them."""
+    import pyarrow
+
     indices = pyarrow.Array.from_buffers(pyarrow.int32(), len(index), [None, pyarrow.py_buffer(index)])
-    return pyarrow.DictionaryArray.from_arrays(indices, dictionary)
+    return pyarrow.DictionaryArray.from_arrays(indices, names)
 
 
 def unreached_loads(background: list[dict[str, Any]]) -> list[str]:
