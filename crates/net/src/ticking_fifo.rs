@@ -23,6 +23,8 @@ pub struct TickingFifo {
     idle_from: Time,
     /// The waiting packets in their order: those of one size that leave at one tick are one entry.
     waiting: VecDeque<Leaving>,
+    /// When the first of them leaves; [`Time::NEVER`] if none waits.
+    first_leaves: Time,
     /// What has left the queue is on the wire, one packet behind the other, until then.
     busy_until: Time,
     /// Transmission of everything that has left the queue, until `busy_until`.
@@ -30,6 +32,8 @@ pub struct TickingFifo {
     occupancy: Occupancy,
     packets_out: u64,
     bytes_out: u64,
+    /// The last packet size and its transmission time: sizes rarely change, and a division is slow.
+    last_size: (u32, Interval),
 }
 
 /// Packets of one size that leave the queue at one tick.
@@ -51,11 +55,13 @@ impl TickingFifo {
             tick: Time::ZERO,
             idle_from: Time::ZERO,
             waiting: VecDeque::new(),
+            first_leaves: Time::NEVER,
             busy_until: Time::ZERO,
             served: Interval::ZERO,
             occupancy: Occupancy::default(),
             packets_out: 0,
             bytes_out: 0,
+            last_size: (0, Interval::ZERO),
         }
     }
 
@@ -65,12 +71,19 @@ impl TickingFifo {
     }
 
     /// Lets everything leave the queue whose tick has come by `now`.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self, now: Time) {
-        while let Some(&Leaving { at, packets, bytes }) = self.waiting.front()
-            && at <= now
+        if self.first_leaves <= now {
+            self.let_leave(now);
+        }
+    }
+
+    #[inline(never)]
+    fn let_leave(&mut self, now: Time) {
+        while self.first_leaves <= now
+            && let Some(Leaving { at, packets, bytes }) = self.waiting.pop_front()
         {
-            self.waiting.pop_front();
+            self.first_leaves = self.waiting.front().map_or(Time::NEVER, |next| next.at);
             let (together, each) = (u64::from(packets), u64::from(bytes));
             let (queued, queued_bytes) = (self.occupancy.packets(), self.occupancy.bytes());
             self.occupancy.set(at, queued - together, queued_bytes - together * each);
@@ -81,7 +94,10 @@ impl TickingFifo {
     /// Packets that have left the queue at `at` go on the wire behind those before them.
     #[inline]
     fn depart(&mut self, at: Time, packets: u64, bytes: u32) {
-        let transmission = Interval::from_ns(packets * self.rate.transmission(bytes).as_ns());
+        if self.last_size.0 != bytes {
+            self.last_size = (bytes, self.rate.transmission(bytes));
+        }
+        let transmission = Interval::from_ns(packets * self.last_size.1.as_ns());
         self.busy_until = self.busy_until.max(at).later_by(transmission);
         self.served = self.served + transmission;
         self.packets_out += packets;
@@ -89,6 +105,7 @@ impl TickingFifo {
     }
 
     /// Earns up to the next tick.
+    #[inline(always)]
     fn earn(&mut self, tick: Time) {
         self.tick = tick;
         self.credit.earn(tick);
@@ -96,6 +113,7 @@ impl TickingFifo {
 
     /// A packet of `bytes` arrives. Returns the tick at which its last bit is on the wire, or `None` if there
     /// is no room for it.
+    #[inline]
     pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
         self.settle(now);
         if !self.limit.admits(self.occupancy.packets(), self.occupancy.bytes(), bytes) {
@@ -105,8 +123,10 @@ impl TickingFifo {
         let mut leaves = self.tick;
         if self.idle_from <= now {
             // an idle link has earned nothing, and hands out packets at once with what it has left
-            next = self.ticks.after(now);
-            self.tick = next - self.ticks.period(); // the last one that is not after now
+            if self.tick == Time::ZERO || now >= next {
+                next = self.ticks.after(now);
+                self.tick = next - self.ticks.period(); // the last one that is not after now
+            }
             self.credit.resume(self.tick);
             leaves = now;
             if self.credit.is_left() {
@@ -131,15 +151,20 @@ impl TickingFifo {
     }
 
     /// A packet waits for the tick at which it leaves.
+    #[inline(always)]
     fn wait(&mut self, now: Time, leaves: Time, bytes: u32) {
         self.occupancy.join(now, bytes);
         match self.waiting.back_mut() {
             Some(last) if last.at == leaves && last.bytes == bytes => last.packets += 1,
-            _ => self.waiting.push_back(Leaving { at: leaves, packets: 1, bytes }),
+            _ => {
+                self.first_leaves = self.first_leaves.min(leaves);
+                self.waiting.push_back(Leaving { at: leaves, packets: 1, bytes });
+            }
         }
     }
 
     /// Earns tick by tick, from `next` on, until everything is paid for. Returns the tick at which it is.
+    #[inline(always)]
     fn pay_off(&mut self, mut next: Time) -> Time {
         while !self.credit.is_settled() {
             self.earn(next);

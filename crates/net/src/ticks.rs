@@ -75,6 +75,7 @@ impl Credit {
     }
 
     /// Earns what the link can carry from the last time to `now`.
+    #[inline]
     pub fn earn(&mut self, now: Time) {
         self.credit += match &self.capacity {
             Capacity::Constant(rate) => {
@@ -86,16 +87,19 @@ impl Credit {
     }
 
     /// Pays for a packet.
+    #[inline]
     pub const fn pay(&mut self, bytes: u32) {
         self.credit -= 8 * bytes as i128 * PER_BIT;
     }
 
     /// Whether there is credit for the next packet's first bit.
+    #[inline]
     pub const fn is_left(&self) -> bool {
         self.credit > 0
     }
 
     /// Whether there was credit for all that was paid.
+    #[inline]
     pub const fn is_settled(&self) -> bool {
         self.credit >= 0
     }

@@ -81,16 +81,36 @@ impl RtoConfig {
     }
 }
 
-/// The span between two times on a clock that counts whole ticks of this length; one tick at least.
-const fn ticks_between(tick: Interval, from: Time, to: Time) -> u64 {
-    let ticks = (to.as_ns() / tick.as_ns()).saturating_sub(from.as_ns() / tick.as_ns());
+/// The ticks from one to another, each with its number; one at least.
+const fn ticks_between(from: u64, to: u64) -> u64 {
+    let ticks = to.saturating_sub(from);
     if ticks == 0 { 1 } else { ticks }
 }
 
 /// The span between two times as the timestamps of Linux measure it: in whole ticks of its clock, at least
 /// one.
 pub fn in_ticks(from: Time, to: Time) -> Interval {
-    Interval::from_ns(TICK.as_ns() * ticks_between(TICK, from, to))
+    let number = |at: Time| at.as_ns() / TICK.as_ns();
+    Interval::from_ns(TICK.as_ns() * ticks_between(number(from), number(to)))
+}
+
+/// The tick that was asked for last. Times of one kind mostly follow each other within a tick, and a division is slow.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastTick {
+    number: u64,
+    begins_ns: u64,
+}
+
+impl LastTick {
+    /// The number of the tick of this length that holds `at`.
+    #[inline]
+    fn number(&mut self, tick: Interval, at: Time) -> u64 {
+        if at.as_ns().wrapping_sub(self.begins_ns) >= tick.as_ns() {
+            self.number = at.as_ns() / tick.as_ns();
+            self.begins_ns = self.number * tick.as_ns();
+        }
+        self.number
+    }
 }
 
 /// The estimates of a timer that counts ticks, in the integers of Jacobson 1988, appendix A.
@@ -103,11 +123,13 @@ struct Ticking {
     rttvar: u64,
     /// The least that K RTTVAR counts for, whole eighths of a tick.
     margin: u64,
+    /// Where the last sample began and ended.
+    last: (LastTick, LastTick),
 }
 
 impl Ticking {
     fn sample(&mut self, from: Time, to: Time) {
-        let rtt = ticks_between(self.tick, from, to);
+        let rtt = ticks_between(self.last.0.number(self.tick, from), self.last.1.number(self.tick, to));
         if self.srtt == 0 {
             (self.srtt, self.rttvar) = (8 * rtt, 2 * rtt);
             return;
@@ -158,7 +180,7 @@ impl RttEstimator {
         let ticking = (config.tick > Interval::ZERO).then(|| {
             let eighth = config.tick.as_ns() as f64 / 8.0;
             let margin = (margin.as_ns() as f64 / eighth) as u64;
-            Box::new(Ticking { tick: config.tick, srtt: 0, rttvar: 0, margin })
+            Box::new(Ticking { tick: config.tick, srtt: 0, rttvar: 0, margin, last: Default::default() })
         });
         RttEstimator {
             srtt: Interval::ZERO,
@@ -213,7 +235,7 @@ impl RttEstimator {
     }
 
     /// The first sample, or one for a coarse clock too.
-    #[cold]
+    #[inline(never)]
     fn unusual_sample(&mut self, from: Time, to: Time, rtt: Interval) {
         if self.srtt == Interval::ZERO {
             self.srtt = rtt;

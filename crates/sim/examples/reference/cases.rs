@@ -34,6 +34,8 @@ pub struct Case {
     pub sample_s: f64,
     /// Discipline of the bottleneck's queue.
     pub queue: String,
+    /// A plan as JSON, in place of all that.
+    pub text: Option<String>,
 }
 
 /// Every case with a name. `scale` takes its rate, buffer and time from the number of flows.
@@ -54,6 +56,7 @@ pub fn all() -> Vec<Case> {
         web_sessions: 0,
         sample_s: 0.1,
         queue: "droptail".to_owned(),
+        text: None,
     };
     let w2 = Case {
         name: "w2",
@@ -131,6 +134,11 @@ pub fn all() -> Vec<Case> {
 }
 
 impl Case {
+    /// A plan as JSON.
+    pub fn of_plan(self, text: String) -> Case {
+        Case { name: "plan", title: "a plan", text: Some(text), ..self }
+    }
+
     /// The same case with another number of flows. Each flow of `scale` keeps its share of the rate and of
     /// the buffer, and the duration changes so that the number of packets hardly does. Flows start within one
     /// second and leave slow-start near their share; otherwise short runs with many flows would consist of
@@ -171,6 +179,9 @@ impl Case {
 
     /// The plan, as JSON. `fast` chooses the driver; both give the same results.
     pub fn plan(&self, fast: bool) -> String {
+        if let Some(text) = &self.text {
+            return text.clone();
+        }
         let flows: Vec<Value> = (0..self.flows)
             .map(|i| {
                 let share = f64::from(i) / f64::from(self.flows.max(2) - 1);

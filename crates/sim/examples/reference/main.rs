@@ -1,8 +1,10 @@
 //! Runs cases of the reference work and prints, one line of JSON each, what a packet cost.
 //!
-//!     reference [CASE]... [--seconds S] [--sample S] [--flows N] [--queue KIND] [--oracle] [--list]
+//!     reference [CASE]... [--plan FILE] [--seconds S] [--sample S] [--flows N] [--queue KIND] [--oracle] [--list]
 //!
 //! `--queue` gives the bottleneck another queue; `sojourn` is drop-tail that measures how long packets wait.
+//!
+//! `--plan` runs a plan as it is, in JSON (`longfat.runs.plan` in Python makes them from scenarios).
 //!
 //! Times are CPU times of this process, so that a busy machine disturbs them little. `setup_s` goes from the
 //! text of the plan to a simulation that is ready; `user_s` and `system_s` are the run itself. The peak of
@@ -78,6 +80,11 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
             "--seconds" => time = Some(span(&word, arguments.next())?),
             "--sample" => sample = Some(span(&word, arguments.next())?),
             "--queue" => queue = Some(arguments.next().ok_or("--queue: give its kind")?),
+            "--plan" => {
+                let file = arguments.next().ok_or("--plan: give a file")?;
+                let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
+                chosen.extend(known.first().map(|case| case.clone().of_plan(text)));
+            }
             "--flows" => {
                 let given = arguments.next().and_then(|x| x.parse::<u32>().ok()).filter(|&n| n > 0);
                 flows = Some(given.ok_or("--flows: give 1 or more")?);

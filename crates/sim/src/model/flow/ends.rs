@@ -131,13 +131,11 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
         AnyReceiver::Other(Box::new(OtherReceiver::Explicit(echoing)))
     };
     if !controller.has_explicit() && sender.quick_start.is_none() {
-        let receiver =
-            if plan.interrupt_moderation_s == 0.0 && feedback == Feedback::Classic && habits.is_none() {
-                AnyReceiver::Tcp(receiver)
-            } else {
-                // without headers it does the same, apart from the hot loop of hosts that look at once
-                telling(receiver, None)
-            };
+        let receiver = if feedback == Feedback::Classic && habits.is_none() {
+            AnyReceiver::Tcp(receiver)
+        } else {
+            telling(receiver, None)
+        };
         return (AnySender::Tcp(Sender::new(sender, controller)), receiver);
     }
     let mirror = controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes));

@@ -14,7 +14,7 @@ const CLOCK_TOLERANCE: f64 = 50e-6;
 #[derive(Clone, Debug)]
 pub struct HostClock {
     /// It looks at each packet when that arrives: no tick, no moderation of interrupts.
-    at_once: bool,
+    pub at_once: bool,
     interrupts: Interrupts,
     /// Time between two ticks; zero for no ticks.
     pub tick: Interval,

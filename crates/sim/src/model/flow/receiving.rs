@@ -46,8 +46,8 @@ pub struct ReceivingEnd {
     until: Time,
     /// Packets wait for the run to go on after a pause; later ones have to queue behind them.
     waits: bool,
-    /// What arrives before this may be taken ahead without a further look: no sample and no pause is due, and
-    /// nothing waits.
+    /// What arrives before this may be taken ahead without a further look: no sample and no pause is due,
+    /// nothing waits, and the host takes packets as they arrive.
     clear_until: Time,
     /// Packets it sent minus packets it took.
     pub balance: i64,
@@ -63,6 +63,7 @@ impl ReceivingEnd {
         times: SampleTimes,
     ) -> Self {
         let snapshots = Snapshots::new(times, start_at);
+        let clear_until = if clock.at_once { snapshots.next() } else { Time::ZERO };
         ReceivingEnd {
             receiver,
             incoming: Pipe::default(),
@@ -71,7 +72,7 @@ impl ReceivingEnd {
             access,
             until: Time::NEVER,
             waits: false,
-            clear_until: snapshots.next(),
+            clear_until,
             snapshots,
             balance: 0,
         }
@@ -118,7 +119,8 @@ impl ReceivingEnd {
 
     /// Finds out up to when it may run ahead without a further look.
     fn look_ahead(&mut self) {
-        self.clear_until = if self.waits { Time::ZERO } else { self.until.min(self.snapshots.next()) };
+        let is_clear = self.clock.at_once && !self.waits;
+        self.clear_until = if is_clear { self.until.min(self.snapshots.next()) } else { Time::ZERO };
     }
 
     /// Handles a packet now that will arrive at `at`. That is correct once all earlier packets have been
@@ -139,9 +141,9 @@ impl ReceivingEnd {
         }
     }
 
-    /// The part of [`ReceivingEnd::take_ahead`] for when timers or samples come first, or the packet is another
-    /// than the usual one, or the receiver is another than that of TCP at a host that looks at once; apart from
-    /// that case, to keep it fast. A packet that arrives after the run's next pause waits.
+    /// The part of [`ReceivingEnd::take_ahead`] for when timers or samples come first, or the packet, the receiver or
+    /// the host is another than the usual one; apart from that case, to keep it fast. A packet that arrives after
+    /// the run's next pause waits.
     #[inline(never)]
     fn serve_and_take(&mut self, at: Time, packet: &SimPacket) {
         if self.waits {
@@ -156,7 +158,9 @@ impl ReceivingEnd {
             self.incoming.push(arrival, packet.clone());
             return;
         }
-        self.serve(at);
+        if self.receiver.wake() < at || self.snapshots.is_due(at) {
+            self.serve(at);
+        }
         self.receive(at, packet);
     }
 
