@@ -9,7 +9,8 @@
 //!
 //! The ends of a lasting flow need not even wait for the next batch. Only its own packets and timers change
 //! an end, so it handles each packet as soon as the link knows when that will arrive, and keeps snapshots of
-//! itself at the sample times that its clock passes.
+//! itself at the sample times that its clock passes. The receiver of a transfer does so too; its sender waits, as the
+//! session hears of its completion.
 //!
 //! Batches also end where samples are taken, so that samples see the same state with both drivers.
 
@@ -30,7 +31,7 @@ use longfat_wire::SimPacket;
 /// cache.
 const PACKETS_PER_BATCH: u32 = 2048;
 /// Number of flows for which one earliest time is kept, so that thousands of idle flows cost little.
-const BLOCK: usize = 64;
+const BLOCK: usize = 16;
 /// With this many arrivals at one link in a batch, they are merged one by one: sorting them all would take room
 /// for all of them, and nobody could stop the run meanwhile.
 const MANY_ARRIVALS: usize = 1 << 18;
@@ -196,6 +197,7 @@ impl Driver<'_> {
                 }
             }
         }
+        self.run.order_transfers();
         while let Some(session) = self.run.woken.pop() {
             self.kept.requests.set(session, self.run.sessions[session].next_at);
         }

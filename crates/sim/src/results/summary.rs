@@ -182,11 +182,11 @@ impl BackgroundCounters {
         self.offered_bytes += offered_bytes.unwrap_or_default();
     }
 
-    /// Adds what one connection has done so far.
-    pub fn add(&mut self, flow: &Flow) {
-        let (sender, receiver) = (&flow.sending.sender, &flow.receiving.receiver);
-        self.bytes_delivered += sender.payload_delivered(receiver.delivered(), receiver.concealed());
-        self.received_bytes += receiver.received_bytes();
+    /// Adds what one connection has done before `now`.
+    pub fn add(&mut self, flow: &mut Flow, now: Time) {
+        let (sender, received) = (&flow.sending.sender, flow.receiving.at(now));
+        self.bytes_delivered += sender.payload_delivered(received.delivered, received.concealed);
+        self.received_bytes += received.received_bytes;
         self.packets_sent += sender.counters().packets_sent;
         self.packets_lost += flow.packets_lost;
     }

@@ -1,7 +1,7 @@
 //! Background connections: how they open, complete and leave.
 
 use super::state::Simulation;
-use crate::model::flow::{Flow, Opening, Transfer};
+use crate::model::flow::{Flow, Opening, SampleTimes, Transfer};
 use crate::results::outcome::RunError;
 use crate::results::samples::TransferSample;
 use crate::results::summary::BackgroundCounters;
@@ -22,7 +22,7 @@ impl Simulation {
             bytes,
             start: now,
             links: &self.links,
-            times: self.times,
+            times: SampleTimes { period_s: f64::INFINITY, ..self.times }, // nobody samples it but at the bounds
         };
         let mut flow = Flow::new(planned, &opening, &mut || None)?;
         if let Some(ssthresh) = planned.ssthresh_cache.then(|| self.routes[session].ssthresh(now)).flatten() {
@@ -56,6 +56,15 @@ impl Simulation {
         Ok(())
     }
 
+    /// Sorts the transfers that have completed since the last call, which a driver finds in the order of flows. Sorting
+    /// all of them at the end then has little left to do.
+    pub(crate) fn order_transfers(&mut self) {
+        if self.ordered < self.transfers.len() {
+            self.transfers[self.ordered..].sort_unstable_by_key(|&(at, index, _)| (at, index));
+            self.ordered = self.transfers.len();
+        }
+    }
+
     /// All data of a background connection are acknowledged.
     fn complete(&mut self, now: Time, index: usize) {
         let flow = &mut self.flows[index];
@@ -81,12 +90,13 @@ impl Simulation {
         }
     }
 
-    /// Counters of all background traffic, connections that have not left yet included.
-    pub(crate) fn background_counters(&self) -> Vec<BackgroundCounters> {
+    /// Counters of all background traffic just before `now`, a bound of the measured span; connections that have not
+    /// left yet are included.
+    pub(crate) fn background_counters(&mut self, now: Time) -> Vec<BackgroundCounters> {
         let mut counters = self.background.clone();
-        for flow in &self.flows {
+        for flow in &mut self.flows {
             if let Some(transfer) = flow.transfer {
-                counters[transfer.group].add(flow);
+                counters[transfer.group].add(flow, now);
             }
         }
         counters
@@ -95,16 +105,16 @@ impl Simulation {
     /// Frees the indices of complete connections that have nothing under way any more. Only samples call
     /// this: at those times both drivers have handled the same events, so that both give new connections the
     /// same indices.
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self, now: Time) {
         let mut leaving = core::mem::take(&mut self.leaving);
         leaving.sort_unstable(); // the drivers see connections complete in different orders
         let mut longer = false;
         leaving.retain(|&i| {
             let flow = &mut self.flows[i];
-            let stays = flow.under_way() > 0 || !flow.receiving.receiver.is_silent();
+            let stays = !flow.is_over(now);
             if !stays {
                 if let Some(transfer) = flow.transfer.take() {
-                    self.background[transfer.group].add(flow);
+                    self.background[transfer.group].add(flow, now);
                 }
                 self.vacant.push(i);
                 longer |= self.lookahead.exclude(&self.links, &self.flows[i]);

@@ -22,7 +22,7 @@ impl Simulation {
     pub(crate) fn probe(&mut self, now: Time) {
         if self.sampled.next_flows <= now {
             self.sample_flows(now);
-            self.leave();
+            self.leave(now);
         }
         if self.sampled.next_links <= now {
             self.sample_links(now);
@@ -71,7 +71,7 @@ impl Simulation {
             let flows = named.map(|flow| FlowCounters::of(flow, now)).collect();
             let links = self.links.iter_mut().map(|link| link.settle(now).1).collect();
             self.links.iter_mut().for_each(|link| link.restart(now));
-            self.sampled.before = Some((flows, links, self.background_counters()));
+            self.sampled.before = Some((flows, links, self.background_counters(now)));
             self.sampled.next_bound = self.times.measured.1;
         } else {
             self.sampled.next_bound = Time::NEVER;
@@ -103,7 +103,8 @@ impl Simulation {
                 link_summary(link, (from, before), (now, after, occupancy))
             })
             .collect::<Vec<_>>();
-        let background = (self.plan.background().iter().zip(background).zip(self.background_counters()))
+        let counters = self.background_counters(now);
+        let background = (self.plan.background().iter().zip(background).zip(counters))
             .map(|((planned, before), after)| background_summary(planned, (from, before), (now, after)))
             .collect();
         Summary { flows, links, background, packets: 0, messages: None }

@@ -74,6 +74,8 @@ pub struct Simulation {
     pub(crate) leaving: Vec<usize>,
     /// Background connections that are complete: when, index, and the sample.
     pub(crate) transfers: Vec<(Time, usize, TransferSample)>,
+    /// How many of them are in order.
+    pub(crate) ordered: usize,
     /// The connections that each background opened and completed, and what those did that have left.
     pub(crate) background: Vec<BackgroundCounters>,
     pub(crate) end: Time,
@@ -124,6 +126,7 @@ impl Simulation {
             vacant: Vec::new(),
             leaving: Vec::new(),
             transfers: Vec::new(),
+            ordered: 0,
             background: vec![BackgroundCounters::default(); plan.background().len()],
             end,
             times: SampleTimes { period_s: plan.sample().flows_s, measured, end },

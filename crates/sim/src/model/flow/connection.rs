@@ -145,20 +145,23 @@ impl Flow {
         self.receiving.outgoing.take_room(&mut old.receiving.outgoing);
     }
 
-    /// Sends a packet, which has crossed its last link at `at`, on its way to its end. With `ahead`, an end
-    /// of a lasting flow takes it at once.
+    /// Sends a packet, which has crossed its last link at `at`, on its way to its end. With `ahead`, the receiver
+    /// takes data at once, and the sender of a lasting flow acknowledgements.
     #[inline(always)]
     pub fn pass_on(&mut self, packet: SimPacket, at: Time, ahead: bool) {
-        let ahead = ahead && self.transfer.is_none();
         if packet.kind.is_forward() {
             let at = at + self.route.forward_delay;
             if ahead {
+                if self.transfer.is_some() {
+                    self.receiving.note_arrival(at);
+                }
                 self.receiving.take_ahead(at, &packet);
             } else {
                 self.receiving.incoming.push(at, packet);
             }
         } else {
             let at = at + self.route.reverse_delay;
+            let ahead = ahead && self.transfer.is_none(); // its session opens the next connection when it completes
             if !ahead || !self.sending.take_ahead(at, &packet) {
                 self.sending.incoming.push(at, packet);
             }
@@ -177,10 +180,11 @@ impl Flow {
     ) -> Time {
         let Some(packet) = self.sending.outgoing.first() else { return Time::NEVER };
         let departure = depart(packet.bytes());
-        if let Some(at) = departure
-            && self.transfer.is_none()
-        {
+        if let Some(at) = departure {
             let at = at.later_by(delay).later_by(self.route.forward_delay);
+            if self.transfer.is_some() {
+                self.receiving.note_arrival(at);
+            }
             self.receiving.take_ahead(at, packet);
             self.sending.outgoing.advance();
             return self.head(true);
@@ -238,9 +242,10 @@ impl Flow {
         if data { self.sending.outgoing.head() } else { self.receiving.outgoing.head() }
     }
 
-    /// How many of its packets of all kinds are neither at an end nor dropped.
-    pub const fn under_way(&self) -> i64 {
-        self.sending.balance + self.receiving.balance - self.dropped
+    /// Whether nothing happens to it from `now` on; for a complete transfer. Its receiver may have run ahead.
+    pub fn is_over(&self, now: Time) -> bool {
+        let under_way = self.sending.balance + self.receiving.balance - self.dropped;
+        under_way <= 0 && self.receiving.last_arrival() < now && self.receiving.receiver.is_silent()
     }
 
     /// Whether its data (or acknowledgements) cross a single link, and no loss process is on its path.

@@ -51,6 +51,7 @@ pub struct ReceivingEnd {
     clear_until: Time,
     /// Packets it sent minus packets it took.
     pub balance: i64,
+    last_arrival: Time,
 }
 
 impl ReceivingEnd {
@@ -75,7 +76,19 @@ impl ReceivingEnd {
             clear_until,
             snapshots,
             balance: 0,
+            last_arrival: Time::ZERO,
         }
+    }
+
+    /// The receiver of a transfer is about to take a packet ahead that arrives at `at`.
+    #[inline]
+    pub fn note_arrival(&mut self, at: Time) {
+        self.last_arrival = self.last_arrival.max(self.clock.looks(at));
+    }
+
+    /// When its host takes the last packet for which [`ReceivingEnd::note_arrival`] was called.
+    pub const fn last_arrival(&self) -> Time {
+        self.last_arrival
     }
 
     /// When its next event is.
