@@ -78,24 +78,37 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return scenarios
 
 
-def late_by(seconds: float) -> selftests.Run:
-    return selftests.Run({"validity": {"lateness_s": [seconds, 1.0, 2.0]}}, [])
+def late_by(*lateness_s: float) -> selftests.Run:
+    return selftests.Run({"validity": {"lateness_s": list(lateness_s)}}, [])
 
 
 def test_only_simulated_receivers_are_told_to_compress_sack_blocks(given: list[dict[str, Any]]) -> None:
     path = selftests.SelftestPath(Path("bpf_cubic.bpf.o"), 1, 10.0, 65, 0.74)
-    assert len(path.simulated([late_by(1e-5)])) == 1
+    assert len(path.simulated([late_by(1e-5, 1e-4, 1e-3)])) == 1
     assert given[0]["flow"][0]["sack_compression"] == "1 ms"
     assert "sack_compression" not in path.scenario(1)["flow"][0]
-    assert "jitter" not in given[0]["bottleneck"]
+    assert "added_delay" not in given[0]["bottleneck"]
 
 
-def test_beside_several_live_runs_simulated_packets_are_late_as_theirs(given: list[dict[str, Any]]) -> None:
+def test_beside_several_live_runs_simulated_packets_are_late_as_theirs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    traces = []
+
+    def run(scenario: dict[str, Any]) -> None:
+        traces.append(Path(scenario["bottleneck"]["added_delay"]["trace"]).read_text())
+        assert scenario["flow"][0]["sack_compression"] == "1 ms"
+
+    monkeypatch.setattr(selftests.longfat, "run", run)
+    monkeypatch.setattr(selftests.Run, "of", lambda _: None)
     path = selftests.SelftestPath(Path("bpf_cc_cubic.bpf.o"), 1, 10.0, 65, 0.74)
-    path.simulated([late_by(1e-5), late_by(9e-5), late_by(2e-5)])
-    assert [each["seed"] for each in given] == [1, 2, 3, 4, 5]
-    assert {each["bottleneck"]["jitter"] for each in given} == {"40 us"}
-    assert {each["flow"][0]["sack_compression"] for each in given} == {"1 ms"}
+    path.simulated([late_by(1e-5, 1e-4, 1e-3), late_by(9e-5, 3e-4, 9e-3), late_by(2e-5, 2e-4, 4e-3)])
+    assert len(set(traces)) == 5
+    late_ms = sorted(float(line.split()[1]) for line in traces[0].splitlines())
+    assert len(late_ms) == 33_333  # 40 s of packets that take 1.2 ms each
+    assert late_ms[len(late_ms) // 2] == pytest.approx(0.02, rel=0.05)
+    assert late_ms[len(late_ms) * 99 // 100] == pytest.approx(0.2, rel=0.25)
+    assert 1.0 < late_ms[-1] <= 4.0
 
 
 @pytest.fixture
