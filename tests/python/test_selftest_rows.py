@@ -38,7 +38,13 @@ def test_values_of_several_runs_are_counted_apart_from_those_near_one_live_run()
 
 @pytest.mark.parametrize(
     "asked",
-    [["--paths", "2"], ["--paths", "0"], ["--only", "bpf_cubic", "bpf_cubic", "bpf_cubic"], ["--jobs", "0"]],
+    [
+        ["--paths", "2"],
+        ["--tail"],
+        ["--paths", "0"],
+        ["--only", "bpf_cubic", "bpf_cubic", "bpf_cubic"],
+        ["--jobs", "0"],
+    ],
 )
 def test_a_part_of_the_selftests_is_refused_before_anything_runs(
     asked: list[str], capsys: pytest.CaptureFixture[str]
@@ -90,7 +96,15 @@ def test_only_simulated_receivers_are_told_to_compress_sack_blocks(given: list[d
     assert "added_delay" not in given[0]["bottleneck"]
 
 
-def test_beside_several_live_runs_simulated_packets_are_late_as_theirs(
+def test_beside_several_live_runs_simulated_packets_are_late_as_theirs(given: list[dict[str, Any]]) -> None:
+    path = selftests.SelftestPath(Path("bpf_cc_cubic.bpf.o"), 1, 10.0, 65, 0.74)
+    path.simulated([late_by(1e-5, 1e-4, 1e-3), late_by(9e-5, 3e-4, 9e-3), late_by(2e-5, 2e-4, 4e-3)])
+    assert [each["seed"] for each in given] == [1, 2, 3, 4, 5]
+    assert {each["bottleneck"]["jitter"] for each in given} == {"40 us"}
+    assert {each["flow"][0]["sack_compression"] for each in given} == {"1 ms"}
+
+
+def test_with_their_tail_a_few_packets_are_as_late_as_the_latest_of_the_live_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     traces = []
@@ -102,7 +116,9 @@ def test_beside_several_live_runs_simulated_packets_are_late_as_theirs(
     monkeypatch.setattr(selftests.longfat, "run", run)
     monkeypatch.setattr(selftests.Run, "of", lambda _: None)
     path = selftests.SelftestPath(Path("bpf_cc_cubic.bpf.o"), 1, 10.0, 65, 0.74)
-    path.simulated([late_by(1e-5, 1e-4, 1e-3), late_by(9e-5, 3e-4, 9e-3), late_by(2e-5, 2e-4, 4e-3)])
+    path.simulated(
+        [late_by(1e-5, 1e-4, 1e-3), late_by(9e-5, 3e-4, 9e-3), late_by(2e-5, 2e-4, 4e-3)], tail=True
+    )
     assert len(set(traces)) == 5
     late_ms = sorted(float(line.split()[1]) for line in traces[0].splitlines())
     assert len(late_ms) == 33_333  # 40 s of packets that take 1.2 ms each
