@@ -85,7 +85,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="longfat-selftests-") as folder:
         try:
             objects = kernel_source.build(["bpf_cc_cubic"], Path(folder))
-            path = next(p for p in selftests.paths(objects, selftests.PATHS, 23) if p.number == asked.path)
+            path = selftests.paths(objects, selftests.PATHS, selftests.SEED)[asked.path - 1]
             scenario = path.scenario(1) | {"duration": f"{asked.seconds:g} s"}
             del scenario["window"]
             with traced() as trace:

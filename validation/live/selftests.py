@@ -34,6 +34,8 @@ RATES_MBPS, RTTS_MS, BUFFERS_BDP = (8.0, 120.0), (15.0, 100.0), (0.4, 1.2)
 DURATION_S, BEGIN_S = 40.0, 10.0
 PATHS = 6
 """How many random paths the page has."""
+SEED = 23
+"""Draws the paths."""
 NAMED_BY = (0, 2)
 """The cells that name a row: the path's number and the object."""
 TOLERANCE = {"throughput": 0.05, "cwnd": 0.10}
@@ -114,11 +116,11 @@ class SelftestPath:
         were: up to twice the median lateness, so that the median is the same, or with the `tail` as well.
         """
         if len(self.seeds) == 1:
-            return [Run.of(longfat.run(self._told()))]
+            return [Run.of(longfat.run(self.told()))]
         late = Lateness.of(live)
         if not tail:
             jitter = {"jitter": f"{2e6 * late.median:g} us"}
-            return [Run.of(longfat.run(self._told(seed, jitter))) for seed in range(1, 1 + SEEDS)]
+            return [Run.of(longfat.run(self.told(seed, jitter))) for seed in range(1, 1 + SEEDS)]
         with tempfile.TemporaryDirectory() as folder:
             return [self._late(seed, late, Path(folder) / "late") for seed in range(1, 1 + SEEDS)]
 
@@ -128,9 +130,10 @@ class SelftestPath:
         drawn = late.draw(packets, random.Random(seed))
         lines = (f"{i * packet_ms:.4f} {1e3 * seconds:.4f}\n" for i, seconds in enumerate(drawn))
         trace.write_text("".join(lines))
-        return Run.of(longfat.run(self._told(seed, {"added_delay": {"trace": str(trace)}})))
+        return Run.of(longfat.run(self.told(seed, {"added_delay": {"trace": str(trace)}})))
 
-    def _told(self, seed: int = 1, bottleneck: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    def told(self, seed: int = 1, bottleneck: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+        """Returns the simulator's scenario, with more options of the bottleneck."""
         scenario = self.scenario(seed)
         scenario["bottleneck"] |= bottleneck
         scenario["flow"] = [one | {"sack_compression": SACK_COMPRESSION} for one in scenario["flow"]]
@@ -234,7 +237,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Returns exit code 0 if every value is within its bound, 1 if not or if a live run is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--paths", type=int, default=PATHS, help="how many random paths")
-    parser.add_argument("--seed", type=int, default=23, help="draws the paths")
+    parser.add_argument("--seed", type=int, default=SEED, help="draws the paths")
     parser.add_argument("--only", nargs="+", choices=SELFTESTS, default=SELFTESTS, help="only these objects")
     parser.add_argument("--jobs", type=int, help="live runs at a time")
     parser.add_argument("--kept", type=Path, default=ROOT / "out" / "live", help="where live runs are kept")

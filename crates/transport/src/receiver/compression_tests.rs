@@ -142,9 +142,9 @@ fn an_acknowledgement_that_has_waited_tells_of_the_segments_on_both_sides_of_a_g
     let mut r = opened(Interval::from_millis(1), 60_000);
     acks(&mut r, 3..6);
     // 6 extends the block, 7 is missing, and three segments follow, more than an acknowledgement has blocks
-    let arrivals = [6, 8, 9, 10].into_iter().enumerate();
+    let mut arrivals = [6, 8, 9, 10].into_iter().enumerate();
     let waits = |(i, seq)| r.on_packet(at(110_000 + i as u64), &packet(Kind::Data, seq)).is_none();
-    assert!(arrivals.map(waits).all(|waited| waited));
+    assert!(arrivals.all(waits));
     let ack = r.on_timer(r.wake()).unwrap();
     assert_eq!(ack.sack().iter().collect::<Vec<_>>(), [(8, 11), (3, 7)]);
 }
