@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,27 +13,38 @@ import matrix
 import selftests
 
 
-def test_a_value_within_what_live_runs_span_does_not_differ_and_one_outside_differs_by_its_distance() -> None:
-    assert selftests.beyond(5.0, [4.0, 7.0, 6.0]) == 0.0
-    assert selftests.beyond(5.0, [5.5, 7.0]) == pytest.approx(0.1)
-    assert selftests.beyond(5.0, [4.0, 4.5]) == pytest.approx(-0.1)
-    assert selftests.beyond(5.0, [5.25]) == pytest.approx(0.05)
+def test_one_run_on_each_side_differs_by_what_the_live_one_is_away() -> None:
+    assert selftests.apart([5.0], [5.25]) == pytest.approx(0.05)
+    assert selftests.apart([5.0], [4.0]) == pytest.approx(-0.2)
 
 
-def test_one_live_run_is_written_as_it_is_and_several_as_their_range() -> None:
+def test_of_several_runs_the_median_of_each_side_has_to_be_in_the_range_of_the_other() -> None:
+    assert selftests.apart([4.5, 5.0, 6.5], [4.0, 6.0, 7.0]) == 0.0
+    # a wide range on one side is not enough
+    assert selftests.apart([5.0, 5.0, 5.0], [4.0, 6.0, 7.0]) == pytest.approx(0.2)
+    assert selftests.apart([4.0, 8.0, 8.0], [5.0, 5.0, 5.0]) == pytest.approx(-0.375)
+
+
+def test_one_run_is_written_as_it_is_and_several_as_their_median_and_range() -> None:
     assert selftests.span([6.15]) == "6.15"
-    assert selftests.span([7.84, 4.47, 6.17]) == "4.47 to 7.84 (55 % wide)"
+    assert selftests.span([7.84, 4.47, 6.17]) == "6.17 (4.47 to 7.84)"
 
 
-def test_values_near_a_range_are_counted_apart_from_those_near_one_live_run() -> None:
+def test_values_of_several_runs_are_counted_apart_from_those_near_one_live_run() -> None:
     text = selftests.summary([("bpf_cubic", 2), ("bpf_cc_cubic", 1), ("bpf_dctcp", 1), ("bpf_cc_cubic", 2)])
     assert text.startswith("3 of 4 values with one live run are within their bounds (5 %, 10 %); ")
-    assert "3 of 4 values of bpf_cc_cubic are as near to the range of 3 live runs" in text
+    assert "3 of 4 values of bpf_cc_cubic, with 3 live runs and 5 seeds of the simulator" in text
 
 
 @pytest.mark.parametrize(
     "asked",
-    [["--paths", "2"], ["--paths", "0"], ["--only", "bpf_cubic", "bpf_cubic", "bpf_cubic"], ["--jobs", "0"]],
+    [
+        ["--paths", "2"],
+        ["--tail"],
+        ["--paths", "0"],
+        ["--only", "bpf_cubic", "bpf_cubic", "bpf_cubic"],
+        ["--jobs", "0"],
+    ],
 )
 def test_a_part_of_the_selftests_is_refused_before_anything_runs(
     asked: list[str], capsys: pytest.CaptureFixture[str]
@@ -52,22 +64,67 @@ def test_a_table_that_lacks_a_row_of_the_page_is_refused() -> None:
     assert "would lose 3 of its rows (3 bpf_cc_cubic, 3 bpf_cubic, 3 bpf_dctcp)" in refused
 
 
-def test_only_an_object_that_noise_moves_between_states_runs_live_several_times() -> None:
-    seeds = {
-        name: list(selftests.SelftestPath(Path(f"{name}.bpf.o"), 1, 10.0, 65, 0.74).seeds)
-        for name in selftests.SELFTESTS
-    }
+def test_only_an_object_that_noise_moves_between_states_runs_live_several_times_and_alone() -> None:
+    chosen = [selftests.SelftestPath(Path(f"{n}.bpf.o"), 1, 10.0, 65, 0.74) for n in selftests.SELFTESTS]
+    seeds = {path.algorithm: list(path.seeds) for path in chosen}
     assert seeds == {"bpf_cubic": [1], "bpf_cc_cubic": [1, 2, 3], "bpf_dctcp": [1]}
+    assert {path.algorithm: path.jobs for path in chosen} == {
+        "bpf_cubic": 2,
+        "bpf_cc_cubic": 1,
+        "bpf_dctcp": 2,
+    }
 
 
-def test_only_simulated_receivers_are_told_to_compress_sack_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = []
-    monkeypatch.setattr(selftests.longfat, "run", given.append)
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The scenarios that the simulator would have run."""
+    scenarios: list[dict[str, Any]] = []
+    monkeypatch.setattr(selftests.longfat, "run", scenarios.append)
     monkeypatch.setattr(selftests.Run, "of", lambda _: None)
-    path = selftests.SelftestPath(Path("bpf_cc_cubic.bpf.o"), 1, 10.0, 65, 0.74)
-    path.simulated()
+    return scenarios
+
+
+def late_by(*lateness_s: float) -> selftests.Run:
+    return selftests.Run({"validity": {"lateness_s": list(lateness_s)}}, [])
+
+
+def test_only_simulated_receivers_are_told_to_compress_sack_blocks(given: list[dict[str, Any]]) -> None:
+    path = selftests.SelftestPath(Path("bpf_cubic.bpf.o"), 1, 10.0, 65, 0.74)
+    assert len(path.simulated([late_by(1e-5, 1e-4, 1e-3)])) == 1
     assert given[0]["flow"][0]["sack_compression"] == "1 ms"
     assert "sack_compression" not in path.scenario(1)["flow"][0]
+    assert "added_delay" not in given[0]["bottleneck"]
+
+
+def test_beside_several_live_runs_simulated_packets_are_late_as_theirs(given: list[dict[str, Any]]) -> None:
+    path = selftests.SelftestPath(Path("bpf_cc_cubic.bpf.o"), 1, 10.0, 65, 0.74)
+    path.simulated([late_by(1e-5, 1e-4, 1e-3), late_by(9e-5, 3e-4, 9e-3), late_by(2e-5, 2e-4, 4e-3)])
+    assert [each["seed"] for each in given] == [1, 2, 3, 4, 5]
+    assert {each["bottleneck"]["jitter"] for each in given} == {"40 us"}
+    assert {each["flow"][0]["sack_compression"] for each in given} == {"1 ms"}
+
+
+def test_with_their_tail_a_few_packets_are_as_late_as_the_latest_of_the_live_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    traces = []
+
+    def run(scenario: dict[str, Any]) -> None:
+        traces.append(Path(scenario["bottleneck"]["added_delay"]["trace"]).read_text())
+        assert scenario["flow"][0]["sack_compression"] == "1 ms"
+
+    monkeypatch.setattr(selftests.longfat, "run", run)
+    monkeypatch.setattr(selftests.Run, "of", lambda _: None)
+    path = selftests.SelftestPath(Path("bpf_cc_cubic.bpf.o"), 1, 10.0, 65, 0.74)
+    path.simulated(
+        [late_by(1e-5, 1e-4, 1e-3), late_by(9e-5, 3e-4, 9e-3), late_by(2e-5, 2e-4, 4e-3)], tail=True
+    )
+    assert len(set(traces)) == 5
+    late_ms = sorted(float(line.split()[1]) for line in traces[0].splitlines())
+    assert len(late_ms) == 33_333  # 40 s of packets that take 1.2 ms each
+    assert late_ms[len(late_ms) // 2] == pytest.approx(0.02, rel=0.05)
+    assert late_ms[len(late_ms) * 99 // 100] == pytest.approx(0.2, rel=0.25)
+    assert 1.0 < late_ms[-1] <= 4.0
 
 
 @pytest.fixture

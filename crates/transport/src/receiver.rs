@@ -51,7 +51,7 @@ pub struct Receiver {
     next: u64,
     /// Ranges [start, end) that arrived above `next`, ascending, disjoint, not adjacent.
     early: Chunks<(u64, u64)>,
-    /// A segment of each of the last ranges that changed, latest first.
+    /// The last segments that arrived early, latest first, where each has an acknowledgement of its own.
     recent: [u64; SackBlocks::MOST],
     unacknowledged: u32,
     quick: u32,
@@ -254,6 +254,7 @@ impl Receiver {
             });
         let (expected, is_old) = (self.next, packet.seq < self.next);
         self.reassemble(packet.seq);
+        self.put_first(packet.seq);
         let missing = self.next;
         // Before it counts, Linux looks whether an acknowledgement is due for more than one segment in order.
         // The last one left when the gap was seen or moved, so it has told of all that was expected before.
@@ -269,6 +270,14 @@ impl Receiver {
             self.deadline = now + wait;
         }
         before
+    }
+
+    /// The block of this segment is the next one that acknowledgements tell of, before those of earlier segments.
+    fn put_first(&mut self, seq: u64) {
+        let Some(range) = self.range_of(seq) else { return };
+        let Some(mut compression) = self.compression.take() else { return };
+        compression.put_first(seq, |earlier| self.range_of(earlier).is_some_and(|other| other != range));
+        self.compression = Some(compression);
     }
 
     /// Whether the segment touches none of the last blocks, and there are as many as may be new.
@@ -366,7 +375,8 @@ impl Receiver {
 
     fn sack_blocks(&self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        for seq in self.recent {
+        let latest = self.compression.as_ref().map_or(&self.recent[..], |compression| compression.blocks());
+        for &seq in latest {
             if let Some((start, end)) = self.range_of(seq)
                 && blocks.iter().all(|(s, _)| s != start)
             {

@@ -10,13 +10,16 @@
 //! | most that wait | 44 | Linux, tcp_comp_sack_nr | none |
 //! | acknowledgements at once | 3 | Linux, TCP_FASTRETRANS_THRESH | none |
 //! | blocks that may be new while some wait | 2 | Linux, TCP_SACK_BLOCKS_EXPECTED | none |
+//! | blocks that it remembers | 4 | Linux, TCP_NUM_SACKS | none |
 //!
-//! Linux takes the RTT of the handshake if it is the least it knows. Another interrupt lets Linux's timer end
-//! earlier. Linux 6.19 has a setting in place of RTT/20, tcp_comp_sack_rtt_percent, which is 33 by default:
-//! on a short path it waits up to 6.6 times as long, and the slack is 10 us. A segment below the gap puts
-//! Linux into its quick mode, where up to 16 acknowledgements leave at once (tcp_enter_quickack_mode); a mark
-//! does so for two of them. Here such a segment alone is acknowledged at once, and after a mark each one
-//! until the sender has answered it.
+//! Linux takes the RTT of the handshake if it is the least it knows. Its timer is a soft one, whose slack another
+//! interrupt does not shorten: only another such timer of the same processor does (`hrtimer_interrupt`,
+//! kernel/time/hrtimer.c). validation/live/ack_timer.py measures it. Linux 6.19 has a setting in place of
+//! RTT/20, tcp_comp_sack_rtt_percent, which is 33 by default: on a short path it waits up to 6.6 times as
+//! long, and the slack is 10 us. A segment below the gap puts Linux into its quick mode, where up to 16
+//! acknowledgements leave at once (tcp_enter_quickack_mode); a mark does so for two of them. Here such a
+//! segment alone is acknowledged at once, and after a mark each one until the sender has answered it. Linux is
+//! in that mode also for as long as its receive window grows (`tcp_grow_window`), which it does not here.
 
 use longfat_units::{Interval, Time};
 
@@ -25,6 +28,7 @@ const SLACK: Interval = Interval::from_ns(100_000);
 const MOST_WAITING: u32 = 44;
 const AT_ONCE: u32 = 3;
 pub(super) const BLOCKS_EXPECTED: usize = 2;
+const BLOCKS_REMEMBERED: usize = 4;
 
 /// The acknowledgements that wait.
 #[derive(Clone, Debug)]
@@ -40,6 +44,9 @@ pub(super) struct Compression {
     /// Acknowledgements that left at once while `missing` was missing.
     at_once: u32,
     missing: u64,
+    /// A segment of each block, the one that changed last first. An acknowledgement that has waited tells of
+    /// several segments, so more than the last block may be new in it.
+    blocks: [u64; BLOCKS_REMEMBERED],
 }
 
 impl Compression {
@@ -53,6 +60,7 @@ impl Compression {
             held: (Time::ZERO, Time::ZERO),
             at_once: 0,
             missing: 0,
+            blocks: [u64::MAX; BLOCKS_REMEMBERED],
         })
     }
 
@@ -73,6 +81,21 @@ impl Compression {
     fn wait(&self) -> Interval {
         let part = self.handshake_rtt.map(|rtt| Interval::from_ns(rtt.as_ns() / ROUND_TRIP_PARTS));
         part.map_or(self.longest, |part| part.min(self.longest)) + SLACK
+    }
+
+    /// A segment of each block, the one that changed last first.
+    pub fn blocks(&self) -> &[u64] {
+        &self.blocks
+    }
+
+    /// The block of this segment has changed; `is_other` says whether another block holds an earlier one.
+    pub fn put_first(&mut self, seq: u64, is_other: impl Fn(u64) -> bool) {
+        let others = self.blocks.into_iter().filter(|&earlier| is_other(earlier));
+        let mut blocks = [u64::MAX; BLOCKS_REMEMBERED];
+        for (slot, block) in blocks.iter_mut().zip(core::iter::once(seq).chain(others)) {
+            *slot = block;
+        }
+        self.blocks = blocks;
     }
 
     /// When the last segment whose acknowledgement waits arrived, and its stamp, if there is one.

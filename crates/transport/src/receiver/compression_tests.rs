@@ -138,6 +138,49 @@ fn a_third_block_sends_off_what_waits_and_then_waits_itself() {
 }
 
 #[test]
+fn an_acknowledgement_that_has_waited_tells_of_the_segments_on_both_sides_of_a_gap() {
+    let mut r = opened(Interval::from_millis(1), 60_000);
+    acks(&mut r, 3..6);
+    // 6 extends the block, 7 is missing, and three segments follow, more than an acknowledgement has blocks
+    let mut arrivals = [6, 8, 9, 10].into_iter().enumerate();
+    let waits = |(i, seq)| r.on_packet(at(110_000 + i as u64), &packet(Kind::Data, seq)).is_none();
+    assert!(arrivals.all(waits));
+    let ack = r.on_timer(r.wake()).unwrap();
+    assert_eq!(ack.sack().iter().collect::<Vec<_>>(), [(8, 11), (3, 7)]);
+}
+
+proptest::proptest! {
+    #[test]
+    fn acknowledgements_tell_of_every_segment_that_has_come(
+        arrivals in proptest::collection::vec((0u64..40, 1u64..2000), 1..200)
+    ) {
+        let mut r = opened(Interval::from_millis(1), 60_000);
+        let mut told = [false; 40];
+        let mut hear = |ack: Option<SimPacket>| {
+            let Some(ack) = ack else { return };
+            told[..ack.seq.min(40) as usize].fill(true);
+            for (start, end) in ack.sack().iter() {
+                told[start as usize..end as usize].fill(true);
+            }
+        };
+        let mut us = 100_000;
+        for &(seq, gap_us) in &arrivals {
+            us += gap_us;
+            while r.wake() <= at(us) {
+                hear(r.on_timer(r.wake()));
+            }
+            hear(r.on_packet(at(us), &packet(Kind::Data, seq)));
+        }
+        while r.wake() != Time::NEVER {
+            hear(r.on_timer(r.wake()));
+        }
+        for (seq, _) in arrivals {
+            proptest::prop_assert!(told[seq as usize], "{}", seq);
+        }
+    }
+}
+
+#[test]
 fn no_more_than_44_wait() {
     let mut r = opened(Interval::from_millis(1), 60_000);
     let now = at(100_000);
