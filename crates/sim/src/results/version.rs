@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 /// The changes after which runs gave other bytes than before, in order. Each lists words as plans write them:
-/// names of algorithms (not aliases), queues, routers, protocols, kinds of traffic or losses. An empty list
-/// is a change that concerns every plan. `tests/results.rs` fails if an entry is missing for one of its
+/// names of algorithms (not aliases), queues, routers, protocols, kinds of traffic or losses, and keys of numbers,
+/// which count where the number is not 0. An empty list is a change that concerns every plan. `tests/results.rs` fails if an entry is missing for one of its
 /// cases.
 const CHANGES: &[&[&str]] = &[
     // 2: Westwood+'s bandwidth sample ends after one round trip; before, it needed more than one. The change
@@ -14,13 +14,15 @@ const CHANGES: &[&[&str]] = &[
     // and counts newcomers at once. The senders of RCP, MaxNet and ERICA have one rule for losses: only routers change
     // the rate
     &["rcp", "maxnet", "erica"],
+    // 4: an acknowledgement that has waited tells of the last four blocks, not of those of the last three segments
+    &["sack_compression_s"],
 ];
 
 /// The version of the results of all plans: every change that alters any of them increments it.
 pub const RESULTS_VERSION: u32 = 1 + CHANGES.len() as u32;
 
 /// The last version that altered the results of this plan. A change concerns a plan that contains one of its
-/// words, except as the value of a key `name`.
+/// words, except as the value of a key `name`, or one of its keys with another number than 0.
 pub fn results_version(plan: &Value) -> u32 {
     last(CHANGES, plan)
 }
@@ -33,7 +35,10 @@ fn last(changes: &[&[&str]], plan: &Value) -> u32 {
 fn mentions(plan: &Value, words: &[&str]) -> bool {
     match plan {
         Value::String(word) => words.contains(&word.as_str()),
-        Value::Object(map) => map.iter().any(|(key, value)| key != "name" && mentions(value, words)),
+        Value::Object(map) => map.iter().any(|(key, value)| {
+            let is_set = value.as_f64().is_some_and(|number| number != 0.0);
+            key != "name" && (mentions(value, words) || (is_set && words.contains(&key.as_str())))
+        }),
         Value::Array(list) => list.iter().any(|value| mentions(value, words)),
         _ => false,
     }
@@ -50,6 +55,9 @@ mod tests {
     const KINDS: [&str; 9] =
         ["web", "surge", "short", "bulk", "onoff", "none", "random", "every", "gilbert_elliott"];
 
+    /// Keys of numbers in `ConnectionPlan`.
+    const KEYS: [&str; 1] = ["sack_compression_s"];
+
     #[test]
     fn changes_are_written_in_words_that_plans_have() {
         for word in CHANGES.iter().copied().flatten() {
@@ -57,7 +65,8 @@ mod tests {
                 || udp::find(word).is_some_and(|row| row.name == *word)
                 || queue::find(word).is_some_and(|row| row.name == *word)
                 || router::find(word).is_some_and(|row| row.name == *word)
-                || KINDS.contains(word);
+                || KINDS.contains(word)
+                || KEYS.contains(word);
             assert!(known, "no plan contains {word:?}");
         }
     }
@@ -71,6 +80,15 @@ mod tests {
         assert_eq!(version(json!({"background": [{"kind": "web", "flow": {"algorithm": "westwood+"}}]})), 3);
         assert_eq!(version(json!({"links": [{"router": {"kind": "friendly", "protocol": "xcp"}}]})), 3);
         assert_eq!(version(json!({"flows": [{"algorithm": "cubic"}], "background": [{"kind": "web"}]})), 4);
+    }
+
+    #[test]
+    fn a_change_of_a_key_concerns_the_plans_that_set_its_number() {
+        let changes: &[&[&str]] = &[&["sack_compression_s"]];
+        let version = |flow: Value| last(changes, &json!({"background": [{"flow": flow}]}));
+        assert_eq!(version(json!({"sack_compression_s": 0.001})), 2);
+        assert_eq!(version(json!({"sack_compression_s": 0.0})), 1);
+        assert_eq!(version(json!({"rto_min_s": 0.2})), 1);
     }
 
     #[test]
