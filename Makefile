@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long soak kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic
+.PHONY: help setup demo test test-build test-long soak kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic
 SHELL := /bin/bash
 PYTHON ?= python3
 # Tests start hundreds of Pythons: compiling Longfat in each of them would take longer than what some of them do.
@@ -57,14 +57,18 @@ demo: setup
 	$(BIN)/longfat suite li2007 --quick --out out/demo
 
 # Live tests hold the processors with realtime priority, and those marked `alone` look at a clock: nothing runs beside
-# them. Examples are left out, since lint compiles them, and each compiles both drivers.
+# them. Examples and the Python module have no tests, and each would compile both drivers; lint checks them.
 WORKERS ?= 2
 DEFAULT := not wheel and not long
-test: setup
-	cargo test --workspace $(LOADER) --quiet --lib --bins --tests
-	cargo test --workspace $(LOADER) --quiet --doc
+CARGO_TEST := cargo test --workspace --exclude longfat-python $(LOADER) --quiet
+test: setup test-build
+	$(CARGO_TEST) --lib --bins --tests
+	$(CARGO_TEST) --doc
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(DEFAULT) and not live and not alone"
 	$(BIN)/python -m pytest -m "$(DEFAULT) and (live or alone)" $$(grep -lE 'mark\.(live|alone)\b' tests/python/test_*.py)
+
+test-build:
+	$(CARGO_TEST) --lib --bins --tests --no-run
 
 test-long: setup
 	$(BIN)/python -m pytest -m long
