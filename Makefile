@@ -1,8 +1,10 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long soak kills lint docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic
+.PHONY: help setup demo test test-build test-long soak kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic
 SHELL := /bin/bash
 PYTHON ?= python3
+# Tests start hundreds of Pythons: compiling Longfat in each of them would take longer than what some of them do.
+export PYTHONDONTWRITEBYTECODE :=
 MINUTES ?= 10
 BIN := .venv/bin
 # The loader of kernel algorithms is compiled in where libbpf can be built
@@ -54,9 +56,19 @@ target/profile/core.profdata: $(RUST) benches/pgo.py | .venv/.requirements
 demo: setup
 	$(BIN)/longfat suite li2007 --quick --out out/demo
 
-test: setup
-	cargo test --workspace $(LOADER) --quiet
-	$(BIN)/python -m pytest
+# Live tests hold the processors with realtime priority, and those marked `alone` look at a clock: nothing runs beside
+# them. Examples and the Python module have no tests, and each would compile both drivers; lint checks them.
+WORKERS ?= 2
+DEFAULT := not wheel and not long
+CARGO_TEST := cargo test --workspace --exclude longfat-python $(LOADER) --quiet
+test: setup test-build
+	$(CARGO_TEST) --lib --bins --tests
+	$(CARGO_TEST) --doc
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(DEFAULT) and not live and not alone"
+	$(BIN)/python -m pytest -m "$(DEFAULT) and (live or alone)" $$(grep -lE 'mark\.(live|alone)\b' tests/python/test_*.py)
+
+test-build:
+	$(CARGO_TEST) --lib --bins --tests --no-run
 
 test-long: setup
 	$(BIN)/python -m pytest -m long
@@ -68,10 +80,14 @@ KILLS ?= 200
 kills: setup
 	$(BIN)/python tests/soak/kill.py --kills $(KILLS)
 
-lint: .venv/.requirements
+lint: lint-rust lint-python
+
+lint-rust:
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace $(LOADER) --all-targets --quiet -- -D warnings
+
+lint-python: .venv/.requirements
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -142,6 +158,10 @@ audit:
 
 fuzz: setup
 	$(BIN)/python fuzz/run.py $(MINUTES)
+
+FUZZ ?= plan packet queue capacity capture ebpf
+fuzz-build:
+	$(PYTHON) fuzz/run.py 0 --only $(FUZZ)
 
 flips: setup
 	$(BIN)/python fuzz/flips.py 1000

@@ -46,11 +46,12 @@ def record() -> None:
     counts, package = FOLDER / "counts", FOLDER / "package"
     for folder in (counts, package):
         shutil.rmtree(folder, ignore_errors=True)
-    flags = f"-Cprofile-generate={counts}"
     target = FOLDER / "counting"
     build = ["cargo", "build", "--release", "--quiet", "--target-dir", target]
-    for part in (["--package", "longfat-python"], ["--package", "longfat-sim", "--example", "reference"]):
-        subprocess.run([*build, *part], cwd=ROOT, env={**os.environ, "RUSTFLAGS": flags}, check=True)
+    build += ["--package", "longfat-python", "--package", "longfat-sim", "--lib", "--example", "reference"]
+    # counters are put in before crates are optimized together, which would only make the training faster
+    flags = {"RUSTFLAGS": f"-Cprofile-generate={counts}", "CARGO_PROFILE_RELEASE_LTO": "off"}
+    subprocess.run(build, cwd=ROOT, env={**os.environ, **flags}, check=True)
     shutil.copytree(
         ROOT / "python" / "longfat", package / "longfat", ignore=shutil.ignore_patterns("_core*.so", "bpf")
     )

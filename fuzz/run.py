@@ -70,8 +70,8 @@ class Outcome:
     why: str = ""
 
 
-def build() -> Path | str:
-    """Builds the targets of the core; returns the folder of the programs, or why they cannot be built."""
+def build(targets: list[str]) -> Path | str:
+    """Builds these targets of the core; returns the folder of the programs, or why they cannot be built."""
     for needed, package in (("cargo", "Rust: https://rustup.rs"), ("c++", "on Debian: apt install g++")):
         if shutil.which(needed) is None:
             return f"{needed} is missing; {package}"
@@ -79,8 +79,9 @@ def build() -> Path | str:
     host = about.partition("host: ")[2].split()[0]
     # with --target the flags are those of the targets alone, and not of build scripts
     command = ["cargo", "build", "--release", "--quiet", "--locked", "--target", host]
+    command += [part for target in targets for part in ("--bin", target)]
     made = subprocess.run(
-        [*command, "--manifest-path", str(HERE / "Cargo.toml"), "--bins"],
+        [*command, "--manifest-path", str(HERE / "Cargo.toml")],
         env={**os.environ, "RUSTFLAGS": INSTRUMENTED},
         capture_output=True,
         text=True,
@@ -152,10 +153,11 @@ def run_all(targets: list[str], seconds: float) -> Iterator[tuple[str, Outcome |
     """Divides the time among targets. Yields what each did as it ends, or why it could not run."""
     skipped: dict[str, str] = {}
     programs: Path | str = ""
-    if set(targets) & set(CORE):
-        programs = build()
+    of_core = [target for target in targets if target in CORE]
+    if of_core:
+        programs = build(of_core)
         if isinstance(programs, str):
-            skipped = dict.fromkeys(set(targets) & set(CORE), programs)
+            skipped = dict.fromkeys(of_core, programs)
         else:
             subprocess.run([sys.executable, str(HERE / "seeds.py"), str(CORPUS)], check=True)
     workers = len(os.sched_getaffinity(0))
@@ -218,10 +220,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("minutes", type=float, help="for all targets together")
+    parser.add_argument("minutes", type=float, help="for all targets together; 0 only builds")
     parser.add_argument("--only", nargs="+", metavar="TARGET", choices=[*CORE, *FRONT])
     parser.add_argument("--quick", action="store_true", help="leave totals.json and the page as they are")
     asked = parser.parse_args()
+    if asked.minutes == 0:
+        built = build([target for target in asked.only or CORE if target in CORE])
+        print(f"not built: {built}" if isinstance(built, str) else built)
+        return 0
     found = 0
     for target, outcome in run_all(asked.only or [*CORE, *FRONT], 60 * asked.minutes):
         if isinstance(outcome, str):

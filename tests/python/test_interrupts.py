@@ -336,6 +336,7 @@ def interrupt(phase: Phase, folder: Path, delay_s: float) -> None:
     assert not [path for path in folder.rglob("*") if path.name.startswith((".longfat-", ".draft"))], told
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", USUAL)
 def test_ctrl_c_ends_what_takes_longest_within_half_a_second(name: str, tmp_path: Path) -> None:
     interrupt(PHASES[name], tmp_path, min(1.5, PHASES[name].latest_s))

@@ -46,7 +46,7 @@ def test_runs_with_the_same_algorithm_at_the_same_time_have_it_under_names_of_th
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "htcp.toml"
-    file.write_text(live(4, flow=[{"algorithm": "htcp", "rtt": "40 ms"}]).to_toml())
+    file.write_text(live(3, flow=[{"algorithm": "htcp", "rtt": "40 ms"}]).to_toml())
     with (
         started(command(file, "--json"), stdout=subprocess.PIPE) as first,
         started(command(file, "--json"), stdout=subprocess.PIPE) as second,
@@ -67,7 +67,7 @@ def test_marks_keep_the_queue_of_dctcp_short_beside_a_flow_without_ecn() -> None
     flows = [{"algorithm": "dctcp", "rtt": "40 ms"}, {"algorithm": "cubic", "rtt": "40 ms", "start": "5 s"}]
     queue = marking | {"ecn": True, "harddrop": False}
     real = longfat.run(
-        live(8, flow=flows, window=["2 s", "5 s"], **{"bottleneck.queue": queue}), backend="live"
+        live(5.5, flow=flows, window=["2 s", "5 s"], **{"bottleneck.queue": queue}), backend="live"
     )
     names = real.summary["validity"]["congestion"]
     assert names["1"].startswith(("dctcp", "lf_dctcp"))
@@ -250,8 +250,8 @@ def test_advice_for_a_missing_kernel_algorithm_fits_where_longfat_runs(
 @pytest.mark.usefixtures("able")
 def test_a_live_run_says_in_lines_how_far_it_is_where_there_is_no_terminal(tmp_path: Path) -> None:
     file = tmp_path / "lasting.toml"
-    file.write_text(live(7).to_toml())
+    file.write_text(live(6).to_toml())
     ended = subprocess.run(command(file, "--json"), capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
-    assert any(line.startswith("live run: 5 of 7 s") for line in ended.stderr.splitlines())
+    assert any(line.startswith("live run: 5 of 6 s") for line in ended.stderr.splitlines())
     assert json.loads(ended.stdout)["backend"] == "live"

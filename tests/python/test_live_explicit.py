@@ -95,7 +95,7 @@ def test_an_xcp_flow_fills_the_link_without_a_queue_and_gets_all_feedback_back()
 def test_other_protocols_fill_the_link_that_their_router_measures(algorithm: str, router: str) -> None:
     # VCP's window grows by a sixteenth in 200 ms
     flow = {"algorithm": algorithm, "rtt": "40 ms", "initial_window": 20}
-    result = xcp(8, window=["4 s", "8 s"], **{"bottleneck.router": router, "flow": [flow]})
+    result = xcp(6, window=["4 s", "6 s"], **{"bottleneck.router": router, "flow": [flow]})
     link = result.summary["links"][0]
     # VCP and JetMax aim at 95 % of the link
     assert link["utilization"] > (0.95 if router == "xcp" else 0.85)
@@ -109,7 +109,7 @@ def test_other_protocols_fill_the_link_that_their_router_measures(algorithm: str
 @pytest.mark.usefixtures("as_root", "able_to_load")
 def test_feedback_that_finds_no_room_beside_sack_blocks_comes_later() -> None:
     lossy = {"bottleneck.loss": 0.01, "seed": 3}
-    told = xcp(6, **lossy).summary["validity"]["explicit"]["1"]
+    told = xcp(4, **lossy).summary["validity"]["explicit"]["1"]
     assert told["acks_without_room"] > 0
     assert told["echoed_bytes"] == pytest.approx(told["given_bytes"], abs=6000)
 

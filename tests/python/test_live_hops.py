@@ -91,12 +91,12 @@ def test_xcp_shares_two_bottlenecks_as_in_the_simulator() -> None:
 @pytest.mark.live
 @pytest.mark.usefixtures("as_root", "able_to_load")
 def test_xcp_i_carries_xcp_through_a_drop_tail_hop_that_plain_xcp_overflows() -> None:
-    def cloud(router: str) -> Scenario:
+    def cloud(router: str, seconds: float = 7.0) -> Scenario:
         edge = {"rate": "40 Mbit/s", "router": router}
         hops = [("a", "b", edge), ("b", "c", edge), ("c", "d", {"rate": "10 Mbit/s"}), ("d", "e", edge)]
         links = [{"from": a, "to": b, "buffer": "50 ms", **more} for a, b, more in hops]
         flows = [{"from": "a", "to": "e", "algorithm": "xcp", "stack": "linux"} for _ in range(2)]
-        return network(7, links, flows, window=["3 s", "7 s"])
+        return network(seconds, links, flows, window=["3 s", f"{seconds} s"])
 
     simulated, real = longfat.run(cloud("xcp-i")), longfat.run(cloud("xcp-i"), backend="live")
     for result in (simulated, real):
@@ -108,7 +108,7 @@ def test_xcp_i_carries_xcp_through_a_drop_tail_hop_that_plain_xcp_overflows() ->
         assert messages["sent"] >= 6
         assert messages["dropped"] + messages["undeliverable"] == 0
     assert abs(simulated.summary["messages"]["sent"] - real.summary["messages"]["sent"]) <= 2
-    plain = longfat.run(cloud("xcp"), backend="live")
+    plain = longfat.run(cloud("xcp", 4.0), backend="live")
     assert plain.summary["links"][2]["packets_dropped"] > 20
 
 
@@ -136,7 +136,7 @@ def test_each_link_of_a_path_loses_what_the_scenario_says() -> None:
         {"from": "a", "to": "b", "loss": 0.01},
         {"from": "b", "to": "c", "rate": "20 Mbit/s"},
     ]
-    real = longfat.run(network(6, links, [{"name": "1", "from": "a", "to": "c"}]), backend="live")
+    real = longfat.run(network(5, links, [{"name": "1", "from": "a", "to": "c"}]), backend="live")
     first, second = real.summary["links"][:2]
     flow = real.summary["flows"][0]
     assert first["packets_lost"] > 10

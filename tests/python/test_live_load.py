@@ -16,6 +16,7 @@ from longfat.scenario.model import Scenario
 __all__ = ["able"]
 
 
+@pytest.mark.alone
 def test_a_process_that_uses_a_processor_is_named_with_its_share() -> None:
     before = load.now()
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:

@@ -104,6 +104,7 @@ def pixels(page, panel):
     return page.evaluate(f"document.querySelector('#panel-{panel} canvas').toDataURL()")
 
 
+@pytest.mark.alone
 def test_the_page_is_small_whole_and_drawn_at_once(opened, pages):
     text = pages["two"].read_text()
     assert len(text.encode()) < MOST_BYTES

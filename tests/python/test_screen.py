@@ -273,6 +273,7 @@ def test_a_screen_can_be_drawn_again_and_replaced_by_another_as_a_whole(screened
 
 def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_is(tmp_path, monkeypatch):
     monkeypatch.setitem(EXTENTS, "quick", TINY)
+    monkeypatch.setattr(plots, "save", functools.partial(plots.save, formats=["svg"]))
     (tmp_path / "slow.trace").write_text("5\n10\n")
     (tmp_path / "three.toml").write_text(
         'duration = "4 s"\n[bottleneck]\nrate = "2 Mbit/s"\n'

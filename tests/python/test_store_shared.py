@@ -89,6 +89,7 @@ def slow_disk(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return times
 
 
+@pytest.mark.alone
 def test_on_a_slow_disk_segments_are_written_less_often(tmp_path: Path, slow_disk: list[float]) -> None:
     with Store(tmp_path, "kind") as kept:
         slow_disk.clear()

@@ -1,9 +1,7 @@
 //! Algorithms for background traffic, at 10 Mbit/s and 40 ms. The path holds 33.3 packets of 1500 bytes; the buffer takes
 //! 300 more, which is a queueing delay of 360 ms.
 
-mod common;
-
-use common::{column, dumbbell, flow, run, with};
+use crate::common::{column, dumbbell, flow, run, with};
 use serde_json::{Value, json};
 
 const PACKETS_PER_S: f64 = 10e6 / 12_000.0;

@@ -1,8 +1,6 @@
 //! BBR v1 on whole paths: what Cardwell et al. 2016 say of it, and what later papers found.
 
-mod common;
-
-use common::{column, dumbbell, flow, run, run_by_both, with};
+use crate::common::{column, dumbbell, flow, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

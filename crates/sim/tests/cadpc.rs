@@ -2,9 +2,7 @@
 //! friendliness mechanism changes nothing about that.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::{assert_same_series, column, dumbbell, flow, link, run, run_by_both, with};
+use crate::common::{assert_same_series, column, dumbbell, flow, link, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

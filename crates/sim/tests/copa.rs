@@ -1,8 +1,6 @@
 //! Copa in the simulator: the queue that its flows keep alone, and its share beside CUBIC.
 
-mod common;
-
-use common::{column, dumbbell, flow, run, with};
+use crate::common::{column, dumbbell, flow, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

@@ -2,9 +2,7 @@
 //! kinds of feedback do as well as the receiver's two states.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::{and, dumbbell, flow, run_by_both, with};
+use crate::common::{and, dumbbell, flow, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

@@ -1,9 +1,7 @@
 //! Algorithms that react to the delay or to the rate of acknowledgements, on a path of 20 Mbit/s and 40 ms.
 //! It holds 66.7 packets of 1500 bytes.
 
-mod common;
-
-use common::{column, dumbbell, flow, run, with};
+use crate::common::{column, dumbbell, flow, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

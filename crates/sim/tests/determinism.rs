@@ -1,8 +1,6 @@
 //! The same plan gives the same bytes, and adding a component leaves the draws of all others unchanged.
 
-mod common;
-
-use common::{bits, dumbbell, flow, run, web, with};
+use crate::common::{bits, dumbbell, flow, run, web, with};
 use longfat_sim::{FlowSummary, Outcome, Sample, Series};
 use serde_json::{Value, json};
 

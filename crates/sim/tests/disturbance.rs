@@ -1,10 +1,8 @@
 //! Links that disturb packets behind their transmitter.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::disturbance::disturbance;
-use common::{dumbbell, flow, refusal_of, run_by_both, variants, web, with};
+use crate::common::disturbance::disturbance;
+use crate::common::{dumbbell, flow, refusal_of, run_by_both, variants, web, with};
 use longfat_sim::{Link, Plan, Summary};
 use longfat_units::{Interval, Time};
 use longfat_wire::{FlowId, SimPacket};
@@ -144,7 +142,7 @@ fn every_algorithm_gives_the_same_bytes_by_both_drivers_on_a_link_with_all_distu
         let one = with(flow("1", name), json!({"parameters": parameters, "access_rate_bps": 1e8}));
         let mut plan = disturbed(dumbbell(5e6, 30, 4.0, vec![one]), all.clone());
         plan["links"][1]["disturbance"] = all.clone();
-        plan["links"][0]["router"] = common::router_of(name);
+        plan["links"][0]["router"] = crate::common::router_of(name);
         run_by_both(&plan);
     }
 }

@@ -1,10 +1,8 @@
 //! The two drivers give the same bytes: in batches with arithmetic departures, and event by event with queues
 //! that the link asks for packets. Odd plans still give finite numbers.
 
-mod common;
-
-use common::disturbance::{disturbance, with_tick};
-use common::{bulk, column, dumbbell, flow, onoff, run, run_by_both, short, surge, web, with};
+use crate::common::disturbance::{disturbance, with_tick};
+use crate::common::{bulk, column, dumbbell, flow, onoff, run, run_by_both, short, surge, web, with};
 use longfat_net::queue::disciplines;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,10 +1,8 @@
 //! XCP beside TCP on one link, end to end: an XCP router alone, the friendliness mechanism, and ns-2's two
 //! queues.
 
-mod common;
-
-use common::explicit::speaking;
-use common::{assert_same_series, dumbbell, flow, run, run_by_both, with};
+use crate::common::explicit::speaking;
+use crate::common::{assert_same_series, dumbbell, flow, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

@@ -1,10 +1,8 @@
 //! The window of every algorithm on one path, in whole segments once a second, so that any change shows. For
 //! transports over UDP, which control a rate, the trace has the packets sent in each second. After an
-//! intended change, `UPDATE_GOLDEN=1 cargo test -p longfat-sim --test golden` writes the traces again.
+//! intended change, `UPDATE_GOLDEN=1 cargo test -p longfat-sim --test runs golden::` writes the traces again.
 
-mod common;
-
-use common::{column, dumbbell, flow, router_of, run, variants, with};
+use crate::common::{column, dumbbell, flow, router_of, run, variants, with};
 use longfat_transport::udp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -46,7 +44,7 @@ fn every_algorithm_follows_its_golden_trace() {
         match std::fs::read_to_string(&path) {
             Err(_) => wrong.push(format!(
                 "algorithm {name} has no golden trace tests/golden/{name}.txt: write it with UPDATE_GOLDEN=1 \
-                 cargo test -p longfat-sim --test golden"
+                 cargo test -p longfat-sim --test runs golden::"
             )),
             Ok(golden) => {
                 if let Some((was, is)) = golden.lines().zip(now.lines()).find(|(a, b)| a != b) {

@@ -1,9 +1,7 @@
 //! Hosts that look at acknowledgements only at the ticks of their clocks, take packets at interrupts that are some
 //! time apart, or delay what they send.
 
-mod common;
-
-use common::{dumbbell, flow, run, run_by_both, with};
+use crate::common::{dumbbell, flow, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 
@@ -84,7 +82,7 @@ fn moderated_interrupts_make_bursts_and_cost_up_to_one_period_at_each_host() {
     let more = moderated.summary.flows[0].srtt_mean_s - plain.summary.flows[0].srtt_mean_s;
     assert!((0.003..0.02).contains(&more), "{more}");
     let none = half_rate_with("interrupt_moderation_s", 0.0);
-    common::assert_same(&none, &plain);
+    crate::common::assert_same(&none, &plain);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What algorithms know of themselves, in series beside those of their flows.
 
-mod common;
-
-use common::{assert_same_series, column, dumbbell, flow, router_of, run, run_by_both, variants, with};
+use crate::common::{
+    assert_same_series, column, dumbbell, flow, router_of, run, run_by_both, variants, with,
+};
 use serde_json::json;
 
 #[test]

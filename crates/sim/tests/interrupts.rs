@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
-use common::{assert_same, dumbbell, flow, run_by_both, web, with};
+use crate::common::{assert_same, dumbbell, flow, run_by_both, web, with};
 use longfat_sim::{Plan, RunError, Simulation};
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window};
 use serde_json::{Value, json};

@@ -2,10 +2,8 @@
 //! the fast driver gives the oracle's bytes.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::disturbance::{disturbance, with_tick};
-use common::{
+use crate::common::disturbance::{disturbance, with_tick};
+use crate::common::{
     and, assert_same, bulk, column, dumbbell, flow, link, onoff, refusal_of, run, short, surge, web, with,
 };
 use longfat_net::queue::disciplines;

@@ -2,10 +2,8 @@
 //! beside traffic that ignores feedback; and over routers without JetMax.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::explicit::{self, dropped};
-use common::{assert_same_series, column, dumbbell, flow, link, run, run_by_both, with};
+use crate::common::explicit::{self, dropped};
+use crate::common::{assert_same_series, column, dumbbell, flow, link, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

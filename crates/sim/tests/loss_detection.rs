@@ -1,8 +1,6 @@
 //! `loss_detection` gives a flow another way to find losses than its algorithm's own.
 
-mod common;
-
-use common::{assert_same_series, dumbbell, flow, run, run_by_both};
+use crate::common::{assert_same_series, dumbbell, flow, run, run_by_both};
 use serde_json::{Value, json};
 
 /// One flow that overflows a short buffer and loses a thousandth of its packets at random.

@@ -2,10 +2,8 @@
 //! is, and what it does beside traffic that ignores prices.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::explicit::{self, assert_near, dropped, parking_lot, rates, speaking};
-use common::{column, flow, run, run_by_both, with};
+use crate::common::explicit::{self, assert_near, dropped, parking_lot, rates, speaking};
+use crate::common::{column, flow, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

@@ -1,9 +1,7 @@
 //! Receivers and routers that break the rules, with both drivers.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::{and, dumbbell, flow, refusal_of, run_by_both, with};
+use crate::common::{and, dumbbell, flow, refusal_of, run_by_both, with};
 use longfat_sim::{FlowSummary, Outcome};
 use serde_json::{Value, json};
 

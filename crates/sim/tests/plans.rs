@@ -1,8 +1,6 @@
 //! Which keys a plan has to have.
 
-mod common;
-
-use common::{dumbbell, flow, refusal_of, web};
+use crate::common::{dumbbell, flow, refusal_of, web};
 use serde_json::{Value, json};
 
 /// Keys that plans without them are older than; a missing one has the value that such plans always had.

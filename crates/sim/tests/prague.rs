@@ -1,9 +1,7 @@
 //! Prague on DualPI2, alone and beside CUBIC: its share, the wait of its packets, and two marks a round trip.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::{and, dumbbell, flow, run_by_both, with};
+use crate::common::{and, dumbbell, flow, run_by_both, with};
 use longfat_sim::{FlowSummary, Outcome, Plan, Simulation};
 use longfat_transport::Feedback;
 use longfat_transport::cc::{

@@ -1,9 +1,7 @@
 //! Queue disciplines with TCP across them: delays stay at their targets, marks replace drops, and the
 //! counters add up.
 
-mod common;
-
-use common::{column, dumbbell, flow, refusal_of, run, with};
+use crate::common::{column, dumbbell, flow, refusal_of, run, with};
 use longfat_sim::{Link, LinkSummary, Outcome, Plan, link_summary};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, SimPacket};

@@ -1,9 +1,7 @@
 //! Quick-Start from end to end: transfers with and without it; requests that are granted, lowered and denied;
 //! and a router that does not support it.
 
-mod common;
-
-use common::{assert_same_series, column, dumbbell, flow, refusal_of, run, run_by_both, with};
+use crate::common::{assert_same_series, column, dumbbell, flow, refusal_of, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

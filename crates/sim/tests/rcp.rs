@@ -3,11 +3,9 @@
 //! Lopez Pacheco's thesis around it (section 7.4).
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::clouds::net;
-use common::explicit::{self, assert_near, dropped};
-use common::{assert_same_series, column, dumbbell, flow, link, run, run_by_both, with};
+use crate::common::clouds::net;
+use crate::common::explicit::{self, assert_near, dropped};
+use crate::common::{assert_same_series, column, dumbbell, flow, link, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

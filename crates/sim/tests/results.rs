@@ -1,12 +1,10 @@
 //! A run gives the same bytes in every Longfat with the same `results_version` of its plan, so that stored
 //! results stay valid. `tests/results.txt` has the version and a digest of the results of each case. After an
 //! intended change, add it to `src/results/version.rs` and write the digests again: `UPDATE_RESULTS=1 cargo
-//! test -p longfat-sim --test results`.
+//! test -p longfat-sim --test runs results::`.
 
-mod common;
-
-use common::clouds::figure_4_1;
-use common::{bulk, choices, dumbbell, flow, onoff, run, short, surge, variants, web, with};
+use crate::common::clouds::figure_4_1;
+use crate::common::{bulk, choices, dumbbell, flow, onoff, run, short, surge, variants, web, with};
 use longfat_net::{queue, router};
 use longfat_sim::{Outcome, results_version};
 use longfat_transport::cc;
@@ -188,7 +186,7 @@ fn results_change_only_with_their_version() {
         std::fs::write(&path, written).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         return;
     }
-    let write = "write it with UPDATE_RESULTS=1 cargo test -p longfat-sim --test results";
+    let write = "write it with UPDATE_RESULTS=1 cargo test -p longfat-sim --test runs results::";
     let stale: Vec<_> = now
         .iter()
         .filter_map(|(key, case)| match had.get(key.as_str()) {

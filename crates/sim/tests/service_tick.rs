@@ -1,9 +1,7 @@
 //! Links that serve their queues at the ticks of a clock.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::{dumbbell, flow, link, refusal_of, run, run_by_both, with};
+use crate::common::{dumbbell, flow, link, refusal_of, run, run_by_both, with};
 use longfat_net::queue::disciplines;
 use longfat_net::router;
 use longfat_sim::{Link, Plan};
@@ -280,7 +278,7 @@ fn without_a_tick_nothing_changes() {
     for i in 0..2 {
         written["links"][i]["service_tick_s"] = json!(0.0);
     }
-    common::assert_same(&run(&plan), &run(&written));
+    crate::common::assert_same(&run(&plan), &run(&written));
     assert!(nth(&written, 0, true).is_arithmetic());
     assert!(link("x", 1e6, 1).get("service_tick_s").is_none());
 }

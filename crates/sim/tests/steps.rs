@@ -2,9 +2,7 @@
 //! part of every comparison of the drivers (`run_by_both`).
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
-use common::{and, assert_same, column, dumbbell, flow, run, with};
+use crate::common::{and, assert_same, column, dumbbell, flow, run, with};
 use longfat_sim::{Plan, RateError, Rates, Simulation, Stepped};
 use longfat_transport::Steer;
 use longfat_units::{Rate, Time};

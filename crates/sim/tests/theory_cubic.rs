@@ -1,9 +1,7 @@
 //! CUBIC's mean windows under periodic loss against the tables of RFC 9438, and the end of its slow-start.
 
-mod theory_common;
-
+use crate::theory_common::{ENDLESS, PACKET_BYTES, bdp_packets, flow, link, lossless, off, plan, run};
 use serde_json::{Value, json};
-use theory_common::{ENDLESS, PACKET_BYTES, bdp_packets, flow, link, lossless, off, plan, run};
 
 const BETA: f64 = 0.7;
 

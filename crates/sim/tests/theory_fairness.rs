@@ -1,10 +1,8 @@
 //! How standard flows share a drop-tail bottleneck. The derivations are in docs/theory.md.
 
-mod theory_common;
-
+use crate::theory_common::{bdp_packets, flow, link, lossless, off, plan, run};
 use longfat_sim::FlowSummary;
 use serde_json::json;
-use theory_common::{bdp_packets, flow, link, lossless, off, plan, run};
 
 /// Two standard flows over `seconds` after the start, with a buffer of `share` of the first one's
 /// bandwidth-delay product.

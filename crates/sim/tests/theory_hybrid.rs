@@ -1,11 +1,9 @@
 //! Algorithms that react to delay and to loss: how much they keep in the queue, and how much they leave to a
 //! standard flow.
 
-mod theory_common;
-
+use crate::theory_common::{bdp_packets, flow, link, lossless, plan, run};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
-use theory_common::{bdp_packets, flow, link, lossless, plan, run};
 
 const RATE_BPS: f64 = 100e6;
 const RTT_S: f64 = 0.1;

@@ -1,11 +1,9 @@
 //! Queues: the throughput of one flow with a given buffer, how full delay-based flows keep it, and the
 //! Pollaczek-Khinchine mean. The derivations are in docs/theory.md.
 
-mod theory_common;
-
+use crate::theory_common::{ENDLESS, bdp_packets, connection, flow, link, lossless, off, plan, run};
 use longfat_sim::LinkSummary;
 use serde_json::{Value, json};
-use theory_common::{ENDLESS, bdp_packets, connection, flow, link, lossless, off, plan, run};
 
 /// Rate in bit/s and round-trip time in s of two paths: 100 and 400 packets of bandwidth-delay product.
 const PATHS: [(f64, f64); 2] = [(20e6, 0.06), (60e6, 0.08)];

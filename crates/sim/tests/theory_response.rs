@@ -1,12 +1,10 @@
 //! Response functions: the mean window at a given loss ratio, against the published rules and tables.
 //! The derivations are in docs/theory.md.
 
-mod theory_common;
-
+use crate::theory_common::{ENDLESS, PACKET_BYTES, flow, link, off, override_with, plan, run};
 use longfat_sim::FlowSummary;
 use longfat_units::math::{ln, pow, sqrt};
 use serde_json::{Value, json};
-use theory_common::{ENDLESS, PACKET_BYTES, flow, link, off, override_with, plan, run};
 
 const RTT_S: f64 = 0.1;
 const BITS: f64 = 8.0 * PACKET_BYTES;

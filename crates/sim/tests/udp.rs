@@ -2,9 +2,7 @@
 //! counters add up.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::{column, dumbbell, flow, refusal_of, run, with};
+use crate::common::{column, dumbbell, flow, refusal_of, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 
@@ -125,7 +123,7 @@ fn a_source_has_no_window_and_its_figures_say_so() {
 #[test]
 fn pages_over_udt_arrive_and_free_their_indices() {
     let mut plan = dumbbell(10e6, 50, 20.0, vec![flow("1", "sack")]);
-    let mut pages = common::web("web", 10);
+    let mut pages = crate::common::web("web", 10);
     pages["flow"]["algorithm"] = json!("udt");
     plan["background"] = json!([pages]);
     plan["links"][0]["loss"] = json!({"kind": "random", "probability": 0.02});

@@ -1,8 +1,6 @@
 //! VCP from end to end: full, without drops, slowly fair, and the same with both drivers.
 
-mod common;
-
-use common::{column, dumbbell, flow, run, run_by_both, with};
+use crate::common::{column, dumbbell, flow, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

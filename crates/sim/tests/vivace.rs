@@ -1,9 +1,7 @@
 //! PCC Vivace in the simulator: equal shares (theorem 1 of the paper), a latency near that of the path (theorem 2), and
 //! random loss.
 
-mod common;
-
-use common::{dumbbell, flow, run, with};
+use crate::common::{dumbbell, flow, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

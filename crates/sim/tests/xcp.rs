@@ -1,10 +1,8 @@
 //! XCP from end to end: full, fair and without drops, at constant and at varying capacity, beside other
 //! traffic, and the same with both drivers.
 
-mod common;
-
-use common::explicit::{self, dropped, jain, jain_of, measured_from};
-use common::{assert_same_series, column, dumbbell, flow, refusal_of, run, run_by_both, with};
+use crate::common::explicit::{self, dropped, jain, jain_of, measured_from};
+use crate::common::{assert_same_series, column, dumbbell, flow, refusal_of, run, run_by_both, with};
 use serde_json::{Value, json};
 
 /// XCP flows over one bottleneck, as in [`explicit::plan`].

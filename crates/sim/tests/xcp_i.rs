@@ -3,11 +3,9 @@
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-mod common;
-
-use common::clouds::{Flows, figure_4_1, net};
-use common::explicit::speaking;
-use common::{column, flow, run, run_by_both, with};
+use crate::common::clouds::{Flows, figure_4_1, net};
+use crate::common::explicit::speaking;
+use crate::common::{column, flow, run, run_by_both, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

@@ -1,10 +1,8 @@
 //! XCP-r from end to end: equal to XCP without losses, and hardly slower when acknowledgements are lost
 //! (Lopez Pacheco 2008, chapter 5).
 
-mod common;
-
-use common::explicit::{dropped, jain_of, measured_from, plan};
-use common::{column, flow, run, with};
+use crate::common::explicit::{dropped, jain_of, measured_from, plan};
+use crate::common::{column, flow, run, with};
 use longfat_sim::Outcome;
 use serde_json::{Value, json};
 

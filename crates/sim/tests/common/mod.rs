@@ -1,5 +1,4 @@
 //! Plans as JSON: a dumbbell with the defaults of scenario files; tests change single keys.
-#![allow(dead_code, reason = "each test uses its part")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 pub mod clouds;

@@ -1,6 +1,5 @@
 //! Plans for the theory tests: a dumbbell of two links, and connections across it.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use longfat_sim::{Outcome, Plan, Simulation};
