@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -56,6 +55,12 @@ def _text(value: Any) -> str:
 
 def _rate(value: float | None) -> str:
     return "-" if value is None else RATE.write(value)
+
+
+def _command(value: Sequence[str]) -> str:
+    import shlex
+
+    return shlex.join(value)
 
 
 def _port(value: int) -> str:
@@ -115,7 +120,7 @@ COMPLETION_TIMES = (
 PROGRAMS = (
     Column("name", "name", _text, is_number=False),
     Column("side", "side", _text, is_number=False),
-    Column("command", "command", shlex.join, is_number=False),
+    Column("command", "command", _command, is_number=False),
     Column("start_s", "start s", number),
     Column("end_s", "end s", number),
     Column("exit_code", "exit code", count),
