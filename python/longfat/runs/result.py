@@ -347,6 +347,7 @@ class Result:
     def _figure(self, panels: Sequence[str], names: Sequence[str] | None = None, most: int = 0) -> Figure:
         """The figure of these panels, in which histories have at most so many points (0: all)."""
         from longfat.figure import histories
+        from longfat.figure.data import Figure
 
         span_s, window_s = self.summary["duration_s"], self.summary["window_s"]
         drawn = []
