@@ -231,7 +231,7 @@ def make_console(*, stderr: bool = False) -> Console:
     """Returns a console; for a pipe or a file it is wide."""
     from rich.console import Console
 
-    console = Console(stderr=stderr, highlight=False)
+    console = Console(stderr=stderr, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = 160  # a pipe or a file does not need lines broken at 80
     return console

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from longfat.runs.metrics import student_t_95
 from longfat.units import RATE
@@ -17,8 +16,7 @@ WITHOUT_EXPONENT = (1e-4, 1e9)
 """The range of numbers that are written without an exponent."""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """One column: the key of the summary, its heading, and how its values are written."""
 
     key: str

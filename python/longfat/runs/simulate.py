@@ -7,8 +7,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from longfat import _core
 from longfat.errors import AlgorithmError, InputError, LongfatError, MemoryExceeded
@@ -92,8 +91,7 @@ def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None =
     return Result(scenario, output, wall_s)
 
 
-@dataclass(frozen=True)
-class Ready:
+class Ready(NamedTuple):
     """A scenario whose plan the core can run."""
 
     scenario: Scenario

@@ -8,7 +8,6 @@ Each key of a scenario has a form in its annotation, `Annotated[float, quantity(
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,8 +46,7 @@ TOP = At()
 """The position of a table by itself."""
 
 
-@dataclass(frozen=True, eq=False)
-class Form:
+class Form(NamedTuple):
     """The form of one kind of value.
 
     Attributes:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, Union, get_args, get_origin
 
 from longfat.scenario.form import TOP, At, Form, Schema
 from longfat.scenario.registry import listed
@@ -31,8 +30,7 @@ class Alias(str):
     """In an annotation, how files write a key that Python could not have as a name."""
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(NamedTuple):
     """One key of a table.
 
     Attributes:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from longfat import _core
 from longfat.scenario.buffers import Buffer, BufferSize
@@ -101,8 +100,7 @@ class Link(Disturbed):
         return self.model_copy(update=update)
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(NamedTuple):
     """One direction of a link."""
 
     name: str
@@ -117,8 +115,7 @@ class Way:
         return (self.link.to, self.link.origin) if self.back else (self.link.origin, self.link.to)
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(NamedTuple):
     """The links that packets cross there and back, by position among the ways."""
 
     forward: tuple[int, ...]
