@@ -16,7 +16,7 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from longfat import _core
 from longfat.lazy import Module
@@ -24,10 +24,10 @@ from longfat.lazy import Module
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
-
-    Array = NDArray[np.float64]
 else:
     np = Module("numpy")
+
+Array: TypeAlias = "NDArray[np.float64]"
 
 LLS_SAMPLING_S = 0.1
 """The sampling interval delta of LLS eq. (2)."""

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from longfat import _core
 from longfat.errors import InputError
@@ -28,13 +28,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from longfat.figure.data import Figure
-
-    Array = NDArray[np.float64]
 else:
     np = Module("numpy")
 
 TABLES = ("flows", "links", "internals", "events", "transfers")
 """The tables of a result."""
+Array: TypeAlias = "NDArray[np.float64]"
 Columns = Mapping[str, bytes]
 
 COV_SPAN_S = 1.0
