@@ -67,6 +67,38 @@ def simulate(
     created, "pcap" or "qlog", and why.
     """
 
+def throughput_bps(samples: tuple[bytes, bytes], window_s: tuple[float, float]) -> float:
+    """Returns the mean rate over a window, bit/s, of a counter: its times and bytes, little-endian f64."""
+
+def short_term_throughput_bps(
+    samples: tuple[bytes, bytes], averaging_s: float, sampling_s: float
+) -> list[tuple[float, float]]:
+    """Returns times, and the fading average of a counter's rate, bit/s."""
+
+def convergence_time_s(
+    samples: tuple[bytes, bytes], start_s: float, averaging_s: float, sampling_s: float, share: float
+) -> float | None:
+    """Returns the time until the fading average reaches a share of the mean over the rest."""
+
+def time_to_share_s(
+    samples: tuple[bytes, bytes],
+    others: tuple[bytes, bytes],
+    start_s: float,
+    averaging_s: float,
+    sampling_s: float,
+    share: float,
+) -> float | None:
+    """Returns the time until the fading average reaches a share of another counter's."""
+
+def rate_variation(samples: tuple[bytes, bytes], window_s: tuple[float, float], span_s: float) -> float:
+    """Returns the coefficient of variation of the mean rates over spans of a window."""
+
+def variation(values: Sequence[float]) -> float:
+    """Returns the coefficient of variation of values."""
+
+def sum(values: Sequence[float]) -> float:
+    """Returns the sum of values, rounded as NumPy does."""
+
 def read_capture(path: str) -> dict[str, Any]:
     """Reads the TCP connections of a pcapng or pcap file; see `longfat.runs.imported`.
 

@@ -26,6 +26,16 @@ def getter(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     return get
 
 
+class Module:
+    """A module that is imported when something of it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
+
+
 def above(name: str) -> Any:
     """Returns something that a room above defines, for a method that an object of a room below offers.
 

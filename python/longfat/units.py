@@ -11,10 +11,9 @@ import functools
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 _DIGITS = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
 _NUMBER = re.compile(rf"\s*([+-]?{_DIGITS})\s*(.*?)\s*", re.DOTALL)
@@ -28,8 +27,7 @@ MICRO, GREEK_MU = "\u00b5", "\u03bc"
 """The micro sign, and the Greek letter that looks like it and means the same."""
 
 
-@dataclass(frozen=True)
-class Dimension:
+class Dimension(NamedTuple):
     """A kind of quantity: its units, and how values are given and written."""
 
     name: str

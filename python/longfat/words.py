@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -28,6 +27,8 @@ def shown(value: Any) -> str:
 
 def suggestion(word: Any, known: Iterable[str]) -> str:
     """Returns ', did you mean "x"?' if a known word is near, or nothing."""
+    import difflib
+
     near = difflib.get_close_matches(word, list(known), n=1) if isinstance(word, str) else []
     return f', did you mean "{near[0]}"?' if near else ""
 

@@ -67,7 +67,7 @@ def test_a_trace_of_delays_is_a_file_beside_the_scenario(tmp_path: Path) -> None
     scenario = Scenario.load(file)
     steps = [[0.0, 0.003], [15.0, 0.0125], [30.0, 0.004]]
     assert build(scenario)["links"][0]["disturbance"] == {"added_delay": {"steps": steps}}
-    written = scenario.filled().model_dump(mode="json", by_alias=True)["bottleneck"]["added_delay"]
+    written = scenario.filled().written("json")["bottleneck"]["added_delay"]
     assert written == {"trace": str(tmp_path / "leo.delays")}
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 import longfat
 from longfat import _core
@@ -25,6 +24,7 @@ from longfat.scenario.flow import Flow, Sample
 from longfat.scenario.model import Scenario
 from longfat.scenario.named import TCP_OPTIONS, QueueSpec, RouterSpec
 from longfat.scenario.override import override
+from longfat.scenario.part import Part
 from longfat.scenario.program import Program
 from longfat.scenario.topology import Link, Node
 from longfat.scenario.transport import Transport
@@ -100,7 +100,7 @@ DISTURBANCES: dict[str, Any] = {
     "overtaking": True,
     "outages": [{"begin": "0.5 s", "length": "0.1 s"}],
 }
-TABLES: list[tuple[type[BaseModel], str, dict[str, Any], dict[str, Any]]] = [
+TABLES: list[tuple[type[Part], str, dict[str, Any], dict[str, Any]]] = [
     (Scenario, "", DUMBBELL, {"duration": "2 s", "seed": 2, "window": ["0.1 s", "0.9 s"]}),
     (
         Bottleneck,
@@ -201,16 +201,16 @@ APART = {
 }
 
 
-def keys(model: type[BaseModel]) -> set[str]:
+def keys(model: type[Part]) -> set[str]:
     """The keys of a table, of a background without those of the transport, which it shares with flows."""
     shared = (
         set(Transport.model_fields) if model.__name__ in ("Web", "Surge", "Short", "Bulk", "Onoff") else set()
     )
-    return {field.alias or name for name, field in model.model_fields.items() if name not in shared}
+    return {key.alias for name, key in model.model_fields.items() if name not in shared}
 
 
 @pytest.mark.parametrize(("model", "values"), [(t[0], t[3]) for t in TABLES], ids=lambda item: str(item)[:40])
-def test_every_key_has_a_value_to_try(model: type[BaseModel], values: dict[str, Any]) -> None:
+def test_every_key_has_a_value_to_try(model: type[Part], values: dict[str, Any]) -> None:
     missing = keys(model) - set(values) - set(APART)
     assert missing == set(), f"add a value that is not the default to TABLES, table {model.__name__}"
 

@@ -149,6 +149,20 @@ def test_variation_of_two_values():
     assert math.isnan(metrics.cov([0.0, 0.0]))
 
 
+@pytest.mark.parametrize("number", [7, 8, 9, 127, 128, 129, 136, 300, 5000])
+def test_sums_and_interpolation_round_as_numpy_does_so_that_results_stay(number):
+    random = np.random.default_rng(number)
+    values = random.exponential(1e6, number)
+    assert metrics.mean(values) == np.mean(values)
+    assert metrics.cov(values) == np.std(values) / np.mean(values)
+    time = np.sort(random.uniform(0.0, 20.0, number))
+    counter = np.cumsum(values)
+    edges = np.arange(0.37, 20.0, 0.7)
+    gains = np.diff(np.interp(edges, time, counter))
+    found = metrics.rate_variation(time, counter, (0.37, 20.0), 0.7)
+    assert found == np.std(gains) / np.mean(gains)
+
+
 def test_standard_error_of_a_textbook_sample():
     # sum of squares about the mean 32, s = sqrt(32 / 7) = 2.1381, over sqrt(8)
     mean, error = metrics.mean_stderr([2, 4, 4, 4, 5, 5, 7, 9])

@@ -35,10 +35,10 @@ def test_public_names_can_be_imported(module, names):
     ("module", "unneeded"),
     [
         ("longfat", "longfat.runs.simulate"),
-        ("longfat.scenario.registry", "pydantic"),
+        ("longfat.scenario.registry", "longfat.scenario.part"),
         ("longfat.api", "longfat.live.run"),
         ("longfat.suites", "longfat.scenario.model"),
-        ("longfat.cli.app", "pydantic"),
+        ("longfat.cli.app", "longfat.scenario.model"),
         ("longfat.env", "gymnasium"),
     ],
 )

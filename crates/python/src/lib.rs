@@ -4,6 +4,7 @@ mod algorithm;
 mod capture;
 mod crew;
 mod ebpf;
+mod metrics;
 mod stepper;
 mod watch;
 
@@ -476,6 +477,13 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(version, m)?)?;
     m.add_function(wrap_pyfunction!(commit, m)?)?;
     m.add_function(wrap_pyfunction!(results_version, m)?)?;
+    m.add_function(wrap_pyfunction!(metrics::throughput_bps, m)?)?;
+    m.add_function(wrap_pyfunction!(metrics::short_term_throughput_bps, m)?)?;
+    m.add_function(wrap_pyfunction!(metrics::convergence_time_s, m)?)?;
+    m.add_function(wrap_pyfunction!(metrics::time_to_share_s, m)?)?;
+    m.add_function(wrap_pyfunction!(metrics::rate_variation, m)?)?;
+    m.add_function(wrap_pyfunction!(metrics::sum, m)?)?;
+    m.add_function(wrap_pyfunction!(metrics::variation, m)?)?;
     m.add_class::<algorithm::PyAck>()?;
     m.add_class::<algorithm::PyCongestion>()?;
     m.add_class::<algorithm::PyOpening>()?;

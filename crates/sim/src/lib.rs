@@ -7,7 +7,7 @@
 //! lib, steps   run to the end, or step by step, with the driver that suits the plan
 //! drive        batches (the fast driver), events (the oracle), tap, agenda
 //! run          the state of a run: forwarding, background connections, messages, lookahead, sampling
-//! results      series and samples, summary, outcome, version
+//! results      series and samples, summary, metrics of series, outcome, version
 //! model        links, flows, workloads, routes
 //! plan         all types of plans and all checks; imports nothing else of this crate
 //! ```
@@ -45,6 +45,7 @@ pub use model::link::{Link, LinkCounters, RateError};
 pub use model::routes::{Hop, Routes};
 pub use model::workload::{Session, sessions};
 pub use plan::*;
+pub use results::metrics::{Counter, sum, variation};
 pub use results::outcome::{Outcome, RunError};
 pub use results::samples::{EventRow, FlowSample, LinkSample, TransferSample};
 pub use results::series::{Sample, Series};

@@ -8,33 +8,56 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from importlib import import_module
 from typing import Any
 
 import click
 
-from longfat.cli import (
-    assess,
-    bpf,
-    claims,
-    compare,
-    doctor,
-    imports,
-    plot,
-    registry,
-    report,
-    results,
-    run,
-    schema,
-    screen,
-    shell,
-    suite,
-    sweep,
-)
 from longfat.errors import InputError, Interrupted, LongfatError, OldFormWarning
+
+COMMANDS = {
+    "algorithms": "registry.algorithms",
+    "assess": "assess.assess",
+    "bpf": "bpf.bpf",
+    "claims": "claims.claims",
+    "compare": "compare.compare",
+    "doctor": "doctor.doctor",
+    "import": "imports.import_",
+    "plot": "plot.plot",
+    "queues": "registry.queues",
+    "report": "report.report",
+    "results": "results.results",
+    "routers": "registry.routers",
+    "run": "run.run",
+    "schema": "schema.schema",
+    "screen": "screen.screen",
+    "shell": "shell.shell",
+    "stacks": "registry.stacks",
+    "suite": "suite.suite",
+    "sweep": "sweep.sweep",
+}
+"""The module and the name of each command."""
+
+
+def _command(name: str) -> click.Command:
+    module, _, attribute = COMMANDS[name].partition(".")
+    command: click.Command = getattr(import_module(f"longfat.cli.{module}"), attribute)
+    return command
 
 
 class _App(click.Group):
-    """Handles Ctrl-C before click does, which would print an empty line."""
+    """Imports a command when it is asked for, and handles Ctrl-C before click does, with an empty line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Returns the names in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Returns a command; None if there is no such name, for which click then suggests others."""
+        if cmd_name in COMMANDS:
+            return _command(cmd_name)
+        self.commands = {name: _command(name) for name in COMMANDS}
+        return None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -57,30 +80,6 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
 )
 def app() -> None:
     """A laboratory for congestion control on long fat networks."""
-
-
-for command in (
-    run.run,
-    shell.shell,
-    compare.compare,
-    doctor.doctor,
-    suite.suite,
-    screen.screen,
-    assess.assess,
-    sweep.sweep,
-    plot.plot,
-    imports.import_,
-    results.results,
-    claims.claims,
-    registry.algorithms,
-    registry.queues,
-    registry.routers,
-    registry.stacks,
-    report.report,
-    schema.schema,
-    bpf.bpf,
-):
-    app.add_command(command)
 
 
 LONGEST_LINE = 2000

@@ -78,13 +78,13 @@ def as_captured(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def capture_of(pcap: str | None, snaplen: int | None, links: tuple[str, ...]) -> Capture | None:
     """The capture that the options ask for, or None."""
-    from longfat.runs.capture import SNAPLEN, Capture
-
     if pcap is None:
         for name, given in (("--snaplen", snaplen is not None), ("--pcap-link", bool(links))):
             if given:
                 raise InputError(f"{name}: accepted: only together with --pcap FILE")
         return None
+    from longfat.runs.capture import SNAPLEN, Capture
+
     return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links)
 
 
@@ -231,7 +231,7 @@ def make_console(*, stderr: bool = False) -> Console:
     """Returns a console; for a pipe or a file it is wide."""
     from rich.console import Console
 
-    console = Console(stderr=stderr, highlight=False)
+    console = Console(stderr=stderr, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = 160  # a pipe or a file does not need lines broken at 80
     return console

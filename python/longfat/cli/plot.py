@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,6 +153,9 @@ def _stored(folder: Path, refuse_unknown: Callable[[Source], None]) -> Path:
         if (target / SWEEP_FILE).is_file():
             refuse_unknown(open_folders([target]))
         else:
+            import tempfile
+            from dataclasses import replace
+
             with tempfile.TemporaryDirectory(prefix="longfat-") as other:
                 first = sweeps.run(asked.first(), other, jobs=1)
                 if not first["failed"]:

@@ -32,7 +32,6 @@ from longfat.cli.options import (
     within_memory,
 )
 from longfat.errors import InputError
-from longfat.runs.progress import about
 
 if TYPE_CHECKING:
     from longfat.runs.capture import Capture
@@ -135,8 +134,6 @@ def run(
         return "nothing was written" if logs is None else "the logs have the events up to now"
 
     with on_ctrl_c(left):
-        from longfat.cli import tables
-
         if traffic != "longfat":
             from longfat.live.traffic import refuse_unknown
 
@@ -155,7 +152,6 @@ def run(
         results, summary = _simulate(
             scenario, repeats, out, backend, source_name(name), traffic, user, capture, logs
         )
-        from longfat.runs import qlog as qlogs
         from longfat.runs.result import unreached_loads
 
         shown = summary if repeats == 1 else summary["mean"]
@@ -166,11 +162,16 @@ def run(
             warn_of_failures(summary.get("runs", [summary]))
         if capture is not None:
             tell_of_capture(scenario, capture, summary["capture"])
-        if logs is not None and (doubt := qlogs.doubt(summary["qlog"])):
-            click.echo(f"warning: {doubt}", err=True)
+        if logs is not None:
+            from longfat.runs.qlog import doubt
+
+            if told := doubt(summary["qlog"]):
+                click.echo(f"warning: {told}", err=True)
     if as_json:
         echo_json(summary)
         return
+    from longfat.cli import tables
+
     console = make_console()
     tables.print_summary(console, scenario, summary)
     if plot:
@@ -188,12 +189,12 @@ def run(
 
 def _logs(qlog: str | None, version: str | None, repeats: int, backend: str) -> Qlog | None:
     """The logs that the options ask for."""
-    from longfat.runs.qlog import VERSIONS, Qlog
-
     if qlog is None:
         if version is not None:
             raise InputError("--qlog-version: accepted: only together with --qlog FILE")
         return None
+    from longfat.runs.qlog import VERSIONS, Qlog
+
     if backend == "live":
         raise InputError(
             "--qlog and --backend live: a kernel does not tell that much; accepted: the simulator"
@@ -225,6 +226,8 @@ def _source(
 
 def _tell(which: str, duration_s: float, since_s: float) -> None:
     """Prints how far a live run is, and what is left: it takes as long as the scenario says."""
+    from longfat.runs.progress import about
+
     left_s = max(0.0, duration_s - since_s)
     click.echo(
         f"{which}: {min(since_s, duration_s):.0f} of {duration_s:g} s, about {about(left_s)} left", err=True
@@ -245,7 +248,6 @@ def _simulate(
     """Runs it, writes `out` and returns results and summary, for repeats with mean and standard error."""
     from longfat.cli import waiting
     from longfat.runs import result, simulate
-    from longfat.store import output
 
     def once() -> tuple[list[result.Result], dict[str, Any]]:
         if backend == "live":
@@ -271,6 +273,8 @@ def _simulate(
 
     if out is None:
         return once()
+    from longfat.store import output
+
     with output.folder(out) as draft:
         results, summary = once()
         output.write(results, summary, sys.argv, draft)

@@ -12,20 +12,21 @@ from rich.text import Text
 
 from longfat.report.columns import RUN_TABLES, half_intervals, metrics, number, rows
 from longfat.report.terminal import fitted
-from longfat.scenario.model import Scenario
-from longfat.scenario.notes import UNLIKE
 from longfat.scenario.registry import Parameter, Row, meaning, words, written
-from longfat.scenario.stacks import Stack
-from longfat.scenario.transport import Transport
 from longfat.units import RATE, TIME
 from longfat.words import shown
 
 if TYPE_CHECKING:
+    from longfat.scenario.model import Scenario
+    from longfat.scenario.stacks import Stack
+    from longfat.scenario.transport import Transport
     from longfat.sweep import Swept
 
 
 def print_summary(console: Console, scenario: Scenario, whole: Mapping[str, Any]) -> None:
     """Prints the tables, the notes and the defaults that were used, of one run or of repeats."""
+    from longfat.scenario.notes import UNLIKE
+
     if scenario.title:
         console.print(scenario.title, style="bold", markup=False)
     summary, halves = whole.get("mean", whole), half_intervals(whole)

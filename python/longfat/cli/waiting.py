@@ -7,10 +7,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from longfat.runs import cost
-from longfat.runs.progress import about
-from longfat.scenario.model import Scenario
+if TYPE_CHECKING:
+    from longfat.scenario.model import Scenario
 
 LEAST_PACKETS = 2e7
 """Shorter runs are over before anybody asks."""
@@ -20,7 +20,12 @@ EVERY_S = 0.5
 @contextmanager
 def expected(scenario: Scenario) -> Iterator[None]:
     """Says in a terminal how long the run within the block has taken, and about how long it will take."""
-    if not sys.stderr.isatty() or cost.packets(scenario) < LEAST_PACKETS:
+    if not sys.stderr.isatty():
+        yield
+        return
+    from longfat.runs import cost
+
+    if cost.packets(scenario) < LEAST_PACKETS:
         yield
         return
     whole_s = cost.tried(scenario)[1]
@@ -35,6 +40,8 @@ def expected(scenario: Scenario) -> Iterator[None]:
 
 
 def _tell(whole_s: float, ended: threading.Event) -> None:
+    from longfat.runs.progress import about
+
     began = time.monotonic()
     while not ended.wait(EVERY_S):
         since_s = time.monotonic() - began

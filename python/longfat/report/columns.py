@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from longfat.runs.metrics import student_t_95
 from longfat.units import RATE
@@ -18,8 +16,7 @@ WITHOUT_EXPONENT = (1e-4, 1e9)
 """The range of numbers that are written without an exponent."""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """One column: the key of the summary, its heading, and how its values are written."""
 
     key: str
@@ -56,6 +53,12 @@ def _text(value: Any) -> str:
 
 def _rate(value: float | None) -> str:
     return "-" if value is None else RATE.write(value)
+
+
+def _command(value: Sequence[str]) -> str:
+    import shlex
+
+    return shlex.join(value)
 
 
 def _port(value: int) -> str:
@@ -115,7 +118,7 @@ COMPLETION_TIMES = (
 PROGRAMS = (
     Column("name", "name", _text, is_number=False),
     Column("side", "side", _text, is_number=False),
-    Column("command", "command", shlex.join, is_number=False),
+    Column("command", "command", _command, is_number=False),
     Column("start_s", "start s", number),
     Column("end_s", "end s", number),
     Column("exit_code", "exit code", count),

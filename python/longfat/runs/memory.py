@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from longfat.errors import InputError
 from longfat.scenario.disturbances import longest
@@ -52,8 +51,7 @@ _CGROUP = Path("/sys/fs/cgroup")
 _given: float | None = None
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """About how much memory a run takes at most, bytes, and the plan's key with the greatest part of that."""
 
     bytes: float

@@ -1,8 +1,9 @@
-"""Metrics: pure functions on numpy arrays, each with its source.
+"""Metrics: pure functions on numbers and numpy arrays, each with its source.
 
 Times are in seconds and rates in bit/s; counters are cumulative bytes sampled at ``time_s``. A metric without
 a value for its input (no delivery, a window without samples) is NaN; a time that was never reached is None.
-Nothing here knows scenarios, files or plots, so the simulator's workers import it at no cost.
+Nothing here knows scenarios, files or plots. The core computes what every run needs, so that a short run does
+not import numpy.
 
 Sources: LLS is Li, Leith, Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks",
 IEEE/ACM ToN 2007; HA is Ha et al., PFLDnet 2006; LOP is Lopez Pacheco's thesis, 2008; RFC 5166 names the
@@ -15,11 +16,18 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from longfat import _core
+from longfat.lazy import Module
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+else:
+    np = Module("numpy")
+
+Array: TypeAlias = "NDArray[np.float64]"
 
 LLS_SAMPLING_S = 0.1
 """The sampling interval delta of LLS eq. (2)."""
@@ -40,13 +48,7 @@ def throughput_bps(time_s: ArrayLike, delivered_bytes: ArrayLike, window_s: tupl
     The counter is interpolated at the window's ends. For payload bytes that reached the application the same
     quotient is the goodput (RFC 5166, 2.1.1).
     """
-    begin, end = window_s
-    time = _array(time_s)
-    counter = _array(delivered_bytes)
-    if time.size < 2 or not end > begin:
-        return math.nan
-    low, high = np.interp([begin, end], time, counter)
-    return float(8.0 * (high - low) / (end - begin))
+    return _core.throughput_bps(_samples(time_s, delivered_bytes), window_s)
 
 
 def short_term_throughput_bps(
@@ -57,20 +59,9 @@ def short_term_throughput_bps(
     The average fades with lambda = delta / (100 RTT) and starts at zero, as a flow does. Without a
     round-trip time nothing is averaged.
     """
-    time = _array(time_s)
-    counter = _array(delivered_bytes)
-    if time.size < 2:
-        return np.empty(0), np.empty(0)
-    steps = max(1, round((time[-1] - time[0]) / sampling_s))
-    grid = time[0] + sampling_s * np.arange(steps + 1)
-    rates = np.diff(np.interp(grid, time, counter)) * (8.0 / sampling_s)
-    fading_s = LLS_AVERAGING_RTTS * rtt_s
-    weight = min(1.0, sampling_s / fading_s) if fading_s > 0.0 else 1.0
-    average = np.empty(steps + 1)
-    average[0] = value = 0.0
-    for index, rate in enumerate(rates.tolist(), start=1):
-        value += weight * (rate - value)
-        average[index] = value
+    samples = _samples(time_s, delivered_bytes)
+    averages = _core.short_term_throughput_bps(samples, LLS_AVERAGING_RTTS * rtt_s, sampling_s)
+    grid, average = np.asarray(averages).reshape(-1, 2).T
     return grid, average
 
 
@@ -88,16 +79,8 @@ def convergence_time_s(
     time at or above epsilon times the average; the metric does not show whether it diverges again later, as
     LLS V-F says too.
     """
-    time = _array(time_s)
-    counter = _array(delivered_bytes)
-    time, counter = _since(time, counter, start_s)
-    if time.size < 2:
-        return None
-    mean = throughput_bps(time, counter, (float(time[0]), float(time[-1])))
-    if not mean > 0.0:
-        return None
-    grid, average = short_term_throughput_bps(time, counter, rtt_s)
-    return _first(grid, average >= epsilon * mean, start_s)
+    samples = _samples(time_s, delivered_bytes)
+    return _core.convergence_time_s(samples, start_s, LLS_AVERAGING_RTTS * rtt_s, LLS_SAMPLING_S, epsilon)
 
 
 def convergence_80_s(
@@ -113,24 +96,37 @@ def convergence_80_s(
     Both rates are LLS's short-term averages (eq. 2). This is also the "80 % fairness ratio" in the caption of
     LLS Fig. 14, whose missing points are runs that never reach it.
     """
-    time = _array(time_s)
-    grid, first = short_term_throughput_bps(time, delivered_first, rtt_s)
-    _, second = short_term_throughput_bps(time, delivered_second, rtt_s)
-    reached = (grid > start_second_s) & (second > 0.0) & (second >= share * first)
-    return _first(grid, reached, start_second_s)
+    first, second = (_samples(time_s, delivered) for delivered in (delivered_first, delivered_second))
+    averaging_s = LLS_AVERAGING_RTTS * rtt_s
+    return _core.time_to_share_s(second, first, start_second_s, averaging_s, LLS_SAMPLING_S, share)
+
+
+def rate_variation(
+    time_s: ArrayLike, delivered_bytes: ArrayLike, window_s: tuple[float, float], span_s: float
+) -> float:
+    """`cov` of a flow's mean rates over whole spans of a window."""
+    return _core.rate_variation(_samples(time_s, delivered_bytes), window_s, span_s)
 
 
 def jain(rates: ArrayLike) -> float:
     """Jain's fairness index (Jain, Chiu, Hawe 1984; RFC 5166, 2.3.1): (sum x)^2 / (n sum x^2), in 1/n..1."""
-    x = _array(rates)
-    squares = float(x.size * np.sum(x * x))
-    return float(np.sum(x)) ** 2 / squares if squares > 0.0 else math.nan
+    x = _floats(rates)
+    squares = len(x) * _core.sum([rate * rate for rate in x])
+    return _core.sum(x) ** 2 / squares if squares > 0.0 else math.nan
 
 
 def throughput_ratio(rates: ArrayLike) -> float:
     """Least over greatest throughput (LLS Figs. 3, 10, 11, 15): 1 is equal sharing, 0 starvation."""
-    x = _array(rates)
-    return float(x.min() / x.max()) if x.size and x.max() > 0.0 else math.nan
+    x = _floats(rates)
+    if any(map(math.isnan, x)):
+        return math.nan
+    return min(x) / max(x) if x and max(x) > 0.0 else math.nan
+
+
+def mean(values: ArrayLike) -> float:
+    """The mean; NaN of nothing."""
+    x = _floats(values)
+    return _core.sum(x) / len(x) if x else math.nan
 
 
 def utilization(capacity_bps: float, delivered_bps: float) -> float:
@@ -197,9 +193,7 @@ def loss_ratio(lost: float, sent: float) -> float:
 
 def cov(values: ArrayLike) -> float:
     """Coefficient of variation: standard deviation over mean, HA's measure of (in)stability."""
-    x = _array(values)
-    mean = float(x.mean()) if x.size else 0.0
-    return float(x.std()) / mean if mean > 0.0 else math.nan
+    return _core.variation(_floats(values))
 
 
 def mean_std(values: ArrayLike) -> tuple[float, float]:
@@ -321,18 +315,16 @@ def _array(values: ArrayLike) -> Array:
     return np.asarray(values, dtype=np.float64)
 
 
-def _since(time: Array, counter: Array, start_s: float) -> tuple[Array, Array]:
-    """The samples after ``start_s``, with one at ``start_s`` itself in front."""
-    if time.size == 0 or time[-1] <= start_s:
-        return np.empty(0), np.empty(0)
-    later = time > start_s
-    at_start = np.interp(start_s, time, counter)
-    return np.concatenate(([start_s], time[later])), np.concatenate(([at_start], counter[later]))
+def _floats(values: ArrayLike) -> list[float]:
+    """Numbers as the core takes them; None is NaN."""
+    given = values if isinstance(values, list) else _array(values).tolist()
+    return [math.nan if value is None else float(value) for value in given]
 
 
-def _first(time: Array, reached: NDArray[np.bool_], start_s: float) -> float | None:
-    hits = np.flatnonzero(reached)
-    return float(time[hits[0]] - start_s) if hits.size else None
+def _samples(time_s: ArrayLike, counter: ArrayLike) -> tuple[bytes, bytes]:
+    """A sampled counter as the core takes it, and returns those of a run: the bytes of both columns."""
+    time, values = (each if isinstance(each, bytes) else _array(each).tobytes() for each in (time_s, counter))
+    return time, values
 
 
 def _span_means(time: Array, series: Array, span_s: float) -> Array:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import functools
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from longfat import _core
 from longfat.errors import InputError
-from longfat.figure.data import Figure
-from longfat.lazy import above
+from longfat.lazy import Module, above
 from longfat.numbers import finite
 from longfat.runs import metrics
 from longfat.scenario.background import REACHED
@@ -24,13 +21,19 @@ from longfat.units import TIME
 from longfat.words import choice, shown
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
     import polars
     import pyarrow
+    from numpy.typing import NDArray
+
+    from longfat.figure.data import Figure
+else:
+    np = Module("numpy")
 
 TABLES = ("flows", "links", "internals", "events", "transfers")
 """The tables of a result."""
-Array = NDArray[np.float64]
+Array: TypeAlias = "NDArray[np.float64]"
 Columns = Mapping[str, bytes]
 
 COV_SPAN_S = 1.0
@@ -146,6 +149,8 @@ class Result:
 
     def _completion_times(self, core: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Completion times by background and size, for transfers that began in the window."""
+        if not any(self._output["transfers"].values()):
+            return []
         begin, end = self.scenario.metrics_window_s()
         columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
         within = (columns["start_s"] >= begin) & (columns["start_s"] <= end)
@@ -164,17 +169,11 @@ class Result:
         if flows:
             first = min(flows, key=lambda flow: flow["start_s"])
             last = max(flows, key=lambda flow: flow["start_s"])
-            series = self._seen(last["name"])
-            convergence_s = metrics.convergence_time_s(
-                series["time_s"], series["delivered_bytes"], last["start_s"], last["rtt_s"]
-            )
+            time, delivered = self._seen(last["name"])
+            convergence_s = metrics.convergence_time_s(time, delivered, last["start_s"], last["rtt_s"])
             if last["start_s"] > first["start_s"]:
                 convergence_80_s = metrics.convergence_80_s(
-                    series["time_s"],
-                    self._seen(first["name"])["delivered_bytes"],
-                    series["delivered_bytes"],
-                    last["start_s"],
-                    last["rtt_s"],
+                    time, self._seen(first["name"])[1], delivered, last["start_s"], last["rtt_s"]
                 )
         variations = [self._variation(flow["name"], flow["start_s"]) for flow in flows]
         link = core["links"][0]
@@ -185,22 +184,23 @@ class Result:
             "throughput_ratio": metrics.throughput_ratio(rates),
             "convergence_time_s": convergence_s,
             "convergence_80_s": convergence_80_s,
-            "cov": float(np.mean(variations)) if variations else None,
+            "cov": metrics.mean(variations) if variations else None,
             "inefficiency": metrics.inefficiency(link["rate_bps"], link["utilization"] * link["rate_bps"]),
         }
 
-    def _seen(self, name: str) -> dict[str, Array]:
-        """The series of a flow up to the end of the window."""
-        series = self.flow(name)
-        seen = np.searchsorted(series["time_s"], self.scenario.metrics_window_s()[1], side="right")
-        return {key: column[:seen] for key, column in series.items()}
+    def _seen(self, name: str) -> tuple[bytes, bytes]:
+        """The times of a flow and what it had delivered by then, up to the end of the window."""
+        series = self._output["flows"][name]
+        end = self.scenario.metrics_window_s()[1]
+        seen = 8 * bisect_right(memoryview(series["time_s"]).cast("d"), end)
+        return series["time_s"][:seen], series["delivered_bytes"][:seen]
 
     def _variation(self, name: str, start_s: float) -> float:
         """The coefficient of variation of a flow's rate within the window, from its start on."""
-        series = self.flow(name)
+        series = self._output["flows"][name]
         begin, end = self.scenario.metrics_window_s()
-        edges = np.arange(max(begin, start_s), end, COV_SPAN_S)
-        return metrics.cov(np.diff(np.interp(edges, series["time_s"], series["delivered_bytes"])))
+        window_s = max(begin, start_s), end
+        return metrics.rate_variation(series["time_s"], series["delivered_bytes"], window_s, COV_SPAN_S)
 
     def flow(self, name: str | int) -> dict[str, Array]:
         """Returns the series of a flow: time_s, cwnd and ssthresh (segments), srtt_s, counters."""
@@ -346,6 +346,7 @@ class Result:
     def _figure(self, panels: Sequence[str], names: Sequence[str] | None = None, most: int = 0) -> Figure:
         """The figure of these panels, in which histories have at most so many points (0: all)."""
         from longfat.figure import histories
+        from longfat.figure.data import Figure
 
         span_s, window_s = self.summary["duration_s"], self.summary["window_s"]
         drawn = []

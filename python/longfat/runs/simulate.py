@@ -7,20 +7,18 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
-from dataclasses import dataclass
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from longfat import _core
-from longfat.algorithm import maker
 from longfat.errors import AlgorithmError, InputError, LongfatError, MemoryExceeded
-from longfat.runs import memory, plan, pool
-from longfat.runs.capture import Capture
-from longfat.runs.progress import Progress
-from longfat.runs.qlog import Qlog
+from longfat.runs import memory, plan
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
+from longfat.scenario.named import AlgorithmSpec
 
-pool.preload(__name__)
+if TYPE_CHECKING:
+    from longfat.runs.capture import Capture
+    from longfat.runs.qlog import Qlog
 
 Reduced = TypeVar("Reduced")
 Source = Scenario | str | os.PathLike[str] | Mapping[str, Any]
@@ -93,8 +91,7 @@ def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None =
     return Result(scenario, output, wall_s)
 
 
-@dataclass(frozen=True)
-class Ready:
+class Ready(NamedTuple):
     """A scenario whose plan the core can run."""
 
     scenario: Scenario
@@ -114,7 +111,7 @@ class Ready:
         """
         refuse_live_only(scenario, _name(scenario))
         custom = {
-            name: maker(name, part.algorithm)
+            name: _maker(name, part.algorithm)
             for name, part in plan.flow_parts(scenario).items()
             if part.algorithm.custom
         }
@@ -141,6 +138,12 @@ class Ready:
             raise InputError(f"{_name(self.scenario)}: {said}") from None
         except RuntimeError as error:
             raise LongfatError(f"{_name(self.scenario)}: {error}") from None
+
+
+def _maker(flow: str, algorithm: AlgorithmSpec) -> Callable[[], Any]:
+    from longfat.algorithm import maker
+
+    return maker(flow, algorithm)
 
 
 def refuse_live_only(scenario: Scenario, source: str) -> None:
@@ -195,6 +198,10 @@ def run_many(
             notebook's cell defines.
         progress: whether to say how many runs are done, in a terminal, in a notebook or as lines.
     """
+    from longfat.runs import pool
+
+    reducing = getattr(reduce, "__module__", "")
+    pool.preload(__name__, *([reducing] if reducing.startswith("longfat.") else []))
     found = pool.map_unordered(functools.partial(_reduced, reduce=reduce), map(load, sources), jobs)
     if not progress:
         return found
@@ -202,6 +209,8 @@ def run_many(
 
 
 def _with_progress(found: Iterator[tuple[int, Any]], total: int | None) -> Iterator[tuple[int, Any]]:
+    from longfat.runs.progress import Progress
+
     with Progress("simulating", total) as shown:
         for done, pair in enumerate(found, start=1):
             shown.update(done)

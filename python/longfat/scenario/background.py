@@ -5,11 +5,8 @@ This module has names, defaults and units; `crates/sim/src/workload` has the beh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol, Self
-
-from pydantic import BeforeValidator, Field, model_validator
 
 from longfat.scenario import registry, surge
 from longfat.scenario.distributions import (
@@ -48,7 +45,6 @@ from longfat.scenario.named import Algorithm, AlgorithmSpec
 from longfat.scenario.sizes import FileSizes
 from longfat.scenario.topology import Placed
 from longfat.units import RATE, TIME, split, to_float
-from longfat.words import choice, shown
 
 GREATEST_SHARE = 10.0
 """The greatest load, as a share of the link: ten times its capacity."""
@@ -131,8 +127,9 @@ class Connections(Placed):
     stop: Time | None = None
     """From then on no connection opens, and endless ones send nothing new."""
 
-    @model_validator(mode="after")
-    def _algorithm_and_times_fit(self) -> Self:
+    def check(self) -> None:
+        """Raises ValueError if its keys do not fit together, or as every transport."""
+        super().check()
         if not self.algorithm.listed:
             whose = "of one's own" if self.algorithm.custom else "that only the kernel has"
             raise ValueError(
@@ -144,7 +141,6 @@ class Connections(Placed):
             raise ValueError(
                 f'stop = "{TIME.write(self.stop)}" is not after its start; accepted: a later time'
             )
-        return self
 
     def asked_bps(self, path: Rates) -> float | None:
         """The load that is asked for in each direction; None for a kind, or a source, without one."""
@@ -185,11 +181,11 @@ class Surge(Connections):
     largest: LargestFile = surge.Habits.largest_bytes
     """The size at which the tail of the file sizes ends."""
 
-    @model_validator(mode="after")
-    def _users_or_load(self) -> Self:
+    def check(self) -> None:
+        """Raises ValueError unless there are either users or a load."""
+        super().check()
         if (self.users is None) == (self.load is None):
             raise ValueError('accepted: either users, a whole number, or load, such as "4 Mbit/s" or "2 %"')
-        return self
 
     def habits(self) -> surge.Habits:
         """The distributions that its users draw from."""
@@ -235,8 +231,9 @@ class Short(Connections):
     largest: Transfer = FileSizes.largest_bytes
     """The size at which the tail ends."""
 
-    @model_validator(mode="after")
-    def _parts_fit(self) -> Self:
+    def check(self) -> None:
+        """Raises ValueError if gap, load and sizes do not fit together."""
+        super().check()
         if (self.gap is None) == (self.load is None):
             raise ValueError('accepted: either gap, a time such as "10 ms", or load, such as "20 %"')
         if self.largest < self.tail_least:
@@ -249,7 +246,6 @@ class Short(Connections):
         given = [key for key in BODY_AND_TAIL if getattr(self, key) != fields[key].default]
         if self.sizes is not None and given:
             raise ValueError(f"sizes replaces {given[0]}; accepted: one of them")
-        return self
 
     def files(self) -> FileSizes:
         """The distribution of sizes, where they are not measured."""
@@ -304,15 +300,15 @@ class Onoff(Connections):
     start: DrawnTime | None = None
     """When a source starts, drawn for each; uniform over an on- and an off-period by default."""
 
-    @model_validator(mode="after")
-    def _algorithm_fits(self) -> Self:
+    def check(self) -> None:
+        """Raises ValueError if its algorithm is not "onoff", or does not go with the load."""
+        super().check()
         if self.algorithm.name != "onoff":
             raise ValueError(
                 f'algorithm = "{self.algorithm.name}": accepted: "onoff", or {{ name = "onoff", on = "1 s" }}'
             )
         if self.load is not None and "rate" in self.algorithm.parameters:
             raise ValueError("load replaces algorithm.rate; accepted: one of them")
-        return self
 
     def with_load(self, path: Rates) -> Self:
         """The same background with its rate while on, and its start."""
@@ -328,18 +324,4 @@ class Onoff(Connections):
         return self.model_copy(update={"algorithm": spec, "start": start, "load": None})
 
 
-KINDS = ("web", "surge", "short", "bulk", "onoff")
-
-
-def _known(data: Any) -> Any:
-    """Returns a background's table as it is; ValueError if its kind is unknown."""
-    if not isinstance(data, Mapping) or data.get("kind") in KINDS:
-        return data
-    if "kind" not in data:
-        raise ValueError(f"kind is missing; {choice(None, KINDS)}")
-    raise ValueError(f"kind = {shown(data['kind'])}: {choice(data['kind'], KINDS)}")
-
-
-Background = Annotated[
-    Web | Surge | Short | Bulk | Onoff, Field(discriminator="kind"), BeforeValidator(_known)
-]
+Background = Web | Surge | Short | Bulk | Onoff

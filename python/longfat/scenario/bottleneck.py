@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Self
 
-from pydantic import model_validator
-
 from longfat import _core
 from longfat.scenario.buffers import Buffer, BufferSize
 from longfat.scenario.disturbances import Disturbed
@@ -53,8 +51,8 @@ class Bottleneck(Disturbed):
     reverse_queue: Queue = QueueSpec("droptail")
     """The queueing discipline of the way back."""
 
-    @model_validator(mode="after")
-    def _parts_fit(self) -> Self:
+    def check(self) -> None:
+        """Raises ValueError if a queue does not fit its link."""
         self.refuse_waiting_ticks(self.service_tick)
         _core.check_queue(self.queue.kind, self.queue.parameters, self.rate)
         back = self.reverse_queue
@@ -62,7 +60,6 @@ class Bottleneck(Disturbed):
             _core.check_queue(back.kind, back.parameters, self.reverse_bps)
         except ValueError as error:
             raise ValueError(f"reverse_queue: {error}") from None
-        return self
 
     @property
     def reverse_bps(self) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from longfat import documents
 from longfat.scenario.fields import RTTS_S, TIMES_S, TRANSFER_BYTES, quantity_schema
@@ -92,8 +92,7 @@ def is_drawn(value: Distribution | None) -> bool:
             return False
 
 
-@dataclass(frozen=True)
-class _Quantity:
+class _Quantity(NamedTuple):
     """What is drawn: a dimension, and the limits of its values."""
 
     dimension: Dimension

@@ -15,9 +15,9 @@ from typing import Annotated, Any, Literal
 from longfat import documents
 from longfat.scenario.fields import Switch, quantity, quantity_schema, share, share_schema
 from longfat.scenario.form import At, Form, Schema, any_of, table
+from longfat.scenario.part import Part
 from longfat.scenario.steps import LATEST_S, MOST_STEPS
 from longfat.scenario.steps import read as read_steps
-from longfat.scenario.transport import Part
 from longfat.units import TIME
 
 DELAYS_S = (0.0, 100.0)

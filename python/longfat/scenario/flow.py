@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
-
-from pydantic import model_validator
+from typing import Literal
 
 from longfat.scenario.distributions import DrawnRtt, DrawnTime, Exponential, least
 from longfat.scenario.fields import FlowCount, Name, Period, Switch, Time, Transfer
+from longfat.scenario.part import Part
 from longfat.scenario.topology import Placed
-from longfat.scenario.transport import Part
 from longfat.units import TIME
 
 
@@ -33,15 +31,15 @@ class Flow(Placed):
     direction: Literal["forward", "reverse"] = "forward"
     """Which way data go."""
 
-    @model_validator(mode="after")
-    def _times_fit(self) -> Self:
+    def check(self) -> None:
+        """Raises ValueError if its times do not fit together, or as every transport."""
+        super().check()
         if self.stop is not None and self.stop <= least(self.start):
             raise ValueError(f"stop = {TIME.write(self.stop)} is not after its start; accepted: a later time")
         if self.stagger and isinstance(self.start, Exponential):
             raise ValueError(
                 "stagger does not go with an exponential start; accepted: a fixed or uniform start"
             )
-        return self
 
 
 class Sample(Part):

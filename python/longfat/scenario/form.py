@@ -1,18 +1,15 @@
 """How scenario files write one kind of value: reading, writing, its JSON Schema, and its error messages.
 
-Each key of a scenario has a form in its annotation, `Annotated[float, quantity(TIME, ...)]`. Pydantic reads
-and writes values through it, error texts quote `accepts`, and `longfat schema` prints `schema`.
+Each key of a scenario has a form in its annotation, `Annotated[float, quantity(TIME, ...)]`. A table
+(`scenario.part`) reads and writes values through it, error texts quote `accepts`, and `longfat schema` prints
+`schema`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
-from pydantic_core import CoreSchema, core_schema
 
 Schema = dict[str, Any]
 """A JSON Schema."""
@@ -23,14 +20,33 @@ HERE = Path()
 
 
 class At(NamedTuple):
-    """The position of a value: the folder that files named in it are relative to, and its key."""
+    """The position of a value: its path of keys, and what holds for the whole scenario.
 
-    base: Path
-    key: str
+    Attributes:
+        base: the folder that files named in it are relative to.
+        path: the keys that lead to it, such as "flow.0.rtt"; empty for the scenario itself.
+        stack: the stack of the flows and backgrounds over TCP that name none.
+    """
+
+    base: Path = HERE
+    path: str = ""
+    stack: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of the value itself."""
+        return self.path.rpartition(".")[2]
+
+    def below(self, key: str | int) -> At:
+        """The position of a key of this table, or of an item of this list."""
+        return At(self.base, f"{self.path}.{key}" if self.path else str(key), self.stack)
 
 
-@dataclass(frozen=True, eq=False)
-class Form:
+TOP = At()
+"""The position of a table by itself."""
+
+
+class Form(NamedTuple):
     """The form of one kind of value.
 
     Attributes:
@@ -44,21 +60,6 @@ class Form:
     read: Callable[[Any, At], Any]
     write: Callable[[Any, str], Any]
     schema: Callable[[], Schema]
-
-    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        def read(value: Any, info: ValidationInfo) -> Any:
-            base = info.context.get("base", HERE) if info.context else HERE
-            return self.read(value, At(base, info.field_name or ""))
-
-        def write(value: Any, info: Any) -> Any:
-            return self.write(value, info.mode)
-
-        return core_schema.with_info_plain_validator_function(
-            read, serialization=core_schema.plain_serializer_function_ser_schema(write, info_arg=True)
-        )
-
-    def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> Schema:
-        return self.schema()
 
 
 def any_of(*schemas: Schema) -> Schema:

@@ -8,10 +8,7 @@ Every problem is a ValueError of one line that names the file, and the line wher
 from __future__ import annotations
 
 import functools
-import importlib.util
-import inspect
 import sys
-import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -71,6 +68,8 @@ def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
                 "on_ack(self, ack, window) and on_congestion(self, event, window), or with "
                 "on_delivery(self, sample, window)"
             )
+    import inspect
+
     try:
         signature = inspect.signature(factory)
     except (TypeError, ValueError):  # code in C may have no signature
@@ -113,10 +112,12 @@ def _module(path: Path) -> ModuleType:
     key = f"longfat_user_{path.stem}_{abs(hash(str(path)))}_{stamp}"
     if key in sys.modules:
         return sys.modules[key]
-    spec = importlib.util.spec_from_file_location(key, path)
+    from importlib import util
+
+    spec = util.spec_from_file_location(key, path)
     if spec is None or spec.loader is None:
         raise ValueError(f"{path.name} is not a Python file; accepted: file.py:Class")
-    module = importlib.util.module_from_spec(spec)
+    module = util.module_from_spec(spec)
     sys.modules[key] = module
     try:
         spec.loader.exec_module(module)
@@ -138,6 +139,8 @@ def _module(path: Path) -> ModuleType:
 
 def _where(error: BaseException, path: Path) -> str:
     """The lines of the user's own files that led there, in order; a syntax error names its own line."""
+    import traceback
+
     frames = [
         f"{Path(frame.filename).name}, line {frame.lineno}"
         for frame in traceback.extract_tb(error.__traceback__)

@@ -13,12 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-import tomli_w
-from pydantic import Field, ValidationError, model_validator
-
 from longfat import documents
 from longfat.errors import InputError, ScenarioError
-from longfat.scenario import notes, problems, resolved, stacks
+from longfat.scenario import notes, resolved, stacks
 from longfat.scenario.background import Background
 from longfat.scenario.bottleneck import Bottleneck
 from longfat.scenario.distributions import is_drawn
@@ -32,14 +29,14 @@ from longfat.scenario.fields import (
     whole_number,
 )
 from longfat.scenario.flow import Flow, Sample
-from longfat.scenario.form import Form
+from longfat.scenario.form import At, Form
 from longfat.scenario.losses import is_random
 from longfat.scenario.network import Network
 from longfat.scenario.override import override
+from longfat.scenario.part import Part, Refused
 from longfat.scenario.program import MOST_PROGRAMS, Program
 from longfat.scenario.resolved import Resolved
 from longfat.scenario.topology import Link, Node
-from longfat.scenario.transport import Part
 from longfat.units import TIME
 
 MOST_SAMPLES = 20_000_000
@@ -79,21 +76,21 @@ class Scenario(Part):
     """Metrics are restricted to these times; by default they cover the whole run."""
     bottleneck: Bottleneck = None  # type: ignore[assignment]  # where there are no links
     """The shared link of a dumbbell; or give `[[link]]`."""
-    node: list[Node] = Field(default_factory=list)
+    node: list[Node]
     """Points where links meet."""
-    link: list[Link] = Field(default_factory=list)
+    link: list[Link]
     """Links between nodes, in place of `[bottleneck]`."""
-    flow: list[Flow] = Field(default_factory=list)
+    flow: list[Flow]
     """The flows whose series are kept."""
-    background: list[Background] = Field(default_factory=list)
+    background: list[Background]
     """Traffic that comes and goes."""
-    program: list[Program] = Field(default_factory=list)
+    program: list[Program]
     """Commands that run on the path in a live run."""
     sample: Sample = Sample()
     """How often series are sampled."""
 
-    @model_validator(mode="after")
-    def _parts_fit(self) -> Self:
+    def check(self) -> None:
+        """Raises ValueError if the parts do not fit together."""
         network = self.network()
         if not self.flow and not self.background and not self.program:
             raise ValueError(
@@ -126,7 +123,6 @@ class Scenario(Part):
                 )
         network.check_sources()
         network.check_buffers()
-        return self
 
     def _programs_fit(self, network: Network) -> None:
         if not self.program:
@@ -264,16 +260,18 @@ class Scenario(Part):
 
     def to_dict(self) -> dict[str, Any]:
         """Returns nested tables that `from_dict` reads; a user's own algorithm stays an object."""
-        return self.model_dump(exclude_none=True, exclude=self._left_out(), by_alias=True)
+        return self._whole("python")
 
     def to_toml(self) -> str:
         """Returns a text that `from_toml` reads."""
-        data = self.model_dump(mode="json", exclude_none=True, exclude=self._left_out(), by_alias=True)
-        return tomli_w.dumps(data)
+        import tomli_w
 
-    def _left_out(self) -> set[str]:
-        """Keys younger than stored scenarios, which stay as they were."""
-        return set() if self.program else {"program"}
+        return tomli_w.dumps(self._whole("json"))
+
+    def _whole(self, mode: str) -> dict[str, Any]:
+        """The tables without the keys that are younger than stored scenarios, which stay as they were."""
+        tables = self.written(mode)
+        return tables if self.program else {key: tables[key] for key in tables if key != "program"}
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
         """The same scenario with other values for dotted keys, as in {"flow.0.rtt": "82 ms"}.
@@ -324,9 +322,9 @@ class Scenario(Part):
         if "base" in data and "axes" in data:
             raise ScenarioError([f"{source}: this is a sweep; accepted: a scenario (see `longfat sweep`)"])
         try:
-            return cls.model_validate(data, context={"base": base or Path(), "stack": stack})
-        except ValidationError as error:
-            raise ScenarioError(problems.lines(error, cls, source)) from None
+            return cls.model_validate(data, At(base or Path(), stack=stack))
+        except Refused as refused:
+            raise ScenarioError([f"{source}: {line}" for line in refused.lines]) from None
 
     @classmethod
     def from_toml(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self
-
-from pydantic import model_validator
+from typing import Annotated, Any, Literal
 
 from longfat.scenario.fields import Name, Time
 from longfat.scenario.form import Form, any_of
-from longfat.scenario.transport import Part
+from longfat.scenario.part import Part
 from longfat.units import TIME
 
 MOST_PROGRAMS = 100
@@ -79,14 +77,13 @@ class Program(Part):
     """When it starts."""
     stop: Time | None = None
     """When it is asked to end (SIGTERM, a second later SIGKILL); by default with the run."""
-    environment: Environment = {}  # noqa: RUF012  # pydantic copies it
+    environment: Environment = {}  # noqa: RUF012 - nobody changes it
     """Variables that it has beside those of Longfat's own environment."""
 
-    @model_validator(mode="after")
-    def _times_fit(self) -> Self:
+    def check(self) -> None:
+        """Raises ValueError if its times do not fit together."""
         if self.stop is not None and self.stop <= self.start:
             raise ValueError(f"stop = {TIME.write(self.stop)} is not after its start; accepted: a later time")
-        return self
 
     def told(self) -> str:
         """The command as a user would type it."""

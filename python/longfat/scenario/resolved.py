@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from longfat.scenario.background import Background
 from longfat.scenario.bottleneck import Bottleneck
@@ -25,16 +24,14 @@ from longfat.scenario.transport import Transport
 NO_LOSS = RandomLoss(0.0)
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(NamedTuple):
     """Room of a queue, counted in packets or in bytes."""
 
     packets: int | None = None
     bytes: int | None = None
 
 
-@dataclass(frozen=True)
-class ResolvedLink:
+class ResolvedLink(NamedTuple):
     """One direction of a link.
 
     Attributes:
@@ -63,8 +60,7 @@ class ResolvedLink:
     disturbance: Disturbance | None
 
 
-@dataclass(frozen=True)
-class Connection:
+class Connection(NamedTuple):
     """What a flow, or the connections of a background, are like, and where their packets go.
 
     Attributes:
@@ -84,8 +80,7 @@ class Connection:
     access_bps: float
 
 
-@dataclass(frozen=True)
-class ResolvedFlow:
+class ResolvedFlow(NamedTuple):
     """One flow; `count` of them in the scenario are as many here, and share their connection.
 
     `key` is such as "flow.0".
@@ -99,8 +94,7 @@ class ResolvedFlow:
     connection: Connection
 
 
-@dataclass(frozen=True)
-class ResolvedBackground:
+class ResolvedBackground(NamedTuple):
     """A background in one direction; `key` is such as "background.0"."""
 
     key: str
@@ -109,8 +103,7 @@ class ResolvedBackground:
     connection: Connection
 
 
-@dataclass(frozen=True)
-class Resolved:
+class Resolved(NamedTuple):
     """A whole scenario. Metrics cover the times within `window_s`."""
 
     seed: int

@@ -5,11 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, get_args
-
-from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema
 
 from longfat.scenario import registry, stacks
 from longfat.scenario.buffers import Buffer
@@ -19,31 +15,10 @@ from longfat.scenario.form import Form, Schema
 from longfat.scenario.losses import Loss
 from longfat.scenario.model import Scenario
 from longfat.scenario.named import Algorithm, Queue, Router
+from longfat.scenario.part import Part
 from longfat.scenario.transport import Transport
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-
-class _Generator(GenerateJsonSchema):
-    """Pydantic's schemas without types that TOML lacks, and without titles that repeat keys."""
-
-    def nullable_schema(self, schema: Any) -> Schema:
-        """A key that may be left out; TOML has no null."""
-        return self.generate_inner(schema["schema"])
-
-    def default_schema(self, schema: Any) -> Schema:
-        """The inner schema: `_describe` adds defaults in the form that files use."""
-        return self.generate_inner(schema["schema"])
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        """Never: a title would repeat the key."""
-        return False
-
-    def tagged_union_schema(self, schema: Any) -> Schema:
-        """One of several kinds; `discriminator` is OpenAPI's and not JSON Schema's."""
-        found = super().tagged_union_schema(schema)
-        found.pop("discriminator", None)
-        return found
 
 
 def scenario_schema() -> Schema:
@@ -53,14 +28,11 @@ def scenario_schema() -> Schema:
     dumbbell need. What depends on several values, such as a window that ends after the run, only `Scenario`
     checks.
     """
-    whole = Scenario.model_json_schema(schema_generator=_Generator)
     shared = _shared()
-    schema: Schema = _hoisted(whole, shared)
-    definitions: dict[str, Schema] = schema["$defs"]
+    models = sorted(set(_models(Scenario)) - {Scenario}, key=lambda model: model.__name__)
+    definitions = {model.__name__: _model_schema(model, shared) for model in models}
     definitions |= {name: _hoisted(shared[name], shared, at_top=True) for name in shared}
-    for model in _models(Scenario):
-        described = schema if model is Scenario else definitions[model.__name__]
-        _describe(described, model)
+    schema = {"$defs": definitions, **_model_schema(Scenario, shared)}
     schema["oneOf"] = [{"required": ["bottleneck"]}, _some("link")]
     schema["anyOf"] = [_some("flow"), _some("background"), _some("program")]
     schema |= {"if": _some("link"), "then": _in_a_network(), "else": _in_a_dumbbell()}
@@ -108,9 +80,7 @@ def _shared() -> dict[str, Schema]:
 
 
 def _form_of(annotated: Any) -> Form:
-    found = _inner(annotated)
-    assert found is not None
-    return found
+    return next(argument for argument in get_args(annotated) if isinstance(argument, Form))
 
 
 def _hoisted(schema: Any, shared: dict[str, Schema], *, at_top: bool = False) -> Any:
@@ -123,47 +93,49 @@ def _hoisted(schema: Any, shared: dict[str, Schema], *, at_top: bool = False) ->
     return [_hoisted(item, shared) for item in schema] if isinstance(schema, list) else schema
 
 
-def _describe(schema: Schema, model: type[BaseModel]) -> None:
-    """Adds docstrings and defaults, as a file writes them, to the keys of a model's schema."""
+def _model_schema(model: type[Part], shared: dict[str, Schema]) -> Schema:
+    """The schema of a table; each key has its docstring and its default, as a file writes it."""
     texts = docstrings(model)
-    for name, field in model.model_fields.items():
-        key = field.alias or name
-        found: Schema = schema["properties"][key]
-        form = next((item for item in field.metadata if isinstance(item, Form)), None) or _inner(
-            field.annotation
-        )
-        own = found.pop("description", None)
-        described = {"description": _joined(texts.get(name), own)}
-        if isinstance(field.default, (str, int, float, bool)) or (form and _has_default(field.default)):
-            described["default"] = form.write(field.default, "json") if form else field.default
+    properties: dict[str, Schema] = {}
+    for name, key in model.model_fields.items():
+        found: Schema = _hoisted(_sorted(key.form.schema()), shared)
+        described = {"description": _joined(texts.get(name), found.pop("description", None))}
+        if not key.tables and key.default is not None:
+            described["default"] = key.form.write(key.default, "json")
         if "$ref" in found:  # a definition is shared, its description here is not
             found = {"allOf": [{"$ref": found.pop("$ref")}], **found}
-        schema["properties"][key] = found | {k: v for k, v in described.items() if v is not None}
+        properties[key.alias] = found | {k: v for k, v in described.items() if v is not None}
     if issubclass(model, Transport):
-        schema["properties"]["variant"] = {
+        properties["variant"] = {
             "enum": sorted(_variants()),
             "description": "Short for algorithm = { name = ..., variant = ... }.",
         }
-        schema["properties"]["stack"] = {
+        properties["stack"] = {
             "enum": list(stacks.NAMES),
             "description": "Sets the keys of a host of this name; keys that are written out win.",
             "default": stacks.RFC.name,
         }
+    required = [key.alias for key in model.model_fields.values() if key.required]
+    return {
+        "additionalProperties": False,
+        "description": inspect.getdoc(model),
+        "properties": properties,
+        **({"required": required} if required else {}),
+        "title": model.__name__,
+        "type": "object",
+    }
 
 
-def _has_default(value: Any) -> bool:
-    return value is not None and "Undefined" not in type(value).__name__
-
-
-def _inner(annotation: Any) -> Form | None:
-    """The form within an annotation such as `Annotated[float, Form] | None`."""
-    for argument in get_args(annotation):
-        if isinstance(argument, Form):
-            return argument
-        found = _inner(argument)
-        if found is not None:
-            return found
-    return None
+def _sorted(schema: Any) -> Any:
+    """The schema with its words in order; the order of keys in a table stays."""
+    if isinstance(schema, dict):
+        return {
+            word: {key: _sorted(one) for key, one in schema[word].items()}
+            if word == "properties"
+            else _sorted(schema[word])
+            for word in sorted(schema)
+        }
+    return [_sorted(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def _joined(first: str | None, second: str | None) -> str | None:
@@ -181,34 +153,19 @@ def _variants() -> set[str]:
     }
 
 
-def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """The model and those of its tables, each once."""
-    found: dict[type[BaseModel], None] = {}
-
-    def add(one: type[BaseModel]) -> None:
-        if one not in found:
-            found[one] = None
-            for field in one.model_fields.values():
-                for inner in _tables(field.annotation):
-                    add(inner)
-
-    add(model)
-    yield from found
+def _models(model: type[Part]) -> Iterator[type[Part]]:
+    """The model and those of its tables."""
+    yield model
+    for key in model.model_fields.values():
+        for table in key.tables:
+            yield from _models(table)
 
 
-def _tables(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _tables(argument)
-
-
-@cache
-def docstrings(model: type[BaseModel]) -> dict[str, str]:
+def docstrings(model: type[Part]) -> dict[str, str]:
     """The texts below a model's fields, those of its base classes included."""
     texts: dict[str, str] = {}
     for owner in reversed(model.__mro__):
-        if not issubclass(owner, BaseModel) or owner is BaseModel:
+        if not issubclass(owner, Part) or owner is Part:
             continue
         body = ast.parse(inspect.getsource(owner)).body[0]
         assert isinstance(body, ast.ClassDef)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from statistics import NormalDist
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class FileSizes:
             beyond = math.pow(self.tail_least_bytes / size, self.tail_shape)
             end = math.pow(self.tail_least_bytes / self.largest_bytes, self.tail_shape)
             return self.tail_share * (beyond - end) / (1.0 - end)
-        body = NormalDist(self.body_mu, self.body_sigma)
+        body = _normal(self.body_mu, self.body_sigma)
         below = body.cdf(math.log(size)) / body.cdf(math.log(self.tail_least_bytes))
         return 1.0 - (1.0 - self.tail_share) * below
 
@@ -42,7 +45,7 @@ class FileSizes:
         """The mean size of a file, bytes."""
         mu, sigma, least = self.body_mu, self.body_sigma, math.log(self.tail_least_bytes)
         # A lognormal weighted by its size is one with a greater mu.
-        weighted, unweighted = NormalDist(mu + sigma**2, sigma), NormalDist(mu, sigma)
+        weighted, unweighted = _normal(mu + sigma**2, sigma), _normal(mu, sigma)
         body = math.exp(mu + 0.5 * sigma**2) * weighted.cdf(least) / unweighted.cdf(least)
         ratio, shape = self.tail_least_bytes / self.largest_bytes, self.tail_shape
         if ratio == 1.0:
@@ -53,3 +56,9 @@ class FileSizes:
             )
             tail = self.tail_least_bytes * shape * stretch / (1.0 - math.pow(ratio, shape))
         return (1.0 - self.tail_share) * body + self.tail_share * tail
+
+
+def _normal(mu: float, sigma: float) -> NormalDist:
+    from statistics import NormalDist  # slow to import, and only some backgrounds need it
+
+    return NormalDist(mu, sigma)

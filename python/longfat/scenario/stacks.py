@@ -8,8 +8,8 @@ scenario is read (`scenario.transport`), so nothing behind a scenario knows stac
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from longfat.words import choice, shown
 
@@ -17,8 +17,7 @@ OLDER_SPELLINGS = {"sack": "loss_detection"}
 """Keys that say the same as a newer key: one that is written out wins over the stack's value of the other."""
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """One key of a stack.
 
     Attributes:
@@ -31,7 +30,7 @@ class Setting:
     key: str
     value: Any
     source: str
-    algorithms: Mapping[str, Any] = field(default_factory=dict)
+    algorithms: Mapping[str, Any] = MappingProxyType({})
 
     def value_for(self, algorithm: str | None) -> Any:
         """The value for an algorithm of the registry, or for a user's own (None); None if there is none."""
@@ -57,8 +56,7 @@ class Setting:
         return found
 
 
-@dataclass(frozen=True)
-class Stack:
+class Stack(NamedTuple):
     """A preset of the transport keys.
 
     Attributes:

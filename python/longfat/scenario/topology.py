@@ -9,11 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Self
-
-from pydantic import Field, model_validator
+from typing import Annotated, Literal, NamedTuple, Self
 
 from longfat import _core
 from longfat.scenario.buffers import Buffer, BufferSize
@@ -21,7 +18,8 @@ from longfat.scenario.disturbances import Disturbed
 from longfat.scenario.fields import BottleneckRate, Delay, Name, ServiceTick, Switch
 from longfat.scenario.losses import Loss, RandomLoss
 from longfat.scenario.named import Queue, QueueSpec, Router
-from longfat.scenario.transport import Part, Transport
+from longfat.scenario.part import Alias, Part
+from longfat.scenario.transport import Transport
 
 MOST_LINKS = 64
 """The most links on the path of a flow, either way."""
@@ -31,7 +29,7 @@ MOST_NODES = 1000
 class Placed(Transport):
     """A transport that sends from one node to another, in a scenario that has links."""
 
-    origin: Name | None = Field(None, alias="from")
+    origin: Annotated[Name | None, Alias("from")] = None
     """The node that sends data, with `[[link]]`."""
     to: Name | None = None
     """The node that receives data, with `[[link]]`."""
@@ -49,7 +47,7 @@ class Link(Disturbed):
 
     name: Name | None = None
     """Its name in results, "FROM-TO" by default; the way back is called "TO-FROM", or NAME-back."""
-    origin: Name = Field(alias="from")
+    origin: Annotated[Name, Alias("from")]
     """The node where it begins."""
     to: Name
     """The node where it ends."""
@@ -74,15 +72,14 @@ class Link(Disturbed):
     duplex: Switch = True
     """Whether it has a way back."""
 
-    @model_validator(mode="after")
-    def _parts_fit(self) -> Self:
+    def check(self) -> None:
+        """Raises ValueError if its keys do not fit together."""
         if self.origin == self.to:
             raise ValueError(f'from and to are both "{self.to}"; accepted: two nodes that differ')
         self.refuse_waiting_ticks(self.service_tick)
         _core.check_queue(self.queue.kind, self.queue.parameters, self.rate)
         if self.layer == 2 and self.router is not None:
             raise ValueError("a switch (layer = 2) has no router; accepted with a router: layer = 3")
-        return self
 
     def names(self) -> tuple[str, ...]:
         """The names of its ways in results."""
@@ -103,8 +100,7 @@ class Link(Disturbed):
         return self.model_copy(update=update)
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(NamedTuple):
     """One direction of a link."""
 
     name: str
@@ -119,8 +115,7 @@ class Way:
         return (self.link.to, self.link.origin) if self.back else (self.link.origin, self.link.to)
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(NamedTuple):
     """The links that packets cross there and back, by position among the ways."""
 
     forward: tuple[int, ...]

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
-
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    SerializerFunctionWrapHandler,
-    ValidationInfo,
-    model_serializer,
-    model_validator,
-)
+from typing import Any, ClassVar, Literal
 
 from longfat.scenario import registry, stacks
 from longfat.scenario.fields import (
@@ -29,19 +20,15 @@ from longfat.scenario.fields import (
     Switch,
     Tick,
 )
+from longfat.scenario.form import At
 from longfat.scenario.named import Algorithm, AlgorithmSpec, write_algorithm
+from longfat.scenario.part import Part
 from longfat.scenario.receivers import Receiver, ReceiverForm
 
 HEADER_BYTES = 52
 """IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload."""
 TIMESTAMP_BYTES = 12
 """The timestamps option of RFC 7323, padded."""
-
-
-class Part(BaseModel):
-    """A table of a scenario. It refuses unknown keys, converts nothing and cannot be changed."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
 
 
 class Transport(Part):
@@ -120,24 +107,27 @@ class Transport(Part):
     receiver: ReceiverForm = Receiver()
     """What the receiver does against the rules; by default nothing."""
 
-    @model_validator(mode="before")
     @classmethod
-    def _short_forms_are_written_out(cls, data: Any, info: ValidationInfo) -> Any:
-        if not isinstance(data, Mapping):
-            return data
+    def spelled_out(cls, data: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+        """The table with the keys of its stack, and with the variant in its algorithm."""
         algorithm = data.get("algorithm", cls.model_fields["algorithm"].default)
-        usual = (info.context or {}).get("stack")
         if "stack" in data:
             data = _with_stack(data, data["stack"], algorithm)
-        elif usual is not None and _carrier(algorithm) == "tcp":
-            data = _with_stack(data, usual, algorithm)
+        elif at.stack is not None and _carrier(algorithm) == "tcp":
+            data = _with_stack(data, at.stack, algorithm)
         if "variant" in data:
             rest = {key: value for key, value in data.items() if key != "variant"}
             data = rest | {"algorithm": {"variant": data["variant"]} | _table(algorithm)}
         return data
 
-    @model_validator(mode="after")
-    def _options_fit_the_transport(self) -> Self:
+    def check(self) -> None:
+        """Raises ValueError if the options do not go with each other, or with the algorithm."""
+        self._options_fit_the_transport()
+        self._backoff_fits_the_algorithm()
+        self._one_rule_ends_slow_start()
+        self._sack_agrees_with_the_loss_detection()
+
+    def _options_fit_the_transport(self) -> None:
         wrong = sorted(self.algorithm.ignores & self.model_fields_set)
         if wrong:
             others = [key for key in TRANSPORT_OPTIONS if key not in self.algorithm.ignores]
@@ -150,24 +140,18 @@ class Transport(Part):
                 f'quick_start does not go with "{self.algorithm.name}", which its routers guide from the '
                 "start; accepted: one of them"
             )
-        return self
 
-    @model_validator(mode="after")
-    def _backoff_fits_the_algorithm(self) -> Self:
-        if not self.abe:
-            return self
-        if not self.algorithm.has("abe"):
+    def _backoff_fits_the_algorithm(self) -> None:
+        if self.abe and not self.algorithm.has("abe"):
             able = ", ".join(f'"{row["name"]}"' for row in registry.rows("algorithms") if row.get("abe"))
             raise ValueError(
                 f'abe does not go with "{self.algorithm.name}", for which RFC 8511 has no factor; '
                 f"accepted beside it: {able}"
             )
-        return self
 
-    @model_validator(mode="after")
-    def _one_rule_ends_slow_start(self) -> Self:
+    def _one_rule_ends_slow_start(self) -> None:
         if self.slow_start not in ENDING_EARLY:
-            return self
+            return
         name = self.algorithm.name
         if self.algorithm.explicit:
             raise ValueError(
@@ -186,22 +170,22 @@ class Transport(Part):
                 f'slow_start = "{self.slow_start}" beside cubic\'s own HyStart; accepted: '
                 '{ name = "cubic", hystart = "off" } with it, or slow_start = "standard"'
             )
-        return self
 
-    @model_validator(mode="after")
-    def _sack_agrees_with_the_loss_detection(self) -> Self:
+    def _sack_agrees_with_the_loss_detection(self) -> None:
         chosen = self.loss_detection
         if self.sack is None or chosen is None or self.sack == (chosen in WITH_SACK):
-            return self
+            return
         others = [f'"{name}"' for name in LOSS_DETECTIONS if (name in WITH_SACK) == self.sack]
         raise ValueError(
             f'sack = {str(self.sack).lower()} contradicts loss_detection = "{chosen}"; accepted: one of the '
             f"two keys, or beside this sack {', '.join(others)}"
         )
 
-    @model_serializer(mode="wrap")
-    def _without_what_does_not_apply(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {key: value for key, value in write(self).items() if key not in self.algorithm.ignores}
+    def written(self, mode: str = "python") -> dict[str, Any]:
+        """As in every table, without the keys that do not apply to the algorithm."""
+        return {
+            key: value for key, value in super().written(mode).items() if key not in self.algorithm.ignores
+        }
 
     def differs(self, key: str) -> bool:
         """Whether a key has another value than its default."""

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
-
 from longfat import documents
 from longfat.errors import InputError
-from longfat.scenario import problems, registry
+from longfat.scenario import registry
 from longfat.scenario.bottleneck import Bottleneck
 from longfat.scenario.buffers import write_buffer
 from longfat.scenario.flow import Flow
 from longfat.scenario.model import Scenario
 from longfat.scenario.named import AlgorithmSpec
+from longfat.scenario.part import Part, Refused
 from longfat.scenario.transport import Transport
 from longfat.screen import paths
 from longfat.screen.columns import (
@@ -34,7 +33,7 @@ from longfat.screen.paths import FilePath
 from longfat.units import PACKET_BITS, RATE, TIME
 from longfat.words import Mode
 
-Part = TypeVar("Part", bound=BaseModel)
+Table = TypeVar("Table", bound=Part)
 
 CUSTOM_COST = 20.0
 """A user's own algorithm takes about this many times longer; such runs start first."""
@@ -321,9 +320,9 @@ def _buffer(text: str) -> str:
     return write_buffer(_checked(Bottleneck, {"rate": "1 Mbit/s", "buffer": text}, "--buffers").buffer)
 
 
-def _checked(part: type[Part], values: dict[str, Any], source: str) -> Part:
+def _checked(part: type[Table], values: dict[str, Any], source: str) -> Table:
     """Checks a part of a scenario by itself; reports its problem in one line."""
     try:
-        return part.model_validate(values, context={"base": Path()})
-    except ValidationError as error:
-        raise InputError(problems.lines(error, part, source)[0]) from None
+        return part.model_validate(values)
+    except Refused as refused:
+        raise InputError(f"{source}: {refused.lines[0]}") from None
