@@ -509,3 +509,20 @@ def test_a_form_that_one_key_takes_is_taken_by_all_keys_like_it(
 )
 def test_all_names_follow_one_rule(part: dict[str, Any], key: str) -> None:
     assert re.match(f"{key} = .*: accepted: 1 to 100 printable characters", problem(**part))
+
+
+def test_a_scenario_is_read_as_it_is_and_what_has_no_keys_is_refused_in_one_line() -> None:
+    read = scenario()
+    assert Scenario.from_dict(read) is read
+    with pytest.raises(ScenarioError) as refused:
+        Scenario.from_dict(3)  # type: ignore[arg-type]
+    assert str(refused.value) == "scenario: 3: accepted: tables, as in a file"
+
+
+def test_a_scenario_cannot_be_changed_but_copied_with_other_values() -> None:
+    read = scenario()
+    with pytest.raises(AttributeError, match="with_values"):
+        read.seed = 2
+    other = read.model_copy(update={"seed": read.seed + 1})
+    assert other != read
+    assert other.model_copy(update={"seed": read.seed}) == read

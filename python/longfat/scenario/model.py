@@ -302,7 +302,7 @@ class Scenario(Part):
     @classmethod
     def from_dict(
         cls,
-        data: Mapping[str, Any],
+        data: Mapping[str, Any] | Self,
         *,
         source: str = "scenario",
         base: Path | None = None,
@@ -311,7 +311,7 @@ class Scenario(Part):
         """Reads nested tables as in a file.
 
         Args:
-            data: the tables.
+            data: the tables; a scenario is returned as it is.
             source: what error lines name, such as the file.
             base: the folder that "file.py:Class" is relative to; the current one by default.
             stack: the stack of the flows and backgrounds over TCP that name none.
@@ -319,7 +319,7 @@ class Scenario(Part):
         Raises:
             ScenarioError: with a line per problem.
         """
-        if "base" in data and "axes" in data:
+        if isinstance(data, Mapping) and "base" in data and "axes" in data:
             raise ScenarioError([f"{source}: this is a sweep; accepted: a scenario (see `longfat sweep`)"])
         try:
             return cls.model_validate(data, At(base or Path(), stack=stack))

@@ -79,7 +79,8 @@ class Part:
         if isinstance(data, cls):
             return data
         if not isinstance(data, Mapping):
-            raise Refused([f"{at.path} = {shown(data)}: accepted: a table, [{at.path}]"])
+            accepted = f"a table, [{at.path}]" if at.path else "tables, as in a file"
+            raise Refused([f"{at.path} = {shown(data)}: accepted: {accepted}".removeprefix(" = ")])
         part = cls.__new__(cls)
         part._fill(data, at)
         return part
