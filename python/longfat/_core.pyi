@@ -67,13 +67,13 @@ def simulate(
     created, "pcap" or "qlog", and why.
     """
 
-def throughput_bps(samples: tuple[bytes, bytes], window_s: tuple[float, float]) -> float:
-    """Returns the mean rate over a window, bit/s, of a counter: its times and bytes, little-endian f64."""
-
 def short_term_throughput_bps(
     samples: tuple[bytes, bytes], averaging_s: float, sampling_s: float
-) -> list[tuple[float, float]]:
-    """Returns times, and the fading average of a counter's rate, bit/s."""
+) -> tuple[bytes, bytes]:
+    """Returns times, and the fading average of a counter's rate, bit/s.
+
+    The counter is given by its times and its bytes so far; all columns are little-endian f64.
+    """
 
 def convergence_time_s(
     samples: tuple[bytes, bytes], start_s: float, averaging_s: float, sampling_s: float, share: float
@@ -93,8 +93,8 @@ def time_to_share_s(
 def rate_variation(samples: tuple[bytes, bytes], window_s: tuple[float, float], span_s: float) -> float:
     """Returns the coefficient of variation of the mean rates over spans of a window."""
 
-def variation(values: Sequence[float]) -> float:
-    """Returns the coefficient of variation of values."""
+def variation(values: bytes) -> float:
+    """Returns the coefficient of variation of values, little-endian f64."""
 
 def sum(values: Sequence[float]) -> float:
     """Returns the sum of values, rounded as NumPy does."""

@@ -477,7 +477,6 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(version, m)?)?;
     m.add_function(wrap_pyfunction!(commit, m)?)?;
     m.add_function(wrap_pyfunction!(results_version, m)?)?;
-    m.add_function(wrap_pyfunction!(metrics::throughput_bps, m)?)?;
     m.add_function(wrap_pyfunction!(metrics::short_term_throughput_bps, m)?)?;
     m.add_function(wrap_pyfunction!(metrics::convergence_time_s, m)?)?;
     m.add_function(wrap_pyfunction!(metrics::time_to_share_s, m)?)?;

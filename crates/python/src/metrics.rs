@@ -3,9 +3,14 @@
 use longfat_sim::Counter;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// Samples that Python hands over: the times, s, and the bytes so far, both as little-endian f64.
 type Bytes<'a> = (&'a [u8], &'a [u8]);
+
+fn floats(data: &[u8]) -> Vec<f64> {
+    data.as_chunks().0.iter().map(|x| f64::from_le_bytes(*x)).collect()
+}
 
 struct Samples {
     time: Vec<f64>,
@@ -14,8 +19,7 @@ struct Samples {
 
 impl Samples {
     fn read((time, bytes): Bytes<'_>) -> PyResult<Self> {
-        let read = |data: &[u8]| data.as_chunks().0.iter().map(|x| f64::from_le_bytes(*x)).collect();
-        let found = Self { time: read(time), bytes: read(bytes) };
+        let found = Self { time: floats(time), bytes: floats(bytes) };
         if found.time.len() != found.bytes.len() {
             return Err(PyValueError::new_err("as many times as values are needed"));
         }
@@ -27,20 +31,18 @@ impl Samples {
     }
 }
 
-/// throughput_bps(samples, window_s) -> float
+/// short_term_throughput_bps(samples, averaging_s, sampling_s) -> tuple
 #[pyfunction]
-pub fn throughput_bps(samples: Bytes<'_>, window_s: (f64, f64)) -> PyResult<f64> {
-    Ok(Samples::read(samples)?.counter().throughput_bps(window_s))
-}
-
-/// short_term_throughput_bps(samples, averaging_s, sampling_s) -> list
-#[pyfunction]
-pub fn short_term_throughput_bps(
+pub fn short_term_throughput_bps<'py>(
+    py: Python<'py>,
     samples: Bytes<'_>,
     averaging_s: f64,
     sampling_s: f64,
-) -> PyResult<Vec<(f64, f64)>> {
-    Ok(Samples::read(samples)?.counter().short_term_throughput_bps(averaging_s, sampling_s))
+) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    let averages = Samples::read(samples)?.counter().short_term_throughput_bps(averaging_s, sampling_s);
+    let (time, average): (Vec<_>, Vec<_>) =
+        averages.into_iter().map(|(time, average)| (time.to_le_bytes(), average.to_le_bytes())).unzip();
+    Ok((PyBytes::new(py, time.as_flattened()), PyBytes::new(py, average.as_flattened())))
 }
 
 /// convergence_time_s(samples, start_s, averaging_s, sampling_s, share) -> float or None
@@ -83,6 +85,6 @@ pub fn sum(values: Vec<f64>) -> f64 {
 
 /// variation(values) -> float
 #[pyfunction]
-pub fn variation(values: Vec<f64>) -> f64 {
-    longfat_sim::variation(&values)
+pub fn variation(values: &[u8]) -> f64 {
+    longfat_sim::variation(&floats(values))
 }

@@ -48,7 +48,13 @@ def throughput_bps(time_s: ArrayLike, delivered_bytes: ArrayLike, window_s: tupl
     The counter is interpolated at the window's ends. For payload bytes that reached the application the same
     quotient is the goodput (RFC 5166, 2.1.1).
     """
-    return _core.throughput_bps(_samples(time_s, delivered_bytes), window_s)
+    begin, end = window_s
+    time = _array(time_s)
+    counter = _array(delivered_bytes)
+    if time.size < 2 or not end > begin:
+        return math.nan
+    low, high = np.interp([begin, end], time, counter)
+    return float(8.0 * (high - low) / (end - begin))
 
 
 def short_term_throughput_bps(
@@ -60,8 +66,8 @@ def short_term_throughput_bps(
     round-trip time nothing is averaged.
     """
     samples = _samples(time_s, delivered_bytes)
-    averages = _core.short_term_throughput_bps(samples, LLS_AVERAGING_RTTS * rtt_s, sampling_s)
-    grid, average = np.asarray(averages).reshape(-1, 2).T
+    columns = _core.short_term_throughput_bps(samples, LLS_AVERAGING_RTTS * rtt_s, sampling_s)
+    grid, average = (np.frombuffer(column, dtype="<f8") for column in columns)
     return grid, average
 
 
@@ -193,7 +199,7 @@ def loss_ratio(lost: float, sent: float) -> float:
 
 def cov(values: ArrayLike) -> float:
     """Coefficient of variation: standard deviation over mean, HA's measure of (in)stability."""
-    return _core.variation(_floats(values))
+    return _core.variation(_array(values).tobytes())
 
 
 def mean_std(values: ArrayLike) -> tuple[float, float]:

@@ -33,15 +33,6 @@ impl Counter<'_> {
         slope * (time - self.time[before]) + self.bytes[before]
     }
 
-    /// The mean rate over a span, bit/s; NaN without one.
-    #[must_use]
-    pub fn throughput_bps(&self, (begin, end): (f64, f64)) -> f64 {
-        if self.ends().is_none() || begin.partial_cmp(&end) != Some(std::cmp::Ordering::Less) {
-            return f64::NAN;
-        }
-        8.0 * (self.at(end) - self.at(begin)) / (end - begin)
-    }
-
     /// The fading average of the rate, bit/s, at times `sampling_s` apart from the first sample on.
     ///
     /// The average covers about `averaging_s`; without it nothing is averaged. Nothing if there are fewer than two samples.
@@ -79,7 +70,8 @@ impl Counter<'_> {
         let time = [&[start_s], &self.time[later..]].concat();
         let bytes = [&[self.at(start_s)], &self.bytes[later..]].concat();
         let rest = Counter { time: &time, bytes: &bytes };
-        let mean = rest.throughput_bps(rest.ends()?);
+        let (begin, end) = rest.ends()?;
+        let mean = 8.0 * (rest.at(end) - rest.at(begin)) / (end - begin);
         let averages = rest.short_term_throughput_bps(averaging_s, sampling_s);
         let reached = averages.iter().find(|(_, average)| mean > 0.0 && *average >= share * mean)?;
         Some(reached.0 - start_s)
