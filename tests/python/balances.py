@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from longfat import _core
+from longfat.algorithm import maker
 from longfat.runs import plan, simulate
 from longfat.runs.result import Result
 from longfat.scenario import registry
@@ -61,7 +62,7 @@ def difference(scenario: Scenario) -> tuple[Result, str | None]:
 
 def _output(scenario: Scenario, *, fast: bool) -> Columns:
     parts = plan.flow_parts(scenario).items()
-    custom = {name: simulate.maker(name, part.algorithm) for name, part in parts if part.algorithm.custom}
+    custom = {name: maker(name, part.algorithm) for name, part in parts if part.algorithm.custom}
     return _core.simulate(json.dumps(plan.build(scenario, fast=fast)), custom)
 
 
