@@ -15,7 +15,7 @@ import numpy as np
 
 from longfat import _core
 from longfat.algorithm import maker
-from longfat.runs import plan, simulate
+from longfat.runs import memory, plan, simulate
 from longfat.runs.result import Result
 from longfat.scenario import registry
 from longfat.scenario.model import Scenario
@@ -63,7 +63,7 @@ def difference(scenario: Scenario) -> tuple[Result, str | None]:
 def _output(scenario: Scenario, *, fast: bool) -> Columns:
     parts = plan.flow_parts(scenario).items()
     custom = {name: maker(name, part.algorithm) for name, part in parts if part.algorithm.custom}
-    return _core.simulate(json.dumps(plan.build(scenario, fast=fast)), custom)
+    return _core.simulate(json.dumps(plan.build(scenario, fast=fast)), custom, int(memory.given()))
 
 
 def _differs(one: Columns, other: Columns) -> str | None:

@@ -3,9 +3,10 @@
     make soak MINUTES=30
 
 Each scenario runs by both drivers, and twice by the fast one: all three give the same bytes, the balances
-hold, the summary is finite, and the scenario survives being written and read. Between them, sweeps over small
-scenarios are killed at random (the command or a process below it, by SIGKILL, SIGTERM or SIGINT) and resumed.
-One process runs all scenarios of a call, and its memory is watched.
+hold, the summary is finite, and the scenario survives being written and read. A run that would take more than
+its memory has to say so. Between them, sweeps over small scenarios are killed at random (the command or a
+process below it, by SIGKILL, SIGTERM or SIGINT) and resumed. One process runs all scenarios of a call, and
+its memory is watched.
 
 The state holds the next number and the totals over all calls. It is in `tests/soak/totals.json` for
 `make soak`, and in the folder's `state.json` if no file is given. The folder, `out/soak` if not given, has in
@@ -41,7 +42,8 @@ import tomli_w  # noqa: E402
 import balances  # noqa: E402
 import kills  # noqa: E402
 import random_scenarios  # noqa: E402
-from longfat.errors import LongfatError  # noqa: E402
+from longfat.errors import LongfatError, MemoryExceeded  # noqa: E402
+from longfat.runs import memory  # noqa: E402
 from longfat.scenario.model import Scenario  # noqa: E402
 
 SWEEP_EVERY = 60
@@ -52,8 +54,10 @@ LONGEST_S = 600.0
 """A scenario that takes more processor time is a finding; ten times what the longest one took."""
 LONGEST_WAIT_S = 6 * 3600.0
 """So is one that takes longer altogether: on the busiest machine, it is stuck."""
+RUN_MIB = 640
+"""A run may take so much memory, as with `--memory`; an algorithm may ask for more, and is then refused."""
 MOST_MIB = 1024
-"""More resident memory than this is a finding."""
+"""More resident memory than this is a finding: the process itself, a run, and the results of two others."""
 GROWTH_MIB = 32
 """The least memory in the last quarter of a process's runs may exceed that in the second quarter by this."""
 GROWTH_RUNS = 400
@@ -64,12 +68,16 @@ STATE = "state.json"
 def work(own: Path) -> None:
     """Reads numbers from standard input and answers each with a line of JSON."""
     warnings.simplefilter("ignore")
+    memory.give(RUN_MIB * 2**20)
     for line in sys.stdin:
         number, begun = int(line), time.perf_counter()
-        answer: dict[str, Any] = {"number": number, "problems": [], "packets": 0}
+        answer: dict[str, Any] = {"number": number, "problems": [], "packets": 0, "runs": 0, "refused": 0}
         try:
             tables = random_scenarios.draw(number, own)
             answer["problems"], answer["packets"] = check(Scenario.from_dict(tables))
+            answer["runs"] = 3
+        except (MemoryExceeded, MemoryError):  # the core's own is a MemoryError
+            answer["refused"] = 1
         except LongfatError as error:
             answer["problems"] = [f"{type(error).__name__}: {' '.join(str(error).split())}"]
         except Exception as error:
@@ -147,7 +155,7 @@ class Worker:
             return answer
         said = self.end()
         problem = problem or f"the process ended with {self.process.returncode}: {said[-400:]}"
-        return {"number": number, "problems": [problem], "packets": 0, "wall_s": LONGEST_S}
+        return {"number": number, "problems": [problem], "wall_s": LONGEST_S}
 
     def end(self) -> str:
         """Ends the process and returns what it wrote to standard error."""
@@ -244,7 +252,8 @@ class Soak:
                 if worker.ended:
                     worker = Worker(self.own)
                 answer = worker.run(number)
-                self.counts.update({"scenarios": 1, "runs": 3, "packets": answer["packets"]})
+                self.counts["scenarios"] += 1
+                self.counts.update({name: answer.get(name, 0) for name in ("runs", "packets", "refused")})
                 if answer["problems"]:
                     self.find(f"{number}", answer["problems"], random_scenarios.draw(number, self.own))
         except KeyboardInterrupt:
@@ -252,18 +261,28 @@ class Soak:
         finally:
             if (grown := worker.growth()) is not None:
                 self.find(f"memory-{self.state['next']}", [grown])
-            memory = max(worker.rss_mib, default=0.0)
+            most_mib = max(worker.rss_mib, default=0.0)
             worker.end()
             self.counts["seconds"] = round(time.monotonic() - begun)
             usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
             self.counts["processor_seconds"] = round(sum(used.ru_utime + used.ru_stime for used in usages))
             self.save()
         told = ", ".join(f"{self.counts[name]} {name}" for name in NAMES)
-        print(f"{told}; {memory:.0f} MiB resident at most; {self.file} has the totals")
+        print(f"{told}; {most_mib:.0f} MiB resident at most; {self.file} has the totals")
         return 1 if self.counts["findings"] else 0
 
 
-NAMES = ("scenarios", "runs", "packets", "sweeps", "kills", "seconds", "processor_seconds", "findings")
+NAMES = (
+    "scenarios",
+    "refused",
+    "runs",
+    "packets",
+    "sweeps",
+    "kills",
+    "seconds",
+    "processor_seconds",
+    "findings",
+)
 
 
 def main() -> int:
