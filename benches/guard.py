@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -30,8 +31,10 @@ CASES = {"w1": 20.0, "w3": 3.0}
 def count(binary: Path, case: str, seconds: float) -> Row:
     """Returns the instructions of one run, set-up included, and its packets."""
     run = [str(binary), case, "--seconds", str(seconds)]
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *run]
-    done = subprocess.run(command, capture_output=True, text=True)
+    # callgrind changes the mode of the file that it writes: /dev/null would be closed to others
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/counts", *run]
+        done = subprocess.run(command, capture_output=True, text=True)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or found is None:
         reason = (done.stderr.strip().splitlines() or ["printed nothing"])[-1]

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 import random_scenarios
 from longfat.scenario.model import Scenario
 
@@ -40,6 +41,7 @@ def test_a_soak_goes_on_where_it_was_and_adds_to_its_totals(tmp_path: Path) -> N
     assert second["next"] == totals["scenarios"] + totals.get("sweeps", 0) > first["next"]
 
 
+@pytest.mark.long
 def test_a_scenario_whose_run_takes_too_much_memory_is_refused_and_no_finding(tmp_path: Path) -> None:
     # Hybla at round trips of .8 s opens its window to the core's bound of 4 M segments at once
     code, said, state = soak(tmp_path, 22010)

@@ -374,11 +374,19 @@ impl Receiver {
     }
 
     fn sack_blocks(&self) -> SackBlocks {
+        match &self.compression {
+            None => self.blocks_of(self.recent),
+            Some(compression) => self.blocks_of(compression.blocks().iter().copied()),
+        }
+    }
+
+    /// The ranges that hold these segments, each once.
+    #[inline(always)]
+    fn blocks_of(&self, latest: impl IntoIterator<Item = u64>) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        let latest = self.compression.as_ref().map_or(&self.recent[..], |compression| compression.blocks());
-        for &seq in latest {
-            if let Some((start, end)) = self.range_of(seq)
-                && blocks.iter().all(|(s, _)| s != start)
+        for seq in latest {
+            if !blocks.iter().any(|(start, end)| start <= seq && seq < end)
+                && let Some((start, end)) = self.range_of(seq)
             {
                 blocks.push(start, end);
             }
