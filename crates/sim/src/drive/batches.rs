@@ -1,27 +1,34 @@
 //! The fast driver: moves the run through time in batches instead of single events.
 //!
-//! Whatever leaves a link reaches a host or another link only after some propagation delay; the shortest of
-//! these is the lookahead L. Everything that hosts do in [t, t + L) therefore follows from what is already on
-//! its way to them, and no host's actions in that batch depend on another's: each host can be run through the
-//! batch on its own, in a tight loop, without a scheduler. Then each link takes what the hosts (and other
-//! links) have sent it in the batch, merged in the canonical order (time, source), which is the order in
-//! which the oracle would have handled it.
+//! Whatever leaves a link reaches a host or another link only after some propagation delay. Everything that hosts
+//! do until then follows from what is already on its way to them, and no host's actions depend on another's: each
+//! host can be run through a batch on its own, in a tight loop, without a scheduler. Then the link takes what the
+//! hosts (and other links) have sent it in the batch, merged in the canonical order (time, source), which is the
+//! order in which the oracle would have handled it.
 //!
 //! The ends of a lasting flow need not even wait for the next batch. Only its own packets and timers change
 //! an end, so it handles each packet as soon as the link knows when that will arrive, and keeps snapshots of
 //! itself at the sample times that its clock passes. The receiver of a transfer does so too; its sender waits, as the
 //! session hears of its completion.
 //!
+//! So each link has a clock of its own, and takes its turn up to the time until when its arrivals are known: the
+//! clock of each link before it, and the shortest way from there, directly or through a host. Of two links between
+//! the same hosts, each may so be a round-trip time ahead of where it was at its last turn. Where connections come
+//! and go, or network elements send messages, all links keep in step instead, and a batch is at most the shortest
+//! of those delays, the lookahead.
+//!
 //! Batches also end where samples are taken, so that samples see the same state with both drivers.
 
 use super::agenda::Agenda;
 use super::arrivals::Arrivals;
+use super::feeds::{Arriving, Feeds};
 use super::left::Left;
 use super::road::{Road, offer_all};
 use super::sources::{FEW_SOURCES, SOURCE_BITS, Source, arrival, earliest};
 use crate::model::flow::Flow;
 use crate::model::link::{Arithmetic, LinkCounters};
 use crate::results::outcome::RunError;
+use crate::run::lookahead::Approaches;
 use crate::run::state::Simulation;
 use longfat_net::Pipe;
 use longfat_units::{Interval, Time};
@@ -30,8 +37,6 @@ use longfat_wire::SimPacket;
 /// Longest batch, in packets of 1500 bytes on the fastest link: the packets of a batch should stay in the
 /// cache.
 const PACKETS_PER_BATCH: u32 = 2048;
-/// Number of flows for which one earliest time is kept, so that thousands of idle flows cost little.
-const BLOCK: usize = 16;
 /// With this many arrivals at one link in a batch, they are merged one by one: sorting them all would take room
 /// for all of them, and nobody could stop the run meanwhile.
 const MANY_ARRIVALS: usize = 1 << 18;
@@ -44,16 +49,16 @@ pub struct Kept {
     polled: u64,
     /// Longest batch.
     longest: Interval,
-    /// When each flow's sender or receiver acts next.
-    wake: Vec<Time>,
-    /// When each flow's first data packet and its first acknowledgement arrive at a link.
-    heads: Vec<[Time; 2]>,
-    /// The earliest of these in each block of flows, [wake, heads], as last computed.
-    blocks: Vec<[Time; 2]>,
-    /// Whether something in each block may have changed since.
-    stale: Vec<bool>,
-    /// The sources with packets for each link in this batch.
-    active: Vec<Vec<Source>>,
+    /// When each end of a flow acts next, by the link that it sends to.
+    feeds: Feeds,
+    /// From where packets come to each link.
+    approaches: Approaches,
+    /// The clock of each link: what comes before has been handled.
+    clocks: Vec<Time>,
+    /// All links have the same clock.
+    in_step: bool,
+    /// The sources with packets for a link in this batch.
+    active: Vec<Source>,
     /// Sort keys of this batch's arrivals at one link.
     pub(super) arrivals: Arrivals,
     /// Sizes in IP bytes of this batch's arrivals at one link, by sources, and when each departs; never if dropped.
@@ -73,11 +78,11 @@ impl Kept {
         let mut kept = Kept {
             longest: fastest
                 .map_or(LONGEST_SPAN, |r| r.transmission(1500 * PACKETS_PER_BATCH).min(LONGEST_SPAN)),
-            wake: Vec::new(),
-            heads: Vec::new(),
-            blocks: Vec::new(),
-            stale: Vec::new(),
-            active: vec![Vec::new(); run.links.len()],
+            feeds: Feeds::new(run.links.len()),
+            approaches: run.approaches(),
+            clocks: vec![Time::ZERO; run.links.len()],
+            in_step: !run.sessions.is_empty() || run.messages.is_some(),
+            active: Vec::new(),
             arrivals: Arrivals::default(),
             crossing: Vec::new(),
             left: Left::default(),
@@ -88,32 +93,16 @@ impl Kept {
         for (i, session) in run.sessions.iter().enumerate() {
             kept.requests.set(i, session.next_at);
         }
-        for i in 0..run.flows.len() {
-            kept.admit(run, i);
+        for (i, flow) in run.flows.iter().enumerate() {
+            kept.feeds.admit(i, flow);
         }
         kept
-    }
-
-    /// Includes the connection at this index, which is new.
-    fn admit(&mut self, run: &Simulation, flow: usize) {
-        if flow == self.wake.len() {
-            self.wake.push(Time::NEVER);
-            self.heads.push([Time::NEVER; 2]);
-            if flow == BLOCK * self.blocks.len() {
-                self.blocks.push([Time::NEVER; 2]);
-                self.stale.push(true);
-            }
-        }
-        self.look_at(run, flow);
     }
 
     /// Notes when a flow acts next.
     #[inline]
     pub fn look_at(&mut self, run: &Simulation, index: usize) {
-        let flow = &run.flows[index];
-        self.wake[index] = flow.sending.wake().min(flow.receiving.wake());
-        self.heads[index] = [flow.head(true), flow.head(false)];
-        self.stale[index / BLOCK] = true;
+        self.feeds.look_at(index, &run.flows[index]);
     }
 }
 
@@ -143,8 +132,13 @@ pub fn drive(
             continue;
         }
         driver.poll_seldom()?;
-        let span = driver.run.lookahead.least().min(driver.kept.longest);
-        driver.batch(now, (now + span).min(probe).min(to))?;
+        let end = probe.min(to);
+        if driver.kept.in_step {
+            let span = driver.run.lookahead.least().min(driver.kept.longest);
+            driver.batch(now, (now + span).min(end))?;
+        } else {
+            driver.round(now, end)?;
+        }
     }
 }
 
@@ -161,50 +155,44 @@ impl Driver<'_> {
         if self.kept.events - self.kept.polled >= Simulation::EVENTS_PER_POLL { self.poll() } else { Ok(()) }
     }
 
-    /// Brings the blocks up to date.
-    fn refresh(&mut self) {
-        let flows = self.kept.wake.chunks(BLOCK).zip(self.kept.heads.chunks(BLOCK));
-        for ((block, stale), (wake, heads)) in
-            self.kept.blocks.iter_mut().zip(&mut self.kept.stale).zip(flows)
-        {
-            if core::mem::take(stale) {
-                let first = |earliest: Time, &at: &Time| earliest.min(at);
-                *block = [
-                    wake.iter().fold(Time::NEVER, first),
-                    heads.as_flattened().iter().fold(Time::NEVER, first),
-                ];
+    fn next_event(&mut self) -> Time {
+        let hosts = self.kept.feeds.earliest().min(self.kept.requests.first().0);
+        self.run.links.iter().fold(hosts, |a, l| a.min(l.wake()).min(l.onward_head()).min(l.control_head()))
+    }
+
+    /// Gives each link a turn, which begins no earlier than the next event, at `now`, and ends no later than `end`.
+    fn round(&mut self, now: Time, end: Time) -> Result<(), RunError> {
+        for clock in &mut self.kept.clocks {
+            *clock = now.max(*clock);
+        }
+        for link in 0..self.run.links.len() {
+            let from = self.kept.clocks[link];
+            let known = self.kept.approaches.known(link, &self.kept.clocks);
+            let until = known.min(from + self.kept.longest).min(end);
+            self.hosts(link, until)?;
+            if from < until {
+                self.link(link, from, until)?;
+                self.kept.clocks[link] = until;
             }
         }
+        Ok(())
     }
 
-    fn next_event(&mut self) -> Time {
-        self.refresh();
-        let flows =
-            self.kept.blocks.as_flattened().iter().fold(self.kept.requests.first().0, |a, &b| a.min(b));
-        self.run.links.iter().fold(flows, |a, l| a.min(l.wake()).min(l.onward_head()).min(l.control_head()))
-    }
-
-    #[inline(never)] // its loops need the registers
+    /// Runs all links through a batch in step.
     fn batch(&mut self, from: Time, until: Time) -> Result<(), RunError> {
+        self.kept.clocks.fill(from);
         // hosts before requests: a connection that completes lets its session open the next one, even in this
         // batch
-        for block in 0..self.kept.blocks.len() {
-            if self.kept.blocks[block][0] < until {
-                for index in BLOCK * block..self.kept.wake.len().min(BLOCK * (block + 1)) {
-                    if self.kept.wake[index] < until {
-                        self.hosts(index, until)?;
-                    }
-                }
-            }
+        for link in 0..self.run.links.len() {
+            self.hosts(link, until)?;
         }
         self.run.order_transfers();
         while let Some(session) = self.run.woken.pop() {
             self.kept.requests.set(session, self.run.sessions[session].next_at);
         }
         let until = self.requests(from, until)?;
-        self.assign(until);
-        for index in 0..self.run.links.len() {
-            self.link(index, from, until)?;
+        for link in 0..self.run.links.len() {
+            self.link(link, from, until)?;
         }
         Ok(())
     }
@@ -222,34 +210,62 @@ impl Driver<'_> {
             }
             let flow = self.run.request(now, session)?;
             self.kept.requests.set(session, self.run.sessions[session].next_at);
-            self.kept.admit(self.run, flow);
+            self.kept.feeds.admit(flow, &self.run.flows[flow]);
             opened.push(flow);
             self.kept.events += 1;
             until = until.min(from + self.run.lookahead.least());
             self.poll_seldom()?;
         }
         for flow in opened {
-            self.hosts(flow, until)?;
+            self.host(Source::Data(flow), until)?;
+            self.host(Source::Acks(flow), until)?;
         }
         Ok(until)
     }
 
-    /// Runs both ends of a flow through the batch, each on its own.
-    fn hosts(&mut self, index: usize, until: Time) -> Result<(), RunError> {
+    /// Runs the hosts that send to this link up to `until`.
+    fn hosts(&mut self, link: usize, until: Time) -> Result<(), RunError> {
+        let mut place = 0;
+        while let Some(end) = self.kept.feeds.acting(link, &mut place, until) {
+            self.host(end, until)?;
+        }
+        Ok(())
+    }
+
+    /// Runs an end of a flow up to `until`, as far as what arrives at it is known.
+    fn host(&mut self, end: Source, until: Time) -> Result<(), RunError> {
+        let (index, is_sender) = end.host();
+        let route = &self.run.flows[index].route;
+        let from = self.kept.clocks[route.last(!is_sender)];
+        let until = until.min(from + route.to_end(&self.run.links, !is_sender));
+        if is_sender {
+            self.sender(index, until)?
+        } else {
+            self.receiver(index, until)
+        }
+        self.poll_seldom()?;
+        self.look_at(index);
+        Ok(())
+    }
+
+    fn receiver(&mut self, index: usize, until: Time) {
         let receiving = &mut self.run.flows[index].receiving;
         loop {
             let now = receiving.wake();
             if now >= until {
-                break;
+                return;
             }
             receiving.event(now);
             self.kept.events += 1;
         }
+    }
+
+    fn sender(&mut self, index: usize, until: Time) -> Result<(), RunError> {
         loop {
             let sending = &mut self.run.flows[index].sending;
             let now = sending.wake();
             if now >= until {
-                break;
+                return Ok(());
             }
             sending.event(now);
             let goes_on = sending.wake() == now; // a burst, which may be of any length
@@ -259,49 +275,56 @@ impl Driver<'_> {
                 self.poll()?;
             }
         }
-        self.poll_seldom()?;
-        self.look_at(index);
-        Ok(())
     }
 
-    /// Finds the sources with packets for each link before `until`.
-    fn assign(&mut self, until: Time) {
-        self.refresh();
+    /// Finds the sources with packets for a link before `until`.
+    fn assign(&mut self, link: usize, until: Time, sources: &mut Vec<Source>) -> Arriving {
         let Driver { run, kept, .. } = self;
-        let Kept { active, heads, blocks, .. } = &mut **kept;
-        for (i, link) in run.links.iter().enumerate() {
-            for (k, (to, _)) in link.onward.iter().enumerate().filter(|(_, (_, pipe))| pipe.head() < until) {
-                active[*to].push(Source::Onward(i, k));
+        let mut most = 0;
+        let mut note = |source: Source, to: usize, pipe: &Pipe<SimPacket>| {
+            if to == link && pipe.head() < until {
+                sources.push(source);
+                most += pipe.len();
+            }
+        };
+        if run.messages.is_none() {
+            for from in kept.approaches.to(link) {
+                for (k, (to, pipe)) in run.links[from].onward.iter().enumerate() {
+                    note(Source::Onward(from, k), *to, pipe);
+                }
+            }
+        } else {
+            // messages have ways of their own
+            for (from, other) in run.links.iter().enumerate() {
+                for (k, (to, pipe)) in other.onward.iter().enumerate() {
+                    note(Source::Onward(from, k), *to, pipe);
+                }
+            }
+            for (from, other) in run.links.iter().enumerate() {
+                for (k, (to, pipe)) in other.control.iter().enumerate() {
+                    note(Source::Control(from, k), *to, pipe);
+                }
             }
         }
-        for (i, link) in run.links.iter().enumerate() {
-            for (k, (to, _)) in link.control.iter().enumerate().filter(|(_, (_, pipe))| pipe.head() < until) {
-                active[*to].push(Source::Control(i, k));
-            }
-        }
-        let waiting = blocks.iter().enumerate().filter(|(_, [_, head])| *head < until);
-        for i in waiting.flat_map(|(k, _)| BLOCK * k..heads.len().min(BLOCK * (k + 1))) {
-            let [data, acks] = heads[i];
-            if data < until {
-                active[run.flows[i].route.forward[0]].push(Source::Data(i));
-            }
-            if acks < until {
-                active[run.flows[i].route.reverse[0]].push(Source::Acks(i));
-            }
-        }
+        let hosts_only = sources.is_empty();
+        let Arriving { direct, most: of_hosts } = kept.feeds.arriving(link, until, sources);
+        Arriving { direct: direct && hosts_only, most: most + of_hosts }
     }
 
-    /// Runs a link through the batch.
+    /// Runs a link through a batch.
+    #[inline(never)] // its loops need the registers
     fn link(&mut self, index: usize, from: Time, until: Time) -> Result<(), RunError> {
-        let sources = core::mem::take(&mut self.kept.active[index]);
-        if self.has_many_arrivals(&sources, until) {
+        let mut sources = core::mem::take(&mut self.kept.active);
+        sources.clear();
+        let Arriving { direct, most } = self.assign(index, until, &mut sources);
+        if most > MANY_ARRIVALS && self.has_many_arrivals(&sources, until) {
             self.merge_singly(index, &sources, until)?;
         } else if self.lane(index, &sources, from, until) {
             // done
         } else if sources.len() <= FEW_SOURCES {
-            self.merge_few(index, &sources, until);
+            self.merge_few(index, &sources, until, direct);
         } else {
-            self.merge_many(index, &sources, from, until);
+            self.merge_many(index, &sources, from, until, direct);
         }
         self.link_timers(index, until, false);
         for &source in &sources {
@@ -310,19 +333,18 @@ impl Driver<'_> {
                 self.look_at(i);
             }
         }
-        self.kept.active[index] = sources;
-        self.kept.active[index].clear();
+        self.kept.active = sources;
         Ok(())
     }
 
     /// Handles the arrivals from few sources, by comparing their first ones; among equals the first source
     /// comes first.
-    fn merge_few(&mut self, index: usize, sources: &[Source], until: Time) {
+    fn merge_few(&mut self, index: usize, sources: &[Source], until: Time, direct: bool) {
         let mut heads = [Time::NEVER; FEW_SOURCES];
         for (head, &source) in heads.iter_mut().zip(sources) {
             *head = self.pipe(source).head();
         }
-        if let Some((flows, queue, counters, delay)) = self.fast_path(index, sources) {
+        if let Some((flows, queue, counters, delay)) = self.fast_path(index, direct) {
             let mut road = Road { flows, sources, heads, until, counters, delay };
             let events = match queue {
                 Arithmetic::Constant(fifo) => road.cross(fifo),
@@ -338,9 +360,9 @@ impl Driver<'_> {
     }
 
     /// Handles the arrivals from many sources, by sorting them all.
-    fn merge_many(&mut self, index: usize, sources: &[Source], from: Time, until: Time) {
+    fn merge_many(&mut self, index: usize, sources: &[Source], from: Time, until: Time, direct: bool) {
         let mut all = core::mem::take(&mut self.kept.arrivals);
-        if self.fast_path(index, sources).is_some() {
+        if self.fast_path(index, direct).is_some() {
             self.cross(index, sources, from, until, &mut all);
         } else {
             self.collect(&mut all, sources, from, until);
@@ -365,7 +387,7 @@ impl Driver<'_> {
                 crossing.push((packet.bytes.into(), Time::NEVER));
             }
         }
-        if let Some((flows, queue, counters, delay)) = self.fast_path(index, sources) {
+        if let Some((flows, queue, counters, delay)) = self.fast_path(index, true) {
             let keys = all.sorted();
             match queue {
                 Arithmetic::Constant(fifo) => offer_all(keys, &mut crossing, from, fifo),
@@ -406,11 +428,8 @@ impl Driver<'_> {
 
     /// Whether more than [`MANY_ARRIVALS`] come from these sources before `until`.
     fn has_many_arrivals(&mut self, sources: &[Source], until: Time) -> bool {
-        let waiting: usize = sources.iter().map(|&source| self.pipe(source).len()).sum();
-        waiting > MANY_ARRIVALS && {
-            let due: usize = sources.iter().map(|&source| self.pipe(source).due(until)).sum();
-            due > MANY_ARRIVALS
-        }
+        let due: usize = sources.iter().map(|&source| self.pipe(source).due(until)).sum();
+        due > MANY_ARRIVALS
     }
 
     /// Handles any number of arrivals: takes the earliest one, of the first source among equals.
@@ -431,22 +450,17 @@ impl Driver<'_> {
         }
     }
 
-    /// What the fast path needs, in the common case: packets of hosts only, arithmetic departures, no loss
-    /// process, no further link.
+    /// What the fast path needs, in the common case: packets of hosts only, no loss process, no further link (all
+    /// three if `direct`), arithmetic departures.
     fn fast_path(
         &mut self,
         index: usize,
-        sources: &[Source],
+        direct: bool,
     ) -> Option<(&mut [Flow], Arithmetic<'_>, &mut LinkCounters, Interval)> {
         if self.run.messages.is_some() {
             return None; // each packet that comes to a link has to be counted
         }
         let Simulation { links, flows, .. } = &mut *self.run;
-        let direct = sources.iter().all(|source| match *source {
-            Source::Data(i) => flows[i].crosses_one_link(true),
-            Source::Acks(i) => flows[i].crosses_one_link(false),
-            Source::Onward(..) | Source::Control(..) => false,
-        });
         let (queue, counters, delay) = links[index].arithmetic().filter(|_| direct)?;
         Some((flows.as_mut_slice(), queue, counters, delay))
     }

@@ -8,6 +8,7 @@ mod agenda;
 mod arrivals;
 pub mod batches;
 pub mod events;
+mod feeds;
 mod lanes;
 mod left;
 mod road;

@@ -6,7 +6,8 @@
 
 use crate::model::flow::{Flow, Route};
 use crate::model::link::Link;
-use longfat_units::Interval;
+use longfat_units::{Interval, Time};
+use std::collections::BTreeMap;
 
 /// The lookahead, and how many flows have none longer: once the last of these has left, the lookahead grows.
 #[derive(Clone, Copy, Debug)]
@@ -54,15 +55,55 @@ impl Lookahead {
 
 /// Nothing that leaves a link on this route arrives anywhere sooner than this.
 fn of_route(links: &[Link], route: &Route) -> Interval {
-    // the last link's own delay comes before the stretch that only this flow uses
-    let last = |path: &[usize]| path.last().map_or(Interval::ZERO, |&l| links[l].delay);
     let between = onward(links, &route.forward).min(onward(links, &route.reverse));
-    let there = last(&route.forward) + route.forward_delay;
-    between.min(there).min(last(&route.reverse) + route.reverse_delay)
+    between.min(route.to_end(links, true)).min(route.to_end(links, false))
 }
 
 /// The least delay of the links on this path that lead to another link: all but the last.
 fn onward(links: &[Link], path: &[usize]) -> Interval {
     let onward = path.iter().rev().skip(1);
     onward.map(|&l| links[l].delay).min().unwrap_or(Interval::MAX)
+}
+
+/// From where packets come to each link, and how soon: directly from another link, or by way of a host that answers.
+#[derive(Debug)]
+pub struct Approaches {
+    /// For each link, in order, those from which packets come next, with the shortest time that this takes.
+    of: Vec<Vec<(usize, Interval)>>,
+}
+
+impl Approaches {
+    /// The approaches to these links of packets on these routes, and of packets that stay on the other paths.
+    pub fn new<'a>(
+        links: &[Link],
+        routes: impl Iterator<Item = &'a Route>,
+        paths: impl Iterator<Item = &'a [usize]>,
+    ) -> Self {
+        let mut of: Vec<BTreeMap<usize, Interval>> = vec![BTreeMap::new(); links.len()];
+        let mut note = |from: usize, to: usize, time: Interval| {
+            of[to].entry(from).and_modify(|least| *least = time.min(*least)).or_insert(time);
+        };
+        for path in paths {
+            path.windows(2).for_each(|hop| note(hop[0], hop[1], links[hop[0]].delay));
+        }
+        for route in routes {
+            for path in [&route.forward, &route.reverse] {
+                path.windows(2).for_each(|hop| note(hop[0], hop[1], links[hop[0]].delay));
+            }
+            note(route.last(true), route.reverse[0], route.to_end(links, true));
+            note(route.last(false), route.forward[0], route.to_end(links, false));
+        }
+        Approaches { of: of.into_iter().map(|from| from.into_iter().collect()).collect() }
+    }
+
+    /// The links from which packets come to this one next.
+    pub fn to(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
+        self.of[link].iter().map(|&(from, _)| from)
+    }
+
+    /// Until when all arrivals at a link are known, if each link has been run up to its time in `done`, and each
+    /// host as far as these allow.
+    pub fn known(&self, link: usize, done: &[Time]) -> Time {
+        self.of[link].iter().fold(Time::NEVER, |known, &(from, time)| known.min(done[from] + time))
+    }
 }

@@ -1,7 +1,7 @@
 //! The state of a run.
 
 use super::inheritance::Inheritance;
-use super::lookahead::Lookahead;
+use super::lookahead::{Approaches, Lookahead};
 use super::messages::{Messages, PROCESSING};
 use crate::model::flow::{Flow, Opening, RouteMetrics, SampleTimes};
 use crate::model::link::{Link, LinkCounters};
@@ -200,12 +200,22 @@ impl Simulation {
         Ok(())
     }
 
+    /// The paths of background connections, whether open or not.
+    fn background_paths(&self) -> impl Iterator<Item = &[usize]> {
+        let connections = self.plan.background().iter().map(|background| &background.connection);
+        connections.flat_map(|c| [c.forward.as_slice(), c.reverse.as_slice()])
+    }
+
+    /// From where packets come to each link.
+    pub(crate) fn approaches(&self) -> Approaches {
+        let routes = self.flows.iter().map(|flow| &flow.route);
+        Approaches::new(&self.links, routes, self.background_paths())
+    }
+
     /// Computes the lookahead of the present flows: flows that have left no longer shorten it.
     pub(crate) fn compute_lookahead(&mut self) {
-        let connections = self.plan.background().iter().map(|background| &background.connection);
-        let paths = connections.flat_map(|c| [c.forward.as_slice(), c.reverse.as_slice()]);
         let messages = self.messages.as_ref().map(|_| PROCESSING);
-        self.lookahead = Lookahead::new(&self.links, paths, messages);
+        self.lookahead = Lookahead::new(&self.links, self.background_paths(), messages);
         let mut present = vec![true; self.flows.len()];
         self.vacant.iter().for_each(|&i| present[i] = false);
         for (flow, _) in self.flows.iter().zip(present).filter(|(_, present)| *present) {

@@ -31,6 +31,17 @@ impl Route {
     pub fn path(&self, kind: Kind) -> &[usize] {
         if kind.is_forward() { &self.forward } else { &self.reverse }
     }
+
+    /// The last link that data (or acknowledgements) cross. A path has at least one link.
+    pub fn last(&self, data: bool) -> usize {
+        let path = if data { &self.forward } else { &self.reverse };
+        path[path.len() - 1]
+    }
+
+    /// From the last link to the end: that link's own delay, and the stretch that only this connection uses.
+    pub fn to_end(&self, links: &[Link], data: bool) -> Interval {
+        links[self.last(data)].delay + if data { self.forward_delay } else { self.reverse_delay }
+    }
 }
 
 /// A connection in the simulator.

@@ -1,0 +1,214 @@
+//! The ends of flows that send to each link: when each of them acts next, and when its first packet arrives.
+
+use super::sources::Source;
+use crate::model::flow::Flow;
+use longfat_net::Pipe;
+use longfat_units::Time;
+use longfat_wire::SimPacket;
+
+/// Number of ends for which one earliest time is kept, so that thousands of idle flows cost little.
+const BLOCK: usize = 16;
+
+/// What an end does next.
+#[derive(Clone, Copy)]
+struct Next {
+    /// When it acts by itself.
+    wake: Time,
+    /// When the first packet that it has sent arrives at the link.
+    head: Time,
+    /// How many packets it has sent that have not arrived.
+    sent: usize,
+}
+
+impl Next {
+    const NEVER: Next = Next { wake: Time::NEVER, head: Time::NEVER, sent: 0 };
+
+    #[inline]
+    fn of(wake: Time, pipe: &Pipe<SimPacket>) -> Self {
+        Next { wake, head: pipe.head(), sent: pipe.len() }
+    }
+}
+
+/// The earliest times of some ends.
+#[derive(Clone, Copy)]
+struct Earliest {
+    wake: Time,
+    head: Time,
+}
+
+impl Earliest {
+    fn of(nexts: &[Next]) -> Self {
+        let never = Earliest { wake: Time::NEVER, head: Time::NEVER };
+        nexts.iter().fold(never, |first, next| Earliest {
+            wake: first.wake.min(next.wake),
+            head: first.head.min(next.head),
+        })
+    }
+}
+
+/// The packets that arrive at a link in a batch.
+pub struct Arriving {
+    /// All of them cross only this link, and no loss process.
+    pub direct: bool,
+    /// There are no more than this.
+    pub most: usize,
+}
+
+/// The ends that send to one link.
+#[derive(Default)]
+struct Feed {
+    ends: Vec<Source>,
+    nexts: Vec<Next>,
+    /// Whether packets of each end cross only this link, and no loss process.
+    direct: Vec<bool>,
+    /// The earliest of each block, as last computed.
+    blocks: Vec<Earliest>,
+    /// Whether something in each block may have changed since.
+    stale: Vec<bool>,
+    /// Places of ends that are not there any more.
+    vacant: Vec<usize>,
+    /// An end has taken the place of another one, so that their order may not be that of the flows.
+    mixed: bool,
+}
+
+impl Feed {
+    fn add(&mut self, end: Source, direct: bool) -> usize {
+        if let Some(place) = self.vacant.pop() {
+            (self.ends[place], self.direct[place], self.mixed) = (end, direct, true);
+            return place;
+        }
+        let place = self.ends.len();
+        self.ends.push(end);
+        self.direct.push(direct);
+        self.nexts.push(Next::NEVER);
+        if place.is_multiple_of(BLOCK) {
+            self.blocks.push(Earliest::of(&[]));
+            self.stale.push(false);
+        }
+        place
+    }
+
+    fn remove(&mut self, place: usize) {
+        self.set(place, Next::NEVER);
+        self.vacant.push(place);
+    }
+
+    #[inline]
+    fn set(&mut self, place: usize, next: Next) {
+        self.nexts[place] = next;
+        self.stale[place / BLOCK] = true;
+    }
+
+    fn refresh(&mut self) {
+        for ((block, stale), nexts) in
+            self.blocks.iter_mut().zip(&mut self.stale).zip(self.nexts.chunks(BLOCK))
+        {
+            if core::mem::take(stale) {
+                *block = Earliest::of(nexts);
+            }
+        }
+    }
+}
+
+/// Where an end has its times: the link, and the place at this link.
+type Place = (usize, usize);
+
+/// The ends that send to each link.
+pub struct Feeds {
+    links: Vec<Feed>,
+    /// Of each flow's sender and receiver.
+    places: Vec<[Place; 2]>,
+}
+
+impl Feeds {
+    /// No flow sends to any of so many links yet.
+    pub fn new(links: usize) -> Self {
+        Feeds { links: (0..links).map(|_| Feed::default()).collect(), places: Vec::new() }
+    }
+
+    /// Includes the flow at this index, which is new; one that had the index before is over.
+    pub fn admit(&mut self, index: usize, flow: &Flow) {
+        let data = self.admit_end(index, Source::Data(index), flow);
+        let acks = self.admit_end(index, Source::Acks(index), flow);
+        match self.places.get_mut(index) {
+            Some(places) => *places = [data, acks],
+            None => self.places.push([data, acks]),
+        }
+        self.look_at(index, flow);
+    }
+
+    fn admit_end(&mut self, index: usize, end: Source, flow: &Flow) -> Place {
+        let is_sender = end.host().1;
+        let direct = flow.crosses_one_link(is_sender);
+        let link = if is_sender { flow.route.forward[0] } else { flow.route.reverse[0] };
+        match self.places.get(index).map(|places| places[usize::from(!is_sender)]) {
+            Some((old, place)) if old == link => {
+                self.links[link].direct[place] = direct;
+                return (link, place);
+            }
+            Some((old, place)) => self.links[old].remove(place),
+            None => {}
+        }
+        (link, self.links[link].add(end, direct))
+    }
+
+    /// Notes when both ends of a flow act next.
+    #[inline]
+    pub fn look_at(&mut self, index: usize, flow: &Flow) {
+        let [(forward, sender), (reverse, receiver)] = self.places[index];
+        let Flow { sending, receiving, .. } = flow;
+        self.links[forward].set(sender, Next::of(sending.wake(), &sending.outgoing));
+        self.links[reverse].set(receiver, Next::of(receiving.wake(), &receiving.outgoing));
+    }
+
+    /// When the first end of all acts, or the first packet arrives at a link.
+    pub fn earliest(&mut self) -> Time {
+        let mut first = Time::NEVER;
+        for feed in &mut self.links {
+            feed.refresh();
+            first = feed.blocks.iter().fold(first, |first, next| first.min(next.wake).min(next.head));
+        }
+        first
+    }
+
+    /// The next end from `place` on that sends to this link and acts before `until`; then `place` is the one after
+    /// it. Begin with place 0.
+    pub fn acting(&mut self, link: usize, place: &mut usize, until: Time) -> Option<Source> {
+        let feed = &mut self.links[link];
+        if *place == 0 {
+            feed.refresh();
+        }
+        while let Some(next) = feed.nexts.get(*place) {
+            if place.is_multiple_of(BLOCK) && feed.blocks[*place / BLOCK].wake >= until {
+                *place += BLOCK;
+                continue;
+            }
+            *place += 1;
+            if next.wake < until {
+                return Some(feed.ends[*place - 1]);
+            }
+        }
+        None
+    }
+
+    /// Adds the ends whose packets arrive at this link before `until`, in the order of the flows, to `sources`.
+    pub fn arriving(&mut self, link: usize, until: Time, sources: &mut Vec<Source>) -> Arriving {
+        let feed = &mut self.links[link];
+        feed.refresh();
+        let (before, mut arriving) = (sources.len(), Arriving { direct: true, most: 0 });
+        for block in (0..feed.blocks.len()).filter(|&block| feed.blocks[block].head < until) {
+            for place in BLOCK * block..feed.ends.len().min(BLOCK * (block + 1)) {
+                let next = feed.nexts[place];
+                if next.head < until {
+                    sources.push(feed.ends[place]);
+                    arriving.direct &= feed.direct[place];
+                    arriving.most += next.sent;
+                }
+            }
+        }
+        if feed.mixed {
+            sources[before..].sort_unstable_by_key(|source| (source.host().0, !source.host().1));
+        }
+        arriving
+    }
+}
