@@ -37,8 +37,9 @@ ENDED_BEFORE = "ended before it was killed"
 ENDS_WITHIN_S = 20.0
 """How long processes may outlive the one that was killed."""
 LONGEST_S = 900.0
-TERMINATED = {signal.SIGKILL: {-9}, signal.SIGTERM: {143, 0}, signal.SIGINT: {130, 0}}
-"""The exit codes of a command that gets a signal; 0 where it had done its work."""
+TERMINATED = {signal.SIGKILL: {-9}, signal.SIGTERM: {143, -15, 0}, signal.SIGINT: {130, 0}}
+"""The exit codes of a command that gets a signal: 0 where it had done its work, and -15, which shells show as
+143 too, where Python had not yet begun with it."""
 
 
 @dataclass(frozen=True)

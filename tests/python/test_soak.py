@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 import random_scenarios
 from longfat.scenario.model import Scenario
 

@@ -43,7 +43,7 @@ import balances  # noqa: E402
 import kills  # noqa: E402
 import random_scenarios  # noqa: E402
 from longfat.errors import LongfatError, MemoryExceeded  # noqa: E402
-from longfat.runs import memory  # noqa: E402
+from longfat.runs import memory, plan  # noqa: E402
 from longfat.scenario.model import Scenario  # noqa: E402
 
 SWEEP_EVERY = 60
@@ -73,8 +73,10 @@ def work(own: Path) -> None:
         number, begun = int(line), time.perf_counter()
         answer: dict[str, Any] = {"number": number, "problems": [], "packets": 0, "runs": 0, "refused": 0}
         try:
-            tables = random_scenarios.draw(number, own)
-            answer["problems"], answer["packets"] = check(Scenario.from_dict(tables))
+            scenario = Scenario.from_dict(random_scenarios.draw(number, own))
+            if memory.estimate(plan.build(scenario)).bytes > memory.given():
+                raise MemoryExceeded(str(number), RUN_MIB * 2**20)
+            answer["problems"], answer["packets"] = check(scenario)
             answer["runs"] = 3
         except (MemoryExceeded, MemoryError):  # the core's own is a MemoryError
             answer["refused"] = 1

@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import pickle
 import resource
+import shutil
 import signal
 import sys
 import tempfile
@@ -121,7 +122,7 @@ def _allow_open_files() -> int:
 
 @contextmanager
 def _own_folder() -> Iterator[None]:
-    """Has a server that is started within the block put its socket into a folder that is gone afterwards.
+    """Has a server that is started within the block put its socket into a folder that is soon gone.
 
     Python's own folder, `pymp-...` in the temporary one, stays for ever if this process is killed, and a long
     path of the temporary folder leaves no room for a socket's name, of 107 bytes at most.
@@ -130,19 +131,29 @@ def _own_folder() -> Iterator[None]:
         yield
         return
     config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
-    earlier = config.get("tempdir")
-    with tempfile.TemporaryDirectory(prefix="longfat-") as folder:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        config["tempdir"] = f"{DESCRIPTORS}/{descriptor}"
-        try:
-            yield
+    python: Any = multiprocessing.util
+    earlier, spawn = config.get("tempdir"), python.spawnv_passfds
+    sockets: list[int] = []
+
+    def spawn_without_folder(*arguments: Any) -> Any:
+        for name in os.listdir(descriptor):  # none where Python starts something else before
+            sockets.append(os.open(f"{folder}/{name}", os.O_PATH))
+            shutil.rmtree(folder)
+        return spawn(*arguments)
+
+    folder = tempfile.mkdtemp(prefix="longfat-")
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    config["tempdir"], python.spawnv_passfds = f"{DESCRIPTORS}/{descriptor}", spawn_without_folder
+    try:
+        yield
+    finally:
+        if sockets:
+            # Linux connects to a socket that has no name any more by a descriptor that refers to it.
             server: Any = forkserver._forkserver
-            if os.path.dirname(str(server._forkserver_address)) == config["tempdir"]:
-                # Linux connects to a socket that has no name any more by a descriptor that refers to it.
-                server._forkserver_address = f"{DESCRIPTORS}/{os.open(server._forkserver_address, os.O_PATH)}"
-        finally:
-            config["tempdir"] = earlier
-            os.close(descriptor)
+            server._forkserver_address = f"{DESCRIPTORS}/{sockets[-1]}"
+        config["tempdir"], python.spawnv_passfds = earlier, spawn
+        os.close(descriptor)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _server_runs() -> bool:
@@ -327,12 +338,10 @@ def _hire(
         near, far = context.Pipe()
         process = context.Process(target=_serve, args=(far, function, memory_bytes, share), daemon=True)
         try:
-            with (
-                _own_folder(),
-                _without_no_file(),
-            ):  # a server that has been killed since is started again here
+            # a server that has been killed since is started again here, and found at the next attempt
+            with _own_folder(), _without_no_file():
                 process.start()
-        except (EOFError, ConnectionError) as error:
+        except (EOFError, ConnectionError, FileNotFoundError) as error:
             near.close()
             if time.monotonic() > until:
                 raise WorkerError(f"no worker can be started: {error}") from None
