@@ -67,7 +67,7 @@ struct Feed {
     stale: Vec<bool>,
     /// Places of ends that are not there any more.
     vacant: Vec<usize>,
-    /// An end has taken the place of another one, so that their order may not be that of the flows.
+    /// Ends may not be in the order of the flows: some have come to another one's place, or late.
     mixed: bool,
 }
 
@@ -108,6 +108,43 @@ impl Feed {
             }
         }
     }
+
+    /// The next end from `place` on that acts before `until`; then `place` is the one after it.
+    fn acting(&mut self, place: &mut usize, until: Time) -> Option<Source> {
+        if *place == 0 {
+            self.refresh();
+        }
+        while let Some(next) = self.nexts.get(*place) {
+            if place.is_multiple_of(BLOCK) && self.blocks[*place / BLOCK].wake >= until {
+                *place += BLOCK;
+                continue;
+            }
+            *place += 1;
+            if next.wake < until {
+                return Some(self.ends[*place - 1]);
+            }
+        }
+        None
+    }
+
+    fn arriving(&mut self, until: Time, sources: &mut Vec<Source>) -> Arriving {
+        self.refresh();
+        let (before, mut arriving) = (sources.len(), Arriving { direct: true, most: 0 });
+        for block in (0..self.blocks.len()).filter(|&block| self.blocks[block].head < until) {
+            for place in BLOCK * block..self.ends.len().min(BLOCK * (block + 1)) {
+                let next = self.nexts[place];
+                if next.head < until {
+                    sources.push(self.ends[place]);
+                    arriving.direct &= self.direct[place];
+                    arriving.most += next.sent;
+                }
+            }
+        }
+        if self.mixed {
+            sources[before..].sort_unstable_by_key(|source| (source.host().0, !source.host().1));
+        }
+        arriving
+    }
 }
 
 /// Where an end has its times: the link, and the place at this link.
@@ -146,7 +183,10 @@ impl Feeds {
                 self.links[link].direct[place] = direct;
                 return (link, place);
             }
-            Some((old, place)) => self.links[old].remove(place),
+            Some((old, place)) => {
+                self.links[old].remove(place);
+                self.links[link].mixed = true; // its index may be lower than that of others here
+            }
             None => {}
         }
         (link, self.links[link].add(end, direct))
@@ -174,41 +214,60 @@ impl Feeds {
     /// The next end from `place` on that sends to this link and acts before `until`; then `place` is the one after
     /// it. Begin with place 0.
     pub fn acting(&mut self, link: usize, place: &mut usize, until: Time) -> Option<Source> {
-        let feed = &mut self.links[link];
-        if *place == 0 {
-            feed.refresh();
-        }
-        while let Some(next) = feed.nexts.get(*place) {
-            if place.is_multiple_of(BLOCK) && feed.blocks[*place / BLOCK].wake >= until {
-                *place += BLOCK;
-                continue;
-            }
-            *place += 1;
-            if next.wake < until {
-                return Some(feed.ends[*place - 1]);
-            }
-        }
-        None
+        self.links[link].acting(place, until)
     }
 
     /// Adds the ends whose packets arrive at this link before `until`, in the order of the flows, to `sources`.
     pub fn arriving(&mut self, link: usize, until: Time, sources: &mut Vec<Source>) -> Arriving {
-        let feed = &mut self.links[link];
-        feed.refresh();
-        let (before, mut arriving) = (sources.len(), Arriving { direct: true, most: 0 });
-        for block in (0..feed.blocks.len()).filter(|&block| feed.blocks[block].head < until) {
-            for place in BLOCK * block..feed.ends.len().min(BLOCK * (block + 1)) {
-                let next = feed.nexts[place];
-                if next.head < until {
-                    sources.push(feed.ends[place]);
-                    arriving.direct &= feed.direct[place];
-                    arriving.most += next.sent;
-                }
+        self.links[link].arriving(until, sources)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// An end of flow `.0`, when it acts, and when its first packet arrives; or the flow leaves.
+    type Step = (usize, bool, Option<(u64, u64)>);
+
+    proptest! {
+        #[test]
+        fn ends_come_in_the_order_of_their_flows_wherever_they_have_a_place(
+            steps in proptest::collection::vec((0..60usize, any::<bool>(), proptest::option::weighted(0.8, (0..9u64, 0..9u64))), 1..200),
+        ) {
+            let steps: Vec<Step> = steps;
+            let mut feed = Feed::default();
+            let mut model = std::collections::BTreeMap::<(usize, bool), (usize, u64, u64)>::new();
+            for (flow, is_sender, times) in steps {
+                let end = if is_sender { Source::Data(flow) } else { Source::Acks(flow) };
+                let key = (flow, !is_sender);
+                let Some((wake, head)) = times else {
+                    if let Some((place, ..)) = model.remove(&key) {
+                        feed.remove(place);
+                    }
+                    continue;
+                };
+                let place = model.get(&key).map_or_else(|| {
+                    feed.mixed = true; // as a flow that sent elsewhere before
+                    feed.add(end, true)
+                }, |known| known.0);
+                feed.set(place, Next { wake: Time::from_ns(wake), head: Time::from_ns(head), sent: 1 });
+                model.insert(key, (place, wake, head));
+                let until = 4;
+                let hosts = |source: &Source| (source.host().0, !source.host().1);
+                let mut sources = Vec::new();
+                let arriving = feed.arriving(Time::from_ns(until), &mut sources);
+                let due: Vec<_> = model.iter().filter(|(_, known)| known.2 < until).map(|(&key, _)| key).collect();
+                prop_assert_eq!(sources.iter().map(hosts).collect::<Vec<_>>(), due.clone());
+                prop_assert_eq!(arriving.most, due.len());
+                let mut place = 0;
+                let mut acting: Vec<_> =
+                    std::iter::from_fn(|| feed.acting(&mut place, Time::from_ns(until))).map(|end| hosts(&end)).collect();
+                acting.sort_unstable();
+                let due: Vec<_> = model.iter().filter(|(_, known)| known.1 < until).map(|(&key, _)| key).collect();
+                prop_assert_eq!(acting, due);
             }
         }
-        if feed.mixed {
-            sources[before..].sort_unstable_by_key(|source| (source.host().0, !source.host().1));
-        }
-        arriving
     }
 }
