@@ -61,6 +61,14 @@ def text_of_file(
         return _limited(file, most_bytes, encoding)
 
 
+def lines_of_file(
+    path: str | os.PathLike[str], *, encoding: str = "utf-8", most_bytes: int = MOST_BYTES
+) -> list[str]:
+    """As `text_of_file`, but its lines, which end where editors end them and not at all breaks of Unicode."""
+    lines = text_of_file(path, encoding=encoding, most_bytes=most_bytes).split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
 def _opened(path: str | os.PathLike[str], opener: Callable[[str, int], int] | None = None) -> IO[bytes]:
     try:
         return open(path, "rb", opener=opener)

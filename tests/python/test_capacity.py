@@ -126,6 +126,16 @@ def test_a_trace_is_named_with_the_folder_of_its_scenario(
         Scenario.load("deep/a.toml")
 
 
+@pytest.mark.parametrize("separator", ["\x0b", "\x0c", "\x1c", "\x1e"])
+def test_only_line_ends_separate_the_times_of_a_trace(tmp_path: Path, separator: str) -> None:
+    file = tmp_path / "some.trace"
+    file.write_bytes(f"1\n2{separator}\n3".encode())
+    with pytest.raises(ValueError, match=r"line 2: .*accepted: whole numbers"):
+        read_trace(file)
+    file.write_bytes(b"1\r\n 2 \n3\r")
+    assert read_trace(file) == [1, 2, 3]
+
+
 def test_a_trace_lies_beside_its_scenario(tmp_path: Path) -> None:
     trace(tmp_path, "10\n20\n")
     (tmp_path / "x.toml").write_text(

@@ -139,13 +139,13 @@ def read_trace(path: Path) -> list[int]:
     """Reads the times of a trace in ms; ValueError names the line that is wrong."""
     accepted = "accepted: whole numbers of milliseconds, one per line, none smaller than the one before"
     try:
-        lines = documents.text_of_file(path, encoding="ascii").splitlines()
+        lines = documents.lines_of_file(path, encoding="ascii")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text file of digits"
         raise ValueError(f"trace {path}: {reason}; accepted: a file, relative to the scenario's") from None
     times: list[int] = []
     for number, line in enumerate(lines, start=1):
-        text = line.strip()
+        text = line.strip(" \t")
         where = f"trace {path}, line {number}"
         if not text.isdecimal() or len(text) > 9:
             raise ValueError(f"{where}: {text[:40]!r}; {accepted}")

@@ -141,7 +141,7 @@ def _lines(file: str, base: Path, example: str) -> Iterator[tuple[str, str, str]
     """Yields position, value and weight of each line; skips empty lines and whatever follows a #."""
     path = base / file
     try:
-        lines = documents.text_of_file(path, most_bytes=MOST_BYTES).splitlines()
+        lines = documents.lines_of_file(path, most_bytes=MOST_BYTES)
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise ValueError(

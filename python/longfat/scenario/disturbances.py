@@ -141,7 +141,7 @@ def read_trace(path: Path) -> list[tuple[float, float]]:
     """Reads the steps of a trace of delays, s; ValueError names the line that is wrong."""
     accepted = "accepted: a time and a delay in ms on each line, each time after the one before"
     try:
-        lines = documents.text_of_file(path).splitlines()
+        lines = documents.lines_of_file(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text file"
         raise ValueError(f"trace {path}: {reason}; accepted: a file, relative to the scenario's") from None
