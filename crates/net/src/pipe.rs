@@ -7,6 +7,7 @@ use longfat_units::Time;
 /// A ring whose size is a power of two. Callers read a packet in the ring and then discard it, which avoids a
 /// move.
 #[derive(Clone, Debug)]
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct Pipe<P> {
     slots: Vec<(Time, P)>,
     /// The index of the first packet. It never wraps; only its low bits select a slot.

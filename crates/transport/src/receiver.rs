@@ -43,32 +43,33 @@ pub struct ReceiverConfig {
 
 /// The receiver of one connection.
 #[derive(Clone, Debug)]
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct Receiver {
-    config: ReceiverConfig,
+    /// Acknowledgements are delayed, nothing is missing, and no mark is echoed.
+    steady: bool,
+    echo_mark: bool,
     /// An acknowledgement without SACK blocks, IP bytes.
     ack_bytes: u16,
+    quick: u32,
+    unacknowledged: u32,
     /// The next segment expected in order.
     next: u64,
+    deadline: Time,
+    /// Stamp of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
+    echo: Time,
+    /// IP bytes that arrived, duplicates included.
+    pub received_bytes: u64,
+    config: ReceiverConfig,
     /// Ranges [start, end) that arrived above `next`, ascending, disjoint, not adjacent.
     early: Chunks<(u64, u64)>,
     /// The last segments that arrived early, latest first, where each has an acknowledgement of its own.
     recent: [u64; SackBlocks::MOST],
-    unacknowledged: u32,
-    quick: u32,
-    deadline: Time,
-    /// Stamp of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
-    echo: Time,
-    echo_mark: bool,
     /// Room for what an acknowledgement carries besides the usual.
     spare: Option<Box<Extra>>,
-    /// Acknowledgements are delayed, nothing is missing, and no mark is echoed.
-    steady: bool,
     /// Acknowledgements that wait, if SACK blocks are compressed.
     compression: Option<Box<Compression>>,
     /// Segments that were acknowledged as if they had come.
     skipped: u64,
-    /// IP bytes that arrived, duplicates included.
-    pub received_bytes: u64,
     /// Segments that arrived a second time.
     pub duplicates: u64,
 }

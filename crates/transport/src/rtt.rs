@@ -150,24 +150,25 @@ impl Ticking {
 
 /// The round-trip time estimator of one connection.
 #[derive(Clone, Debug)]
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct RttEstimator {
     srtt: Interval,
     rttvar: Interval,
     base: Interval,
-    /// The least time that algorithms got, if it is not the smoothed samples' least.
-    told: Interval,
-    initial: Interval,
+    /// The timeout, backoff included: it is read more often than it changes.
+    rto: Interval,
+    backoff: u32,
+    /// Whether there is a sample, and the clock is exact.
+    is_usual: bool,
     /// The least that K RTTVAR counts for.
     margin: Interval,
     /// The least timeout.
     least: Interval,
-    /// Whether there is a sample, and the clock is exact.
-    is_usual: bool,
+    /// The least time that algorithms got, if it is not the smoothed samples' least.
+    told: Interval,
+    initial: Interval,
     /// What a coarse clock makes of the samples; none if the clock is exact.
     ticking: Option<Box<Ticking>>,
-    /// The timeout, backoff included: it is read more often than it changes.
-    rto: Interval,
-    backoff: u32,
 }
 
 impl RttEstimator {

@@ -32,14 +32,15 @@ struct Run {
 
 /// The scoreboard of one connection.
 #[derive(Clone, Debug, Default)]
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct Scoreboard {
     /// First segment not cumulatively acknowledged.
     base: u64,
-    /// Runs that cover [base, high); everything from `high` on is outstanding.
-    runs: Chunks<Run>,
     high: u64,
     sacked: u64,
     lost: u64,
+    /// Runs that cover [base, high); everything from `high` on is outstanding.
+    runs: Chunks<Run>,
     /// Every outstanding segment below this has been judged.
     judged: u64,
     /// No segment below this is lost.

@@ -58,35 +58,60 @@ enum Phase {
 }
 
 /// A sender.
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct Sender {
-    config: SenderConfig,
-    controller: Controller,
+    phase: Phase,
     wants_samples: bool,
     /// Neither its algorithm nor its options ask for more than the usual care for an acknowledgement in steady flow.
     plain: bool,
     /// Data carry an explicit congestion header.
     explicit: bool,
-    /// Set from the request for a rate until its window no longer matters.
-    quick_start: Option<QuickStart>,
+    /// `ages`, `rack`, `deliveries`, `marks` or, at the beginning, `watch` is kept.
+    keeps_times: bool,
+    /// Each acknowledgement of new data gives a sample, which ends the backoff.
+    samples_each: bool,
+    /// The last episode was a timeout.
+    after_timeout: bool,
+    /// The next retransmission leaves regardless of the window (RFC 6675, step 4.3).
+    must_send: bool,
+    /// The congestion window, not the application or the receiver, stopped the last transmission.
+    limited: bool,
+    /// Announce to the receiver that the window was reduced, for any reason (RFC 3168, CWR).
+    announce_reduction: bool,
+    times: SendingTimes,
+    window: Window,
     /// The receiver's window, whole segments.
     receiver_window: u64,
     /// The most segments that leave at once, whole segments; at most [`MOST_AT_ONCE`].
     max_burst: u64,
-    window: Window,
-    phase: Phase,
     /// The next new segment.
     next: u64,
     /// One past the last segment; never reached by endless flows.
     end: u64,
-    board: Scoreboard,
-    /// Kept for algorithms that ask for sending times, and without timestamps.
-    ages: Option<Box<Ages>>,
-    times: SendingTimes,
+    rto_at: Time,
+    /// When a timer of RACK-TLP expires.
+    early_at: Time,
+    send_at: Time,
+    timer_at: Time,
+    /// Integral of cwnd over time, segment ns.
+    cwnd_area: f64,
+    cwnd_since: Time,
+    /// Without SACK: duplicate acknowledgements. Each says that a segment has left the path.
+    duplicates: u64,
     /// Without timestamps: the segment that gives the next round-trip time, unless it is sent twice. With them:
     /// the one that may end the backoff.
     timed: u64,
-    /// Each acknowledgement of new data gives a sample, which ends the backoff.
-    samples_each: bool,
+    counters: SenderCounters,
+    failure: Option<String>,
+    rtt: RttEstimator,
+    config: SenderConfig,
+    board: Scoreboard,
+    controller: Controller,
+    episode: Episode,
+    /// Set from the request for a rate until its window no longer matters.
+    quick_start: Option<QuickStart>,
+    /// Kept for algorithms that ask for sending times, and without timestamps.
+    ages: Option<Box<Ages>>,
     /// Kept for RACK-TLP.
     rack: Option<Box<RackTlp>>,
     /// Kept for model-based algorithms.
@@ -97,38 +122,14 @@ pub struct Sender {
     watch: Option<Box<Watch>>,
     /// Kept where somebody steers or watches the sender from outside.
     steering: Option<Box<Steering>>,
-    /// `ages`, `rack`, `deliveries`, `marks` or, at the beginning, `watch` is kept.
-    keeps_times: bool,
-    rtt: RttEstimator,
-    /// Without SACK: duplicate acknowledgements. Each says that a segment has left the path.
-    duplicates: u64,
     recovery_point: u64,
     /// Without SACK: when the timer that the first partial acknowledgement of an episode started expires.
     patience: Time,
-    /// The last episode was a timeout.
-    after_timeout: bool,
-    episode: Episode,
-    /// The next retransmission leaves regardless of the window (RFC 6675, step 4.3).
-    must_send: bool,
-    /// The congestion window, not the application or the receiver, stopped the last transmission.
-    limited: bool,
-    /// Announce to the receiver that the window was reduced, for any reason (RFC 3168, CWR).
-    announce_reduction: bool,
     /// For the Eifel check: the time of the first retransmission after the last timeout, with RACK also of the
     /// last fast recovery, and the window before it.
     before_event: Option<(Time, Window)>,
-    rto_at: Time,
-    /// When a timer of RACK-TLP expires.
-    early_at: Time,
-    send_at: Time,
-    timer_at: Time,
     pace_at: Time,
-    /// Integral of cwnd over time, segment ns.
-    cwnd_area: f64,
-    cwnd_since: Time,
-    counters: SenderCounters,
     log: Option<Vec<(Time, Happened, f64)>>,
-    failure: Option<String>,
 }
 
 impl Sender {

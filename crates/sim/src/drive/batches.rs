@@ -142,6 +142,25 @@ pub fn drive(
     }
 }
 
+/// What the fast path of a link needs.
+struct Fast<'a> {
+    flows: &'a mut [Flow],
+    queue: Arithmetic<'a>,
+    counters: &'a mut LinkCounters,
+    delay: Interval,
+}
+
+/// What the fast path needs, in the common case: packets of hosts only, no loss process, no further link (all three
+/// if `direct`), arithmetic departures.
+fn fast_path(run: &mut Simulation, index: usize, direct: bool) -> Option<Fast<'_>> {
+    if run.messages.is_some() {
+        return None; // each packet that comes to a link has to be counted
+    }
+    let Simulation { links, flows, .. } = run;
+    let (queue, counters, delay) = links[index].arithmetic().filter(|_| direct)?;
+    Some(Fast { flows, queue, counters, delay })
+}
+
 impl Driver<'_> {
     /// Asks whether to go on.
     fn poll(&mut self) -> Result<(), RunError> {
@@ -319,21 +338,29 @@ impl Driver<'_> {
         let Arriving { direct, most } = self.assign(index, until, &mut sources);
         if most > MANY_ARRIVALS && self.has_many_arrivals(&sources, until) {
             self.merge_singly(index, &sources, until)?;
+            self.look_at_all(&sources)?;
         } else if self.lane(index, &sources, from, until) {
-            // done
+            self.look_at_all(&sources)?;
         } else if sources.len() <= FEW_SOURCES {
             self.merge_few(index, &sources, until, direct);
-        } else {
-            self.merge_many(index, &sources, from, until, direct);
+            self.look_at_all(&sources)?;
+        } else if !direct || !self.cross(index, &sources, from, until)? {
+            self.merge_many(index, &sources, from, until);
+            self.look_at_all(&sources)?;
         }
         self.link_timers(index, until, false);
-        for &source in &sources {
+        self.kept.active = sources;
+        Ok(())
+    }
+
+    /// Notes when the flows of these sources act next. Fails if an algorithm of theirs failed.
+    fn look_at_all(&mut self, sources: &[Source]) -> Result<(), RunError> {
+        for &source in sources {
             if let Source::Data(i) | Source::Acks(i) = source {
                 self.run.check_algorithm(i)?;
                 self.look_at(i);
             }
         }
-        self.kept.active = sources;
         Ok(())
     }
 
@@ -344,7 +371,7 @@ impl Driver<'_> {
         for (head, &source) in heads.iter_mut().zip(sources) {
             *head = self.pipe(source).head();
         }
-        if let Some((flows, queue, counters, delay)) = self.fast_path(index, direct) {
+        if let Some(Fast { flows, queue, counters, delay }) = fast_path(self.run, index, direct) {
             let mut road = Road { flows, sources, heads, until, counters, delay };
             let events = match queue {
                 Arithmetic::Constant(fifo) => road.cross(fifo),
@@ -360,61 +387,66 @@ impl Driver<'_> {
     }
 
     /// Handles the arrivals from many sources, by sorting them all.
-    fn merge_many(&mut self, index: usize, sources: &[Source], from: Time, until: Time, direct: bool) {
+    fn merge_many(&mut self, index: usize, sources: &[Source], from: Time, until: Time) {
         let mut all = core::mem::take(&mut self.kept.arrivals);
-        if self.fast_path(index, direct).is_some() {
-            self.cross(index, sources, from, until, &mut all);
-        } else {
-            self.collect(&mut all, sources, from, until);
-            for &key in all.sorted() {
-                let (now, source) = arrival(key, sources, from);
-                self.take(now, index, source);
-            }
+        self.collect(&mut all, sources, from, until);
+        for &key in all.sorted() {
+            let (now, source) = arrival(key, sources, from);
+            self.take(now, index, source);
         }
         self.kept.arrivals = all;
     }
 
-    /// The arrivals from many sources cross a link that [has a fast path](Self::fast_path): first the link takes
-    /// all of them in order, which needs nothing of the flows but sizes. Then each flow takes its own, one after
-    /// the other, so that it comes into the cache once.
-    fn cross(&mut self, index: usize, sources: &[Source], from: Time, until: Time, all: &mut Arrivals) {
-        let mut crossing = core::mem::take(&mut self.kept.crossing);
+    /// The arrivals from many sources cross a link that [has a fast path](fast_path): first the link takes all of
+    /// them in order, which needs nothing of the flows but sizes. Then each flow takes its own, one after the other,
+    /// so that it comes into the cache once. Returns false if the link has no fast path.
+    fn cross(&mut self, index: usize, sources: &[Source], from: Time, until: Time) -> Result<bool, RunError> {
+        let Driver { run, kept, .. } = self;
+        let Some(Fast { flows, queue, counters, delay }) = fast_path(run, index, true) else {
+            return Ok(false);
+        };
+        let Kept { feeds, arrivals, crossing, events, .. } = &mut **kept;
         crossing.clear();
-        all.clear(until.since(from).as_ns() << SOURCE_BITS);
+        arrivals.clear(until.since(from).as_ns() << SOURCE_BITS);
         for &source in sources {
-            for (at, packet) in self.pipe(source).iter().take_while(|(at, _)| *at < until) {
-                all.push(at.since(from).as_ns() << SOURCE_BITS | crossing.len() as u64);
+            let (flow, data) = source.host();
+            for (at, packet) in flows[flow].on_the_way(data).iter().take_while(|(at, _)| *at < until) {
+                arrivals.push(at.since(from).as_ns() << SOURCE_BITS | crossing.len() as u64);
                 crossing.push((packet.bytes.into(), Time::NEVER));
             }
         }
-        if let Some((flows, queue, counters, delay)) = self.fast_path(index, true) {
-            let keys = all.sorted();
-            match queue {
-                Arithmetic::Constant(fifo) => offer_all(keys, &mut crossing, from, fifo),
-                Arithmetic::Ticking(fifo) => offer_all(keys, &mut crossing, from, fifo),
-            }
-            counters.packets_in += crossing.len() as u64;
-            let mut rest = crossing.iter().map(|&(_, at)| (at != Time::NEVER).then_some(at));
-            for &source in sources {
-                let (flow, data) = source.host();
-                let flow = &mut flows[flow];
-                if data {
-                    while flow.head(true) < until
-                        && let Some(departure) = rest.next()
-                    {
-                        flow.cross_data(|_| departure, counters, delay);
-                    }
-                } else {
-                    while flow.head(false) < until
-                        && let Some(departure) = rest.next()
-                    {
-                        flow.cross_acks(|_| departure, counters, delay);
-                    }
+        let keys = arrivals.sorted();
+        match queue {
+            Arithmetic::Constant(fifo) => offer_all(keys, crossing, from, fifo),
+            Arithmetic::Ticking(fifo) => offer_all(keys, crossing, from, fifo),
+        }
+        counters.packets_in += crossing.len() as u64;
+        *events += crossing.len() as u64;
+        let mut rest = crossing.iter().map(|&(_, at)| (at != Time::NEVER).then_some(at));
+        let mut failed = None;
+        for &source in sources {
+            let (id, data) = source.host();
+            let flow = &mut flows[id];
+            if data {
+                while flow.head(true) < until
+                    && let Some(departure) = rest.next()
+                {
+                    flow.cross_data(|_| departure, counters, delay);
+                }
+                feeds.look_at_receiver(id, flow);
+            } else {
+                while flow.head(false) < until
+                    && let Some(departure) = rest.next()
+                {
+                    flow.cross_acks(|_| departure, counters, delay);
+                }
+                feeds.look_at_sender(id, flow);
+                if flow.sending.sender.has_failed() {
+                    failed = failed.or(Some(id));
                 }
             }
         }
-        self.kept.events += crossing.len() as u64;
-        self.kept.crossing = crossing;
+        failed.map_or(Ok(true), |id| self.run.check_algorithm(id).map(|()| true))
     }
 
     /// Collects the arrivals from these sources before `until`.
@@ -448,21 +480,6 @@ impl Driver<'_> {
             heads.set(first, self.pipe(sources[first]).head());
             self.poll_seldom()?;
         }
-    }
-
-    /// What the fast path needs, in the common case: packets of hosts only, no loss process, no further link (all
-    /// three if `direct`), arithmetic departures.
-    fn fast_path(
-        &mut self,
-        index: usize,
-        direct: bool,
-    ) -> Option<(&mut [Flow], Arithmetic<'_>, &mut LinkCounters, Interval)> {
-        if self.run.messages.is_some() {
-            return None; // each packet that comes to a link has to be counted
-        }
-        let Simulation { links, flows, .. } = &mut *self.run;
-        let (queue, counters, delay) = links[index].arithmetic().filter(|_| direct)?;
-        Some((flows.as_mut_slice(), queue, counters, delay))
     }
 
     /// The next packet of a source comes to a link.

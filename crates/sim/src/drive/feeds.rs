@@ -99,6 +99,14 @@ impl Feed {
         self.stale[place / BLOCK] = true;
     }
 
+    /// Packets of an end have arrived; the end itself does next what it would have done.
+    #[inline]
+    fn set_sent(&mut self, place: usize, pipe: &Pipe<SimPacket>) {
+        let next = &mut self.nexts[place];
+        (next.head, next.sent) = (pipe.head(), pipe.len());
+        self.stale[place / BLOCK] = true;
+    }
+
     fn refresh(&mut self) {
         for ((block, stale), nexts) in
             self.blocks.iter_mut().zip(&mut self.stale).zip(self.nexts.chunks(BLOCK))
@@ -199,6 +207,24 @@ impl Feeds {
         let Flow { sending, receiving, .. } = flow;
         self.links[forward].set(sender, Next::of(sending.wake(), &sending.outgoing));
         self.links[reverse].set(receiver, Next::of(receiving.wake(), &receiving.outgoing));
+    }
+
+    /// Notes when both ends act next after the receiver has taken data of its sender.
+    #[inline]
+    pub fn look_at_receiver(&mut self, index: usize, flow: &Flow) {
+        let [(forward, sender), (reverse, receiver)] = self.places[index];
+        let Flow { sending, receiving, .. } = flow;
+        self.links[forward].set_sent(sender, &sending.outgoing);
+        self.links[reverse].set(receiver, Next::of(receiving.wake(), &receiving.outgoing));
+    }
+
+    /// Notes when both ends act next after the sender has taken acknowledgements of its receiver.
+    #[inline]
+    pub fn look_at_sender(&mut self, index: usize, flow: &Flow) {
+        let [(forward, sender), (reverse, receiver)] = self.places[index];
+        let Flow { sending, receiving, .. } = flow;
+        self.links[forward].set(sender, Next::of(sending.wake(), &sending.outgoing));
+        self.links[reverse].set_sent(receiver, &receiving.outgoing);
     }
 
     /// When the first end of all acts, or the first packet arrives at a link.

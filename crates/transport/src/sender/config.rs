@@ -41,6 +41,7 @@ pub const WIDEST_WINDOW: f64 = 4_194_304.0;
 
 /// How a sender behaves.
 #[derive(Clone, Debug)]
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct SenderConfig {
     /// The flow it sends.
     pub flow: FlowId,
@@ -48,6 +49,16 @@ pub struct SenderConfig {
     pub mss_bytes: u32,
     /// IP and TCP headers of a data packet, bytes.
     pub header_bytes: u32,
+    /// Count segments acknowledged (RFC 3465) rather than acknowledgements.
+    pub byte_counting: bool,
+    /// Packets carry timestamps (RFC 7323). Without them one segment per round trip is timed.
+    pub timestamps: bool,
+    /// Negotiate ECN (RFC 3168).
+    pub ecn: bool,
+    /// With byte counting: the most segments that one acknowledgement counts in slow-start (RFC 3465, L), at
+    /// least 1. If finite, it is 1 until a timeout is repaired; if infinite, acknowledgements count then what
+    /// they are the first to report (Linux tcp_slow_start).
+    pub slow_start_limit: f64,
     /// Payload to send, bytes; `None` never ends.
     pub bytes: Option<u64>,
     /// Initial window, segments.
@@ -63,12 +74,6 @@ pub struct SenderConfig {
     pub max_ssthresh: f64,
     /// What else ends the first slow-start.
     pub slow_start_exit: SlowStartExit,
-    /// Count segments acknowledged (RFC 3465) rather than acknowledgements.
-    pub byte_counting: bool,
-    /// With byte counting: the most segments that one acknowledgement counts in slow-start (RFC 3465, L), at
-    /// least 1. If finite, it is 1 until a timeout is repaired; if infinite, acknowledgements count then what
-    /// they are the first to report (Linux tcp_slow_start).
-    pub slow_start_limit: f64,
     /// How losses are found.
     pub loss_detection: LossDetection,
     /// How the window shrinks during recovery with SACK.
@@ -91,10 +96,6 @@ pub struct SenderConfig {
     pub rtt_samples: RttSamples,
     /// The retransmission timeout.
     pub rto: RtoConfig,
-    /// Packets carry timestamps (RFC 7323). Without them one segment per round trip is timed.
-    pub timestamps: bool,
-    /// Negotiate ECN (RFC 3168).
-    pub ecn: bool,
     /// With ECN, the codepoint of new data: ECT(0) or ECT(1).
     pub codepoint: Ecn,
     /// What the receiver tells of marks.

@@ -8,12 +8,14 @@ use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
 use crate::model::link::{Link, LinkCounters};
 use crate::plan::{CheckedConnection, PlanError, Streams};
+use longfat_net::Pipe;
 use longfat_transport::cc::Controller;
 use longfat_units::{Interval, Time};
 use longfat_wire::{FlowId, Kind, Packet, SimPacket};
 
 /// Where a connection's packets go.
 #[derive(Clone, Debug)]
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct Route {
     /// Links that data cross.
     pub forward: Vec<usize>,
@@ -45,13 +47,16 @@ impl Route {
 }
 
 /// A connection in the simulator.
+#[repr(C, align(64))] // what a usual packet needs lies together, in few cache lines
 pub struct Flow {
-    /// Sending end.
-    pub sending: SendingEnd,
-    /// Receiving end.
-    pub receiving: ReceivingEnd,
     /// Where packets go.
     pub route: Route,
+    /// The transfer that it carries for background traffic, until its index is free again.
+    pub transfer: Option<Transfer>,
+    /// Receiving end.
+    pub receiving: ReceivingEnd,
+    /// Sending end.
+    pub sending: SendingEnd,
     /// Loss processes on its path.
     pub losses: PathLosses,
     /// When it starts, as planned.
@@ -62,8 +67,6 @@ pub struct Flow {
     pub packets_lost: u64,
     /// Its packets of all kinds that the network dropped, less those that it doubled.
     dropped: i64,
-    /// The transfer that it carries for background traffic, until its index is free again.
-    pub transfer: Option<Transfer>,
 }
 
 /// One connection's work for background traffic.
@@ -247,10 +250,16 @@ impl Flow {
         self.head(data)
     }
 
+    /// Its data packets (or acknowledgements) on the way to their first link.
+    #[inline]
+    pub const fn on_the_way(&self, data: bool) -> &Pipe<SimPacket> {
+        if data { &self.sending.outgoing } else { &self.receiving.outgoing }
+    }
+
     /// When the first of its data packets (or acknowledgements) reaches a link.
     #[inline]
     pub const fn head(&self, data: bool) -> Time {
-        if data { self.sending.outgoing.head() } else { self.receiving.outgoing.head() }
+        self.on_the_way(data).head()
     }
 
     /// Whether nothing happens to it from `now` on; for a complete transfer. Its receiver may have run ahead.

@@ -73,8 +73,8 @@ impl<'a> Carrier<'a> {
                     timeout_reductions: plan.timeout_reductions,
                     first_reduction: plan.first_reduction,
                     cwnd_moderation: plan.cwnd_moderation,
-                    host_tick: clock.tick,
-                    tick_phase: clock.phase,
+                    host_tick: clock.tick(),
+                    tick_phase: clock.phase(),
                     rtt_samples: plan.rtt_samples,
                     rto: plan.rto(),
                     timestamps: plan.timestamps,
@@ -93,8 +93,8 @@ impl<'a> Carrier<'a> {
                     header_bytes: plan.header_bytes,
                     bytes,
                     line: plan.access_rate(),
-                    host_tick: clock.tick,
-                    tick_phase: clock.phase,
+                    host_tick: clock.tick(),
+                    tick_phase: clock.phase(),
                     rto_min: Interval::from_secs_f64(plan.rto_min_s),
                 };
                 let (sender, receiver) = (protocol.build)(parameters, &config, streams.stream("udp"));

@@ -13,13 +13,17 @@ const CLOCK_TOLERANCE: f64 = 50e-6;
 /// to the host at interrupts of its network card, which may be at least some time apart.
 #[derive(Clone, Debug)]
 pub struct HostClock {
-    /// It looks at each packet when that arrives: no tick, no moderation of interrupts.
-    pub at_once: bool,
+    /// What packets wait for; none if it looks at each when that arrives.
+    waits: Option<Box<Waits>>,
+}
+
+#[derive(Clone, Debug)]
+struct Waits {
     interrupts: Interrupts,
     /// Time between two ticks; zero for no ticks.
-    pub tick: Interval,
+    tick: Interval,
     /// Time of the first tick.
-    pub phase: Interval,
+    phase: Interval,
     /// The last tick that was computed: most calls need the same one again.
     last: Cell<Time>,
 }
@@ -30,34 +34,56 @@ impl HostClock {
     pub fn new(tick: Interval, moderation: Interval, mut stream: Stream) -> Self {
         let phase = Interval::from_ns(stream.below(tick.as_ns()));
         let tick = tick.scale(1.0 + stream.uniform(-CLOCK_TOLERANCE, CLOCK_TOLERANCE));
-        HostClock {
-            at_once: tick == Interval::ZERO && moderation == Interval::ZERO,
-            interrupts: Interrupts::new(moderation),
-            tick,
-            phase,
-            last: Cell::new(Time::ZERO),
-        }
+        HostClock::of(tick, phase, moderation)
     }
 
     /// A host without ticks behind a card whose interrupts are at least `moderation` apart.
-    pub const fn without_ticks(moderation: Interval) -> Self {
-        HostClock {
-            at_once: moderation.as_ns() == 0,
-            interrupts: Interrupts::new(moderation),
-            tick: Interval::ZERO,
-            phase: Interval::ZERO,
-            last: Cell::new(Time::ZERO),
-        }
+    pub fn without_ticks(moderation: Interval) -> Self {
+        HostClock::of(Interval::ZERO, Interval::ZERO, moderation)
+    }
+
+    fn of(tick: Interval, phase: Interval, moderation: Interval) -> Self {
+        let waits = (tick != Interval::ZERO || moderation != Interval::ZERO).then(|| {
+            Box::new(Waits {
+                interrupts: Interrupts::new(moderation),
+                tick,
+                phase,
+                last: Cell::new(Time::ZERO),
+            })
+        });
+        HostClock { waits }
+    }
+
+    /// Whether it looks at each packet when that arrives: no tick, no moderation of interrupts.
+    #[inline]
+    pub const fn is_at_once(&self) -> bool {
+        self.waits.is_none()
+    }
+
+    /// Time between two ticks; zero for no ticks.
+    pub fn tick(&self) -> Interval {
+        self.waits.as_ref().map_or(Interval::ZERO, |waits| waits.tick)
+    }
+
+    /// Time of the first tick.
+    pub fn phase(&self) -> Interval {
+        self.waits.as_ref().map_or(Interval::ZERO, |waits| waits.phase)
     }
 
     /// When the host looks at a packet that arrives at `at`. Packets have to be asked for in their order.
     #[inline]
     pub fn looks(&self, at: Time) -> Time {
-        if self.at_once || at == Time::NEVER { at } else { self.waits(at) }
+        match &self.waits {
+            Some(waits) if at != Time::NEVER => waits.until(at),
+            _ => at,
+        }
     }
+}
 
+impl Waits {
+    /// When the host looks at what arrives at `at`.
     #[inline(never)]
-    fn waits(&self, at: Time) -> Time {
+    fn until(&self, at: Time) -> Time {
         let at = self.interrupts.takes(at);
         if self.tick == Interval::ZERO {
             return at;
@@ -127,12 +153,13 @@ impl Jitter {
 /// A host's own link: it has a finite rate and drops nothing. Data wait here when the host sends faster than
 /// its interface.
 #[derive(Clone, Debug)]
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct Access {
     rate: Rate,
+    jitter: Option<Box<Jitter>>,
     free_at: Time,
     /// The size of the last packet and its transmission time; no size that a packet has with jitter.
     last_size: (u32, Interval),
-    jitter: Option<Box<Jitter>>,
 }
 
 impl Access {

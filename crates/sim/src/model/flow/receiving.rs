@@ -32,26 +32,27 @@ impl ReceiverSnapshot {
 }
 
 /// A receiver and its host.
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct ReceivingEnd {
-    /// The receiver itself.
-    pub receiver: AnyReceiver,
     /// From the last link to the receiver.
     pub incoming: Pipe<SimPacket>,
+    clock: HostClock,
     /// From the receiver to the first link back.
     pub outgoing: Pipe<SimPacket>,
-    clock: HostClock,
     access: Access,
-    snapshots: Snapshots<ReceiverSnapshot>,
-    /// The run pauses here: the receiver does not run ahead to this moment. [`Time::NEVER`] without a pause.
-    until: Time,
-    /// Packets wait for the run to go on after a pause; later ones have to queue behind them.
-    waits: bool,
     /// What arrives before this may be taken ahead without a further look: no sample and no pause is due,
     /// nothing waits, and the host takes packets as they arrive.
     clear_until: Time,
+    last_arrival: Time,
     /// Packets it sent minus packets it took.
     pub balance: i64,
-    last_arrival: Time,
+    /// Packets wait for the run to go on after a pause; later ones have to queue behind them.
+    waits: bool,
+    /// The receiver itself.
+    pub receiver: AnyReceiver,
+    snapshots: Snapshots<ReceiverSnapshot>,
+    /// The run pauses here: the receiver does not run ahead to this moment. [`Time::NEVER`] without a pause.
+    until: Time,
 }
 
 impl ReceivingEnd {
@@ -64,7 +65,7 @@ impl ReceivingEnd {
         times: SampleTimes,
     ) -> Self {
         let snapshots = Snapshots::new(times, start_at);
-        let clear_until = if clock.at_once { snapshots.next() } else { Time::ZERO };
+        let clear_until = if clock.is_at_once() { snapshots.next() } else { Time::ZERO };
         ReceivingEnd {
             receiver,
             incoming: Pipe::default(),
@@ -132,7 +133,7 @@ impl ReceivingEnd {
 
     /// Finds out up to when it may run ahead without a further look.
     fn look_ahead(&mut self) {
-        let is_clear = self.clock.at_once && !self.waits;
+        let is_clear = self.clock.is_at_once() && !self.waits;
         self.clear_until = if is_clear { self.until.min(self.snapshots.next()) } else { Time::ZERO };
     }
 

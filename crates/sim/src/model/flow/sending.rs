@@ -57,28 +57,29 @@ impl Outbox for Departures<'_> {
 }
 
 /// A sender and its host.
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct SendingEnd {
-    /// The sender itself.
-    pub sender: AnySender,
-    /// From the last link back to the sender.
-    pub incoming: Pipe<SimPacket>,
-    /// From the sender to the first link.
-    pub outgoing: Pipe<SimPacket>,
-    clock: HostClock,
-    access: Access,
-    snapshots: Snapshots<SenderSnapshot>,
+    completed: Option<Time>,
     /// Kept where the run has series of what algorithms know of themselves.
     internals: Option<Box<Snapshots<Internals>>>,
-    /// Acknowledgements wait for the rest of a burst, or for the run to go on after a pause; later ones have to
-    /// queue behind them.
-    waits: bool,
+    snapshots: Snapshots<SenderSnapshot>,
+    /// From the last link back to the sender.
+    pub incoming: Pipe<SimPacket>,
+    clock: HostClock,
+    /// From the sender to the first link.
+    pub outgoing: Pipe<SimPacket>,
+    access: Access,
     /// When to open the connection; [`Time::NEVER`] once it is open.
     start_at: Time,
     /// When to stop the sender; [`Time::NEVER`] once it has stopped.
     pub stop_at: Time,
-    completed: Option<Time>,
     /// Packets it sent minus packets it took.
     pub balance: i64,
+    /// Acknowledgements wait for the rest of a burst, or for the run to go on after a pause; later ones have to
+    /// queue behind them.
+    waits: bool,
+    /// The sender itself.
+    pub sender: AnySender,
 }
 
 impl SendingEnd {

@@ -48,12 +48,13 @@ pub fn next_on_grid(row: u64, period_s: f64, now: Time) -> Time {
 
 /// The snapshots of one end, at the sample times that its clock has passed.
 #[derive(Clone, Debug)]
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct Snapshots<S> {
     times: SampleTimes,
+    taken: VecDeque<(Time, S)>,
     next: Time,
     /// The last moment to which the end may run ahead.
     limit: Time,
-    taken: VecDeque<(Time, S)>,
 }
 
 impl<S: Clone> Snapshots<S> {
