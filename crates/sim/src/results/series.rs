@@ -47,6 +47,15 @@ impl<S: Sample> Default for Series<S> {
     }
 }
 
+impl<S: Sample> FromIterator<S> for Series<S> {
+    fn from_iter<I: IntoIterator<Item = S>>(samples: I) -> Self {
+        let (mut series, samples) = (Series::default(), samples.into_iter());
+        series.columns.iter_mut().for_each(|(_, column)| column.reserve(samples.size_hint().0));
+        samples.for_each(|sample| series.push(&sample));
+        series
+    }
+}
+
 impl<S: Sample> Series<S> {
     /// Adds one row.
     pub fn push(&mut self, sample: &S) {

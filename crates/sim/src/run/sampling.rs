@@ -44,12 +44,12 @@ impl Simulation {
                 add(internals, flow.sending.internals_at(now).unwrap_or_default(), now);
             }
         }
-        for ((flow, series), srtt) in self.flows.iter_mut().zip(&mut sampled.flows).zip(&mut sampled.srtt) {
+        for ((flow, rows), srtt) in self.flows.iter_mut().zip(&mut sampled.flows).zip(&mut sampled.srtt) {
             let sample = FlowSample::of(flow, now);
             if measured && sample.srtt_s > 0.0 && flow.sending.completed(now).is_none() {
                 srtt.add(sample.srtt_s);
             }
-            series.push(&sample);
+            rows.push(sample);
         }
         sampled.rows.0 += 1;
         sampled.next_flows = next_on_grid(sampled.rows.0, self.plan.sample().flows_s, now);
@@ -57,8 +57,8 @@ impl Simulation {
 
     fn sample_links(&mut self, now: Time) {
         let sampled = &mut self.sampled;
-        for (link, series) in self.links.iter_mut().zip(&mut sampled.links) {
-            series.push(&LinkSample::of(link, now));
+        for (link, rows) in self.links.iter_mut().zip(&mut sampled.links) {
+            rows.push(LinkSample::of(link, now));
         }
         sampled.rows.1 += 1;
         sampled.next_links = next_on_grid(sampled.rows.1, self.plan.sample().links_s, now);
@@ -137,9 +137,11 @@ impl Simulation {
         let internals = names().zip(self.sampled.internals).filter(|(_, found)| !found.is_empty()).collect();
         Outcome {
             summary,
-            flows: names().zip(self.sampled.flows).collect(),
+            flows: names().zip(self.sampled.flows.into_iter().map(Series::from_iter)).collect(),
             internals,
-            links: self.links.into_iter().map(|link| link.name).zip(self.sampled.links).collect(),
+            links: (self.links.into_iter().map(|link| link.name))
+                .zip(self.sampled.links.into_iter().map(Series::from_iter))
+                .collect(),
             transfers,
             events,
             events_handled,

@@ -9,7 +9,6 @@ use crate::model::workload::{Session, each_session};
 use crate::plan::{CheckedPlan, CheckedRun, PlanError, Streams};
 use crate::results::outcome::RunError;
 use crate::results::samples::{FlowSample, Internals, LinkSample, TransferSample};
-use crate::results::series::Series;
 use crate::results::summary::{BackgroundCounters, FlowCounters, SampleMean, Summary};
 use longfat_transport::cc::Controller;
 use longfat_units::{Interval, Time};
@@ -22,13 +21,13 @@ pub type Counters = (Vec<FlowCounters>, Vec<LinkCounters>, Vec<BackgroundCounter
 #[derive(Default)]
 pub struct Sampled {
     /// Samples of each flow.
-    pub flows: Vec<Series<FlowSample>>,
+    pub flows: Vec<Vec<FlowSample>>,
     /// What each flow's algorithm knew of itself.
     pub internals: Vec<Internals>,
     /// Samples of each flow's smoothed round-trip time in the measured span.
     pub srtt: Vec<SampleMean>,
     /// Samples of each link.
-    pub links: Vec<Series<LinkSample>>,
+    pub links: Vec<Vec<LinkSample>>,
     /// How many samples of flows there are, and of links.
     pub rows: (u64, u64),
     /// When flows are sampled next.
@@ -131,10 +130,10 @@ impl Simulation {
             end,
             times: SampleTimes { period_s: plan.sample().flows_s, measured, end },
             sampled: Sampled {
-                flows: vec![Series::default(); plan.flows().len()],
+                flows: vec![Vec::new(); plan.flows().len()],
                 internals: vec![Internals::default(); plan.flows().len()],
                 srtt: vec![SampleMean::default(); plan.flows().len()],
-                links: vec![Series::default(); links.len()],
+                links: vec![Vec::new(); links.len()],
                 next_bound: measured.0,
                 ..Sampled::default()
             },
