@@ -3,14 +3,18 @@
 //!
 //! The segments under way form a list in the order of their last transmission. A segment that is delivered or found
 //! lost leaves the list. So an acknowledgement costs a constant time for each segment that it delivers or that it
-//! finds lost, whatever the window.
+//! finds lost, whatever the window. Where a segment arrives after all that was found lost, its place in the order is
+//! found by the numbers of transmissions.
 //!
 //! | quantity | value | source |
 //! |---|---|---|
 //! | reordering window | min RTT / 4, at most SRTT | RFC 8985, section 6.2, step 4; without DSACK its multiplier stays 1 |
 
+mod transmissions;
+
 use longfat_units::{Interval, Time};
 use std::collections::VecDeque;
+use transmissions::Transmissions;
 
 const NONE: u64 = u64::MAX;
 
@@ -48,6 +52,8 @@ pub struct Rack {
     first: u64,
     last: u64,
     transmissions: u64,
+    /// Those under way, by their numbers.
+    under_way: Transmissions,
     /// The number of the most recent transmission that was delivered (RACK.segment); 0 for none.
     latest: u64,
     /// The round-trip time that the last acknowledgement measured (RACK.rtt).
@@ -84,6 +90,7 @@ impl Default for Rack {
             first: NONE,
             last: NONE,
             transmissions: 0,
+            under_way: Transmissions::default(),
             latest: 0,
             rtt: Interval::ZERO,
             waiting: NONE,
@@ -118,6 +125,7 @@ impl Rack {
                 again: false,
             });
         }
+        self.under_way.push(number, seq);
         self.link(seq);
     }
 
@@ -210,11 +218,12 @@ impl Rack {
 
     /// Nothing was lost after all: every segment that has not arrived is under way.
     pub fn forget_losses(&mut self) {
-        let range = self.base..self.base + self.segments.len() as u64;
-        let mut missing: Vec<u64> = range.filter(|&seq| self.of(seq).state != State::Delivered).collect();
-        missing.sort_unstable_by_key(|&seq| self.of(seq).number);
+        let missing = self.segments.iter().zip(self.base..).filter(|(s, _)| s.state != State::Delivered);
+        let mut missing: Vec<(u64, u64)> = missing.map(|(s, seq)| (s.number, seq)).collect();
+        missing.sort_unstable();
+        self.under_way.restart(missing.iter().copied(), self.transmissions);
         (self.first, self.last) = (NONE, NONE);
-        for seq in missing {
+        for (_, seq) in missing {
             self.of(seq).state = State::UnderWay;
             self.link(seq);
         }
@@ -237,11 +246,7 @@ impl Rack {
 
     /// The last segment under way whose transmission has a lower number.
     fn last_before(&mut self, number: u64) -> u64 {
-        let mut seq = self.last;
-        while seq != NONE && self.of(seq).number >= number {
-            seq = self.of(seq).before;
-        }
-        seq
+        self.under_way.last_below(number).unwrap_or(NONE)
     }
 
     fn index(&self, seq: u64) -> usize {
@@ -265,7 +270,8 @@ impl Rack {
     }
 
     fn unlink(&mut self, seq: u64) {
-        let Sending { before, after, .. } = *self.of(seq);
+        let Sending { before, after, number, .. } = *self.of(seq);
+        self.under_way.remove(number);
         if before == NONE {
             self.first = after;
         } else {
@@ -390,6 +396,19 @@ mod tests {
         rack.delivered(2, 4, at_ms(160), at_ms(60), MIN_RTT);
         rack.acknowledged(1, at_ms(160), at_ms(60), MIN_RTT);
         assert!(!rack.has_seen_reordering());
+    }
+
+    #[test]
+    fn a_million_segments_that_arrive_after_they_were_found_lost_cost_no_search_each() {
+        let mut rack = Rack::default();
+        let count = 1_000_000;
+        (0..2 * count).for_each(|seq| rack.sent(seq, at_ms(seq / count)));
+        heard(&mut rack, count, 200, 1);
+        assert_eq!(rack.find_lost(at_ms(200), Interval::ZERO), [(0, count)]);
+        (0..count).for_each(|seq| heard(&mut rack, seq, 300, 0)); // a walk over those under way each time has no end
+        assert!(rack.has_seen_reordering());
+        rack.forget_losses();
+        assert_eq!(rack.last_before(2 * count + 1), 2 * count - 1);
     }
 
     #[test]
