@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! lib, steps   run to the end, or step by step, with the driver that suits the plan
-//! drive        batches (the fast driver), events (the oracle), tap, agenda
+//! drive        batches (the fast driver), feeds, events (the oracle), tap, agenda
 //! run          the state of a run: forwarding, background connections, messages, lookahead, sampling
 //! results      series and samples, summary, metrics of series, outcome, version
 //! model        links, flows, workloads, routes
@@ -19,7 +19,7 @@
 //! | window | the congestion window of a flow; the plan's `window_s` is the *measured span* |
 //! | measured span | the part of a run that the summary covers |
 //! | lookahead | the shortest time in which anything that leaves a link can reach a host or another link |
-//! | batch | the span of at most one lookahead that the fast driver handles at a time |
+//! | batch | the span that the fast driver handles at a time: of a link in its turn, or of all links in step |
 //! | oracle | the driver that handles one event at a time, against which tests compare the fast driver |
 //! | arithmetic | of a queue: departures are computed at arrival, without events of their own |
 //! | elements | the chain of queue and routers before a link whose departures are not arithmetic |
