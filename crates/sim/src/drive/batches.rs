@@ -192,6 +192,7 @@ impl Driver<'_> {
             if from < until {
                 self.link(link, from, until)?;
                 self.kept.clocks[link] = until;
+                self.poll_seldom()?;
             }
         }
         Ok(())
