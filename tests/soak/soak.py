@@ -25,6 +25,7 @@ import random
 import resource
 import selectors
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -300,6 +301,8 @@ def main() -> int:
     if asked.work is not None:
         work(asked.work)
         return 0
+    for number in (signal.SIGINT, signal.SIGTERM):  # in the background, a shell has SIGINT ignored
+        signal.signal(number, signal.default_int_handler)
     folder = asked.folder.resolve()
     return Soak(folder, asked.state or folder / STATE).run(asked.minutes)
 
