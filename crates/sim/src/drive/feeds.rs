@@ -161,7 +161,7 @@ type Place = (usize, usize);
 /// The ends that send to each link.
 pub struct Feeds {
     links: Vec<Feed>,
-    /// Of each flow's sender and receiver.
+    /// Where each flow's sender and receiver have theirs.
     places: Vec<[Place; 2]>,
 }
 
