@@ -77,6 +77,7 @@ impl Feed {
             (self.ends[place], self.direct[place], self.mixed) = (end, direct, true);
             return place;
         }
+        self.mixed |= self.ends.last().is_some_and(|&last| order(last) > order(end));
         let place = self.ends.len();
         self.ends.push(end);
         self.direct.push(direct);
@@ -149,10 +150,16 @@ impl Feed {
             }
         }
         if self.mixed {
-            sources[before..].sort_unstable_by_key(|source| (source.host().0, !source.host().1));
+            sources[before..].sort_unstable_by_key(|&source| order(source));
         }
         arriving
     }
+}
+
+/// The canonical order of ends: by flows, the sender first.
+const fn order(end: Source) -> (usize, bool) {
+    let (flow, is_sender) = end.host();
+    (flow, !is_sender)
 }
 
 /// Where an end has its times: the link, and the place at this link.
@@ -191,10 +198,7 @@ impl Feeds {
                 self.links[link].direct[place] = direct;
                 return (link, place);
             }
-            Some((old, place)) => {
-                self.links[old].remove(place);
-                self.links[link].mixed = true; // its index may be lower than that of others here
-            }
+            Some((old, place)) => self.links[old].remove(place),
             None => {}
         }
         (link, self.links[link].add(end, direct))
@@ -267,29 +271,25 @@ mod tests {
             let mut model = std::collections::BTreeMap::<(usize, bool), (usize, u64, u64)>::new();
             for (flow, is_sender, times) in steps {
                 let end = if is_sender { Source::Data(flow) } else { Source::Acks(flow) };
-                let key = (flow, !is_sender);
+                let key = order(end);
                 let Some((wake, head)) = times else {
                     if let Some((place, ..)) = model.remove(&key) {
                         feed.remove(place);
                     }
                     continue;
                 };
-                let place = model.get(&key).map_or_else(|| {
-                    feed.mixed = true; // as a flow that sent elsewhere before
-                    feed.add(end, true)
-                }, |known| known.0);
+                let place = model.get(&key).map_or_else(|| feed.add(end, true), |known| known.0);
                 feed.set(place, Next { wake: Time::from_ns(wake), head: Time::from_ns(head), sent: 1 });
                 model.insert(key, (place, wake, head));
                 let until = 4;
-                let hosts = |source: &Source| (source.host().0, !source.host().1);
                 let mut sources = Vec::new();
                 let arriving = feed.arriving(Time::from_ns(until), &mut sources);
                 let due: Vec<_> = model.iter().filter(|(_, known)| known.2 < until).map(|(&key, _)| key).collect();
-                prop_assert_eq!(sources.iter().map(hosts).collect::<Vec<_>>(), due.clone());
+                prop_assert_eq!(sources.iter().map(|&source| order(source)).collect::<Vec<_>>(), due.clone());
                 prop_assert_eq!(arriving.most, due.len());
                 let mut place = 0;
                 let mut acting: Vec<_> =
-                    std::iter::from_fn(|| feed.acting(&mut place, Time::from_ns(until))).map(|end| hosts(&end)).collect();
+                    std::iter::from_fn(|| feed.acting(&mut place, Time::from_ns(until))).map(order).collect();
                 acting.sort_unstable();
                 let due: Vec<_> = model.iter().filter(|(_, known)| known.1 < until).map(|(&key, _)| key).collect();
                 prop_assert_eq!(acting, due);

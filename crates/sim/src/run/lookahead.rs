@@ -2,7 +2,8 @@
 //! link.
 //!
 //! Nothing that happens within the lookahead can affect another link or host, so the fast driver handles that
-//! much at a time.
+//! much at a time where links keep in step. Where each link has a clock of its own, it asks for each what comes from
+//! where, and how soon.
 
 use crate::model::flow::{Flow, Route};
 use crate::model::link::Link;
@@ -101,9 +102,9 @@ impl Approaches {
         self.of[link].iter().map(|&(from, _)| from)
     }
 
-    /// Until when all arrivals at a link are known, if each link has been run up to its time in `done`, and each
+    /// Until when all arrivals at a link are known, if each link has been run up to its time in `clocks`, and each
     /// host as far as these allow.
-    pub fn known(&self, link: usize, done: &[Time]) -> Time {
-        self.of[link].iter().fold(Time::NEVER, |known, &(from, time)| known.min(done[from] + time))
+    pub fn known(&self, link: usize, clocks: &[Time]) -> Time {
+        self.of[link].iter().fold(Time::NEVER, |known, &(from, time)| known.min(clocks[from] + time))
     }
 }
