@@ -1,7 +1,7 @@
 //! Receivers and routers that break the rules, with both drivers.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-use crate::common::{and, dumbbell, flow, refusal_of, run_by_both, with};
+use crate::common::{and, dumbbell, flow, refusal_of, run_by_both, web, with};
 use longfat_sim::{FlowSummary, Outcome};
 use serde_json::{Value, json};
 
@@ -117,6 +117,23 @@ fn several_habits_go_together_with_every_kind_of_receiver() {
     ] {
         let delivered = alone(&run_by_both(&plan(&all, &changes))).goodput_bps;
         assert!(delivered > 1e5, "{changes}: {delivered}");
+    }
+}
+
+#[test]
+fn a_receiver_that_still_has_an_acknowledgement_to_send_keeps_its_index() {
+    // acknowledged ahead of its arrival, the last segment comes when the transfer is over, and is held back
+    let receiver = json!({"ack_ahead": 5});
+    let habits =
+        json!({"rtt_s": 0.02, "delayed_ack_timeout_s": 0.04, "send_jitter_s": 1e-4, "receiver": receiver});
+    for seed in 1..=6 {
+        let mut pages = web("pages", 10);
+        pages["gap_s"] = json!(0.1);
+        pages["flow"] = and(pages["flow"].take(), habits.clone());
+        let mut plan = and(dumbbell(10e6, 30, 10.0, vec![]), json!({"seed": seed, "background": [pages]}));
+        plan["sample"]["flows_s"] = json!(0.05);
+        let outcome = run_by_both(&plan);
+        assert!(outcome.summary.background[0].transfers_completed > 100);
     }
 }
 

@@ -16,6 +16,8 @@ const CHANGES: &[&[&str]] = &[
     &["rcp", "maxnet", "erica"],
     // 4: an acknowledgement that has waited tells of the last four blocks, not of those of the last three segments
     &["sack_compression_s"],
+    // 5: a background connection keeps its index while its receiver has an acknowledgement to send
+    &["ack_ahead", "sack_compression_s"],
 ];
 
 /// The version of the results of all plans: every change that alters any of them increments it.
@@ -56,7 +58,7 @@ mod tests {
         ["web", "surge", "short", "bulk", "onoff", "none", "random", "every", "gilbert_elliott"];
 
     /// Keys of numbers in `ConnectionPlan`.
-    const KEYS: [&str; 1] = ["sack_compression_s"];
+    const KEYS: [&str; 2] = ["sack_compression_s", "ack_ahead"];
 
     #[test]
     fn changes_are_written_in_words_that_plans_have() {

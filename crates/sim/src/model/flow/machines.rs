@@ -275,9 +275,10 @@ impl AnyReceiver {
         each!([&] AnyReceiver, OtherReceiver, self, r => r.wake())
     }
 
-    /// Whether it sends nothing more by itself once its sender is done.
+    /// Whether it sends nothing more by itself. A receiver that acknowledges data ahead of their arrival may have a
+    /// delayed acknowledgement to send when its sender is done.
     pub fn is_silent(&self) -> bool {
-        self.common().map_or_else(|r| r.wake() == Time::NEVER, |_| true)
+        self.wake() == Time::NEVER
     }
 
     /// Packets handed to the application.
