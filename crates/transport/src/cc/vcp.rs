@@ -20,10 +20,11 @@
 //! | beta | 0.875 | of cwnd | SIGCOMM 2005 | none |
 //! | ns2: reference of alpha_s | 100 | ms, in place of t_rho | the authors' ns-2 sender | linear below 20 ms and above 500 ms |
 //! | ns2: greatest rtt / t_rho in xi_s | 2.5 | | the authors' ns-2 sender | none |
+//! | greatest window | 10^9 | segments | `MOST_CWND` | at low load a segment of a round trip of many t_rho may add any number |
 //! | decrease on loss | 0.5 | of cwnd | the authors' ns-2 sender: that of Reno | none |
 
 use super::aimd::standard_decrease;
-use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, MOST_CWND, Window};
 use super::row::{LossDetection, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
@@ -154,7 +155,7 @@ impl CongestionControl for Vcp {
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         let rtt_s = ack.srtt.as_secs_f64();
         match self.load {
-            Load::Low => w.cwnd += self.multiplicative(rtt_s) * ack.acked,
+            Load::Low => w.cwnd = (w.cwnd + self.multiplicative(rtt_s) * ack.acked).min(MOST_CWND),
             Load::Over if ack.now < self.frozen_until => {}
             Load::High | Load::Over => w.cwnd += self.additive(rtt_s) * ack.acked / w.cwnd,
         }
@@ -198,6 +199,16 @@ mod tests {
             }
             assert!((w.cwnd - 106.25).abs() < 1e-9, "{rtt}: {}", w.cwnd);
         }
+    }
+
+    #[test]
+    fn a_round_trip_of_many_intervals_leaves_a_window_that_a_sender_can_have() {
+        // 1.0625^(60 s / 200 ms) is 8e7 for each segment
+        let (mut c, mut w) = (instance(&ROW, &[]), window(100.0, f64::INFINITY));
+        for _ in 0..3 {
+            c.on_ack(&ack_at(Time::ZERO, 100.0, ms(60_000)), &mut w);
+        }
+        assert_eq!(w.cwnd, MOST_CWND);
     }
 
     /// The growth in a round trip of this many milliseconds at high load.
