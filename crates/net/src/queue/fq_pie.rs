@@ -57,13 +57,23 @@ pub const ROW: Discipline = Discipline {
     random: true,
 };
 
+/// One of the queues.
+#[derive(Clone, Debug)]
+struct Slot<P> {
+    queue: Fifo<P>,
+    memory: Memory,
+    is_awake: bool,
+}
+
 /// An FQ-PIE queue.
 #[derive(Clone, Debug)]
 pub struct FqPie<P> {
     limit: Limit,
     law: Law,
     hash: Hash,
-    slots: Vec<(Fifo<P>, Memory)>,
+    slots: Vec<Slot<P>>,
+    /// The slots that are not at rest: of thousands, hardly any has packets.
+    awake: Vec<usize>,
     turns: Turns,
     draws: Stream,
     started: bool,
@@ -80,7 +90,10 @@ impl<P: Packet> FqPie<P> {
             limit: setup.limit,
             law,
             hash: Hash::new(&mut draws),
-            slots: (0..flows).map(|_| (Fifo::default(), law.memory())).collect(),
+            slots: (0..flows)
+                .map(|_| Slot { queue: Fifo::default(), memory: law.memory(), is_awake: false })
+                .collect(),
+            awake: Vec::new(),
             turns: Turns::new(flows, p.number("quantum") as i64),
             draws,
             started: false,
@@ -97,7 +110,7 @@ impl<P: Packet> Element<P> for FqPie<P> {
             out.set_timer(now + self.law.update);
         }
         let index = self.hash.bin_of(&packet, self.slots.len());
-        let (queue, memory) = &mut self.slots[index];
+        let Slot { queue, memory, is_awake } = &mut self.slots[index];
         if !self.limit.admits(self.packets, self.bytes, packet.bytes()) {
             Law::refuse(memory);
             return out.drop(packet, DropReason::Full);
@@ -107,18 +120,27 @@ impl<P: Packet> Element<P> for FqPie<P> {
             self.bytes += u64::from(packet.bytes());
             queue.push(now, packet);
             self.turns.join(index);
+            if !core::mem::replace(is_awake, true) {
+                self.awake.push(index);
+            }
         }
     }
 
     fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
-        self.slots.iter_mut().for_each(|(_, memory)| self.law.control(memory));
+        let FqPie { law, slots, awake, .. } = self;
+        awake.retain(|&index| {
+            let Slot { queue, memory, is_awake } = &mut slots[index];
+            law.control(memory);
+            *is_awake = queue.len() > 0 || !law.is_at_rest(memory);
+            *is_awake
+        });
         out.set_timer(now + self.law.update);
     }
 
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         loop {
             let index = self.turns.next()?;
-            let (queue, memory) = &mut self.slots[index];
+            let Slot { queue, memory, .. } = &mut self.slots[index];
             let Some((since, packet)) = queue.pop() else {
                 self.turns.pass();
                 continue;

@@ -208,6 +208,11 @@ impl Law {
         m.delay_s = if behind == 0 { 0.0 } else { waited.as_secs_f64() };
     }
 
+    /// Whether [`Law::control`] changes nothing until the next packet joins a queue that is empty now.
+    pub(super) fn is_at_rest(&self, m: &Memory) -> bool {
+        m.probability == 0.0 && m.delay_s == 0.0 && m.old_delay_s == 0.0 && m.burst == self.max_burst
+    }
+
     /// Changes the probability; called at each multiple of `update`.
     pub(super) fn control(&self, m: &mut Memory) {
         let (delay_s, p) = (m.delay_s, m.probability);
