@@ -120,8 +120,10 @@ def _links(planned: plan.Plan, result: Result) -> Iterator[str]:
         carried = capacity_bps / 8.0 * span_s + biggest
         what = f"link {name}: sends no more than its rate"
         yield from _everywhere(what, series["bytes_out"] <= carried * (1.0 + 1e-9), series)
-        if not 0.0 <= summary["loss_ratio"] <= 1.0:
-            yield f"link {name}: loss_ratio = {summary['loss_ratio']}"
+        came = summary["packets_in"] + (summary["queue_max_packets"] if begin > 0.0 else 0)
+        if summary["loss_ratio"] < 0.0 or summary["packets_dropped"] > came:
+            dropped = summary["packets_dropped"]
+            yield f"link {name}: drops {dropped} of {came}, loss_ratio = {summary['loss_ratio']}"
         slack_s = link.get("service_tick_s", 0.0) + ROUNDED_S * summary["packets_in"]
         most = 1.0 + (8.0 * biggest / capacity_bps + slack_s) / (end - begin)
         if link["capacity"] is None and not 0.0 <= summary["utilization"] <= most:
