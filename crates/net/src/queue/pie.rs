@@ -282,6 +282,26 @@ impl<P: Packet> Element<P> for Pie<P> {
 mod tests {
     use super::*;
 
+    proptest::proptest! {
+        #[test]
+        fn an_idle_queue_comes_to_rest_and_stays_there(
+            target_s in 1e-6f64..0.1,
+            update_ns in 1u64..100_000_000,
+            burst_ns in 0u64..500_000_000,
+            (alpha, beta, probability) in (0.01f64..10.0, 0.0f64..10.0, 0.0f64..1.0),
+        ) {
+            let (update, max_burst) = (Interval::from_ns(update_ns), Interval::from_ns(burst_ns));
+            let law = Law { target_s, update, max_burst, alpha, beta, ecn: None, derandomize: true };
+            let mut m = Memory { probability, delay_s: 0.0, old_delay_s: 0.5, burst: Interval::ZERO, accumulated: 0.0 };
+            let rounds = (0..50_000).take_while(|_| { law.control(&mut m); !law.is_at_rest(&m) }).count();
+            proptest::prop_assert!(rounds < 50_000, "{rounds} rounds");
+            let late = Memory { old_delay_s: 0.5, ..m };
+            proptest::prop_assert!(!law.is_at_rest(&late));
+            law.control(&mut m);
+            proptest::prop_assert!(law.is_at_rest(&m));
+        }
+    }
+
     #[test]
     fn a_small_probability_takes_the_share_of_a_step_that_the_rfc_prints() {
         for (p, divisor) in
