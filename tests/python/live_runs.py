@@ -25,6 +25,13 @@ LIVE: dict[str, Any] = {
     "bottleneck.buffer": "100 % BDP",
     "flow": [{"algorithm": "cubic", "rtt": "40 ms"}],
 }
+PATH = """
+[bottleneck]
+rate = "20 Mbit/s"
+buffer = "100 % BDP"
+rtt = "40 ms"
+"""
+"""A path without flows of its own, for programs."""
 SOMEONE = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
@@ -60,6 +67,23 @@ def as_root(able: None) -> None:
     """The test may become another user and mount things in its own namespace."""
     if os.geteuid() != 0 or not shutil.which("setpriv") or not shutil.which("unshare"):
         skip("needs root, and util-linux")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "path.toml"
+    file.write_text(PATH)
+    return file
+
+
+def shell(file: Path, *more: object) -> list[str]:
+    return [sys.executable, "-m", "longfat", "shell", str(file), *map(str, more)]
+
+
+def needs(*programs: str) -> None:
+    for program in programs:
+        if not shutil.which(program):
+            skip(f"{program} is missing")
 
 
 def command(file: Path, *more: object) -> list[str]:
