@@ -20,7 +20,7 @@
 //! | beta | 0.875 | of cwnd | SIGCOMM 2005 | none |
 //! | ns2: reference of alpha_s | 100 | ms, in place of t_rho | the authors' ns-2 sender | linear below 20 ms and above 500 ms |
 //! | ns2: greatest rtt / t_rho in xi_s | 2.5 | | the authors' ns-2 sender | none |
-//! | greatest window | 10^9 | segments | `MOST_CWND` | at low load a segment of a round trip of many t_rho may add any number |
+//! | greatest window | 10^9 | segments | what the sender here can have | none in the paper: xi_s and alpha_s have no bound when a round trip takes many t_rho |
 //! | decrease on loss | 0.5 | of cwnd | the authors' ns-2 sender: that of Reno | none |
 
 use super::aimd::standard_decrease;
@@ -155,10 +155,11 @@ impl CongestionControl for Vcp {
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         let rtt_s = ack.srtt.as_secs_f64();
         match self.load {
-            Load::Low => w.cwnd = (w.cwnd + self.multiplicative(rtt_s) * ack.acked).min(MOST_CWND),
+            Load::Low => w.cwnd += self.multiplicative(rtt_s) * ack.acked,
             Load::Over if ack.now < self.frozen_until => {}
             Load::High | Load::Over => w.cwnd += self.additive(rtt_s) * ack.acked / w.cwnd,
         }
+        w.cwnd = w.cwnd.min(MOST_CWND);
     }
 
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
@@ -172,7 +173,7 @@ impl CongestionControl for Vcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack_at, instance, loss, window};
+    use super::super::testing::{ack_at, instance, loss, window, with_numbers};
     use super::*;
 
     fn ms(x: u64) -> Interval {
@@ -208,6 +209,11 @@ mod tests {
         for _ in 0..3 {
             c.on_ack(&ack_at(Time::ZERO, 100.0, ms(60_000)), &mut w);
         }
+        assert_eq!(w.cwnd, MOST_CWND);
+        // 1000 (60 s / 1 ms)^2 segments in a round trip
+        let given = [("alpha", 1000.0), ("interval", 1.0)];
+        let (mut c, mut w) = (with_numbers(&ROW, &given), window(100.0, f64::INFINITY));
+        told(&mut c, &mut w, Load::High, ms(1000), ms(60_000), 1);
         assert_eq!(w.cwnd, MOST_CWND);
     }
 
