@@ -35,15 +35,15 @@ CORE = {
     "packet": "bytes off a wire: no panic, and a changed packet keeps length, ports and checksums",
     "queue": "queues under any parameters and arrivals: every packet comes out once or is dropped once",
     "capacity": "traces, steps and sines: transmissions end in order, and as the capacity allows",
-    "capture": "captures: their connections, or one line; no panic",
+    "capture": "captures: each gives its connections, or an error of one line; no panic",
     "ebpf": "objects with a kernel's eBPF congestion control: refused or ended with one line, no panic",
 }
 FRONT = {
-    "scenario": "scenario files: a result, or lines that say what would be accepted",
-    "trace": "Mahimahi traces: times in order, or one line",
-    "sweep": "sweep files: a plan of runs, or lines that say what would be accepted",
-    "store": "damaged sweeps: equal tables, or one line, and the next sweep repairs them",
-    "report": "folders of results that are damaged or not ours: a page, or one line that says why not",
+    "scenario": "scenario files: each gives a result, or errors that say what is accepted",
+    "trace": "Mahimahi traces: each gives times in order, or an error of one line",
+    "sweep": "sweep files: each gives a plan of runs, or errors that say what is accepted",
+    "store": "damaged sweeps: the same tables, or an error of one line; the next sweep repairs them",
+    "report": "folders of results, damaged or foreign: each gives a page, or one line that says why not",
 }
 LONGEST_INPUT = {"plan": 1 << 15, "capture": 1 << 14, "ebpf": 1 << 16}
 """Bytes; 4096 by default, as libFuzzer has it."""

@@ -121,8 +121,8 @@ def _links(planned: plan.Plan, result: Result) -> Iterator[str]:
         what = f"link {name}: sends no more than its rate"
         yield from _everywhere(what, series["bytes_out"] <= carried * (1.0 + 1e-9), series)
         came = summary["packets_in"] + (summary["queue_max_packets"] if begin > 0.0 else 0)
-        if summary["loss_ratio"] < 0.0 or summary["packets_dropped"] > came:
-            dropped = summary["packets_dropped"]
+        dropped = summary["packets_dropped"]
+        if dropped > came or not summary["loss_ratio"] >= 0.0:
             yield f"link {name}: drops {dropped} of {came}, loss_ratio = {summary['loss_ratio']}"
         slack_s = link.get("service_tick_s", 0.0) + ROUNDED_S * summary["packets_in"]
         most = 1.0 + (8.0 * biggest / capacity_bps + slack_s) / (end - begin)

@@ -208,7 +208,7 @@ impl Law {
         m.delay_s = if behind == 0 { 0.0 } else { waited.as_secs_f64() };
     }
 
-    /// Whether [`Law::control`] changes nothing until the next packet joins a queue that is empty now.
+    /// Whether [`Law::control`] changes nothing more, if the queue is empty, until a packet joins it.
     pub(super) fn is_at_rest(&self, m: &Memory) -> bool {
         m.probability == 0.0 && m.delay_s == 0.0 && m.old_delay_s == 0.0 && m.burst == self.max_burst
     }

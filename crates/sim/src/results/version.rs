@@ -16,7 +16,8 @@ const CHANGES: &[&[&str]] = &[
     &["rcp", "maxnet", "erica"],
     // 4: an acknowledgement that has waited tells of the last four blocks, not of those of the last three segments
     &["sack_compression_s"],
-    // 5: a background connection keeps its index while its receiver has an acknowledgement to send
+    // 5: a background connection keeps its index while its receiver has an acknowledgement to send, which one that
+    // acknowledges ahead had, and one that compresses SACKs may have had
     &["ack_ahead", "sack_compression_s"],
 ];
 
