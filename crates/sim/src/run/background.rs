@@ -1,7 +1,7 @@
 //! Background connections: how they open, complete and leave.
 
 use super::state::Simulation;
-use crate::model::flow::{Flow, Opening, SampleTimes, Transfer};
+use crate::model::flow::{Carrier, Flow, Opening, SampleTimes, Transfer};
 use crate::results::outcome::RunError;
 use crate::results::samples::TransferSample;
 use crate::results::summary::BackgroundCounters;
@@ -24,7 +24,8 @@ impl Simulation {
             links: &self.links,
             times: SampleTimes { period_s: f64::INFINITY, ..self.times }, // nobody samples it but at the bounds
         };
-        let mut flow = Flow::new(planned, &opening, &mut || None)?;
+        let carrier = Carrier::new(planned, &mut || None)?;
+        let mut flow = Flow::new(planned, &opening, carrier);
         if let Some(ssthresh) = planned.ssthresh_cache.then(|| self.routes[session].ssthresh(now)).flatten() {
             flow.sending.sender.inherit_ssthresh(ssthresh);
         }

@@ -3,7 +3,7 @@
 use super::inheritance::Inheritance;
 use super::lookahead::{Approaches, Lookahead};
 use super::messages::{Messages, PROCESSING};
-use crate::model::flow::{Flow, Opening, RouteMetrics, SampleTimes};
+use crate::model::flow::{Carrier, Flow, Opening, RouteMetrics, SampleTimes};
 use crate::model::link::{Link, LinkCounters};
 use crate::model::workload::{Session, each_session};
 use crate::plan::{CheckedPlan, CheckedRun, PlanError, Streams};
@@ -185,8 +185,9 @@ impl Simulation {
                 links: &self.links,
                 times: self.times,
             };
-            let mut flow = Flow::new(&planned.connection, &opening, &mut || custom(&planned.name))
+            let carrier = Carrier::new(&planned.connection, &mut || custom(&planned.name))
                 .map_err(|e| PlanError { at: format!("flows[{i}].{}", e.at), what: e.what })?;
+            let mut flow = Flow::new(&planned.connection, &opening, carrier);
             flow.sending.stop_at = planned.connection.stop();
             if self.plan.events() {
                 flow.sending.sender.keep_log();

@@ -7,9 +7,8 @@ use super::receiving::ReceivingEnd;
 use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
 use crate::model::link::{Link, LinkCounters};
-use crate::plan::{CheckedConnection, PlanError, Streams};
+use crate::plan::{CheckedConnection, Streams};
 use longfat_net::Pipe;
-use longfat_transport::cc::Controller;
 use longfat_units::{Interval, Time};
 use longfat_wire::{FlowId, Kind, Packet, SimPacket};
 
@@ -99,13 +98,10 @@ pub struct Opening<'a> {
 }
 
 impl Flow {
-    /// A connection as planned; `custom` makes a user's own algorithm. The error is that it makes none.
-    pub fn new(
-        plan: &CheckedConnection,
-        opening: &Opening<'_>,
-        custom: &mut dyn FnMut() -> Option<Controller>,
-    ) -> Result<Self, PlanError> {
-        let carrier = Carrier::new(plan, custom)?;
+    /// A connection as planned, with this carrier. It takes 2 KiB, and web traffic opens connections for every few
+    /// packets, so it is built where the caller needs it.
+    #[inline(always)]
+    pub fn new(plan: &CheckedConnection, opening: &Opening<'_>, carrier: Carrier<'_>) -> Self {
         let Opening { id, streams, bytes, start, links, times } = *opening;
         let rtt = Interval::from_secs_f64(plan.rtt().draw(&mut streams.stream("rtt")));
         let one_way = Interval::from_ns(rtt.as_ns() / 2);
@@ -121,7 +117,7 @@ impl Flow {
             .then(|| Jitter::new(Interval::from_secs_f64(plan.send_jitter_s), streams.stream("jitter")));
         let access = Access::new(plan.access_rate(), None);
         let (sender, receiver) = carrier.ends(plan, id, bytes, streams, &clock);
-        Ok(Flow {
+        Flow {
             sending: SendingEnd::new(
                 sender,
                 clock,
@@ -148,7 +144,7 @@ impl Flow {
             packets_lost: 0,
             dropped: 0,
             transfer: None,
-        })
+        }
     }
 
     /// Uses the room of a connection that is over, so that those which come and go need no new one.

@@ -11,9 +11,10 @@ use longfat_units::{Interval, Stream};
 use longfat_wire::{Ecn, FlowId, QuickStart, RateCode};
 
 /// What carries one connection: an instance of its algorithm, or a protocol over UDP with its parameters.
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 pub enum Carrier<'a> {
     /// TCP, with an algorithm and a way to find and repair losses.
-    Tcp(Box<Controller>, LossDetection),
+    Tcp(Controller, LossDetection),
     /// A protocol over UDP.
     Udp(&'static udp::Protocol, &'a Parameters),
 }
@@ -33,10 +34,11 @@ impl<'a> Carrier<'a> {
                 (made, LossDetection::Sack)
             }
         };
-        Ok(Carrier::Tcp(Box::new(controller), plan.loss_detection(own)))
+        Ok(Carrier::Tcp(controller, plan.loss_detection(own)))
     }
 
     /// Builds both ends. `streams` are the connection's; `bytes` is its payload, endless if `None`.
+    #[inline(always)]
     pub fn ends(
         self,
         plan: &CheckedConnection,
@@ -84,7 +86,7 @@ impl<'a> Carrier<'a> {
                     feedback: plan.ecn.feedback().max(controller.feedback()),
                     quick_start,
                 };
-                tcp(plan, sender, *controller)
+                tcp(plan, sender, controller)
             }
             Carrier::Udp(protocol, parameters) => {
                 let config = udp::Config {
@@ -114,6 +116,7 @@ fn request(bps: f64, mut stream: Stream) -> QuickStartRequest {
     }
 }
 
+#[inline(always)]
 fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -> (AnySender, AnyReceiver) {
     let receiver = Receiver::new(ReceiverConfig {
         flow: sender.flow,

@@ -12,6 +12,7 @@ mod sending;
 mod snapshots;
 
 pub use connection::{Flow, Opening, Route, Transfer};
+pub use ends::Carrier;
 pub use losses::PathLosses;
 pub use metrics::RouteMetrics;
 pub use receiving::ReceiverSnapshot;

@@ -57,6 +57,7 @@ pub struct ReceivingEnd {
 
 impl ReceivingEnd {
     /// A receiver behind its own link, of a connection that starts at `start_at`.
+    #[inline(always)]
     pub fn new(
         receiver: AnyReceiver,
         clock: HostClock,

@@ -84,6 +84,7 @@ pub struct SendingEnd {
 
 impl SendingEnd {
     /// A sender behind its own link; it starts at `start_at`.
+    #[inline(always)]
     pub fn new(
         sender: AnySender,
         clock: HostClock,
