@@ -277,6 +277,12 @@ impl Sender {
         self.phase == Phase::Done
     }
 
+    /// Whether there is more to do even if this packet acknowledges all that it can.
+    #[inline]
+    pub fn goes_on_after(&self, packet: &SimPacket) -> bool {
+        packet.seq < self.end && !self.is_done()
+    }
+
     /// Segments in flight (RFC 6675 "pipe").
     #[inline]
     pub fn in_flight(&self) -> u64 {

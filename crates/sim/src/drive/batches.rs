@@ -8,8 +8,8 @@
 //!
 //! The ends of a lasting flow need not even wait for the next batch. Only its own packets and timers change
 //! an end, so it handles each packet as soon as the link knows when that will arrive, and keeps snapshots of
-//! itself at the sample times that its clock passes. The receiver of a transfer does so too; its sender waits, as the
-//! session hears of its completion.
+//! itself at the sample times that its clock passes. The ends of a transfer do so too, but its sender waits for what
+//! may complete it, as the session hears of that.
 //!
 //! So each link has a clock of its own, and takes its turn up to the time until when its arrivals are known: the
 //! clock of each link before it, and the shortest way from there, directly or through a host. Of two links between

@@ -184,10 +184,11 @@ impl BackgroundCounters {
 
     /// Adds what one connection has done before `now`.
     pub fn add(&mut self, flow: &mut Flow, now: Time) {
-        let (sender, received) = (&flow.sending.sender, flow.receiving.at(now));
+        let (sent, received) = (flow.sending.at(now), flow.receiving.at(now));
+        let sender = &flow.sending.sender;
         self.bytes_delivered += sender.payload_delivered(received.delivered, received.concealed);
         self.received_bytes += received.received_bytes;
-        self.packets_sent += sender.counters().packets_sent;
+        self.packets_sent += sent.counters.packets_sent;
         self.packets_lost += flow.packets_lost;
     }
 }

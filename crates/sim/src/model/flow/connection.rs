@@ -156,7 +156,7 @@ impl Flow {
     }
 
     /// Sends a packet, which has crossed its last link at `at`, on its way to its end. With `ahead`, the receiver
-    /// takes data at once, and the sender of a lasting flow acknowledgements.
+    /// takes data at once, and the sender acknowledgements.
     #[inline(always)]
     pub fn pass_on(&mut self, packet: SimPacket, at: Time, ahead: bool) {
         if packet.kind.is_forward() {
@@ -171,8 +171,7 @@ impl Flow {
             }
         } else {
             let at = at + self.route.reverse_delay;
-            let ahead = ahead && self.transfer.is_none(); // its session opens the next connection when it completes
-            if !ahead || !self.sending.take_ahead(at, &packet) {
+            if !ahead || !self.sending.take_ahead(at, &packet, self.transfer.is_some()) {
                 self.sending.incoming.push(at, packet);
             }
         }
@@ -212,11 +211,9 @@ impl Flow {
     ) -> Time {
         let Some(packet) = self.receiving.outgoing.first() else { return Time::NEVER };
         let departure = depart(packet.bytes());
-        if let Some(at) = departure
-            && self.transfer.is_none()
-        {
+        if let Some(at) = departure {
             let at = at.later_by(delay).later_by(self.route.reverse_delay);
-            if self.sending.take_ahead(at, packet) {
+            if self.sending.take_ahead(at, packet, self.transfer.is_some()) {
                 self.receiving.outgoing.advance();
                 return self.head(false);
             }

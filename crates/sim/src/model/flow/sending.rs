@@ -136,12 +136,28 @@ impl SendingEnd {
     /// Handles an acknowledgement now that will arrive at `at`. That is correct once all earlier ones have
     /// been handled: only its own packets and alarms change a sender, so it may run ahead of everything else.
     /// Returns false if it does not: the acknowledgement arrives after the run's end or its next pause, or after a
-    /// burst that has not left as a whole.
+    /// burst that has not left as a whole, or it may complete a transfer.
     #[inline(always)]
-    pub fn take_ahead(&mut self, at: Time, packet: &SimPacket) -> bool {
+    pub fn take_ahead(&mut self, at: Time, packet: &SimPacket, in_transfer: bool) -> bool {
         match self.sender {
+            _ if in_transfer => self.take_ahead_in_transfer(at, packet),
             AnySender::Tcp(_) => self.run_ahead(at, packet),
             AnySender::Other(_) => self.run_ahead_seldom(at, packet),
+        }
+    }
+
+    /// The sender of a transfer takes nothing ahead that may complete it, since its session hears of that. Later
+    /// acknowledgements then wait too.
+    #[inline(never)]
+    fn take_ahead_in_transfer(&mut self, at: Time, packet: &SimPacket) -> bool {
+        match &self.sender {
+            AnySender::Tcp(sender) if self.stop_at == Time::NEVER && sender.goes_on_after(packet) => {
+                self.run_ahead(at, packet)
+            }
+            _ => {
+                self.waits = true;
+                false
+            }
         }
     }
 
