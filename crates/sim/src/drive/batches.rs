@@ -23,9 +23,9 @@ use super::agenda::Agenda;
 use super::arrivals::Arrivals;
 use super::feeds::{Arriving, Feeds};
 use super::left::Left;
-use super::road::{Road, offer_all};
+use super::road::{Arrival, Road, offer_all};
 use super::sources::{FEW_SOURCES, SOURCE_BITS, Source, arrival, earliest};
-use crate::model::flow::Flow;
+use crate::model::flow::{Flow, Way};
 use crate::model::link::{Arithmetic, LinkCounters};
 use crate::results::outcome::RunError;
 use crate::run::lookahead::Approaches;
@@ -61,8 +61,8 @@ pub struct Kept {
     active: Vec<Source>,
     /// Sort keys of this batch's arrivals at one link.
     pub(super) arrivals: Arrivals,
-    /// Sizes in IP bytes of this batch's arrivals at one link, by sources, and when each departs; never if dropped.
-    crossing: Vec<(u32, Time)>,
+    /// This batch's arrivals at one link, by sources.
+    crossing: Vec<Arrival>,
     /// What leaves a link that has a lane.
     pub(super) left: Left,
     /// When each session opens its next connection.
@@ -150,14 +150,13 @@ struct Fast<'a> {
     delay: Interval,
 }
 
-/// What the fast path needs, in the common case: packets of hosts only, no loss process, no further link (all three
-/// if `direct`), arithmetic departures.
-fn fast_path(run: &mut Simulation, index: usize, direct: bool) -> Option<Fast<'_>> {
-    if run.messages.is_some() {
-        return None; // each packet that comes to a link has to be counted
+/// What the fast path needs, in the common case: packets of hosts only, no further link, arithmetic departures.
+fn fast_path(run: &mut Simulation, index: usize, way: Way) -> Option<Fast<'_>> {
+    if run.messages.is_some() || way == Way::Long {
+        return None; // each packet that comes to a link has to be counted, or needs to know where to go
     }
     let Simulation { links, flows, .. } = run;
-    let (queue, counters, delay) = links[index].arithmetic().filter(|_| direct)?;
+    let (queue, counters, delay) = links[index].arithmetic()?;
     Some(Fast { flows, queue, counters, delay })
 }
 
@@ -327,8 +326,8 @@ impl Driver<'_> {
             }
         }
         let hosts_only = sources.is_empty();
-        let Arriving { direct, most: of_hosts } = kept.feeds.arriving(link, until, sources);
-        Arriving { direct: direct && hosts_only, most: most + of_hosts }
+        let Arriving { way, most: of_hosts } = kept.feeds.arriving(link, until, sources);
+        Arriving { way: if hosts_only { way } else { Way::Long }, most: most + of_hosts }
     }
 
     /// Runs a link through a batch.
@@ -336,16 +335,16 @@ impl Driver<'_> {
     fn link(&mut self, index: usize, from: Time, until: Time) -> Result<(), RunError> {
         let mut sources = core::mem::take(&mut self.kept.active);
         sources.clear();
-        let Arriving { direct, most } = self.assign(index, until, &mut sources);
+        let Arriving { way, most } = self.assign(index, until, &mut sources);
         if most > MANY_ARRIVALS && self.has_many_arrivals(&sources, until) {
             self.merge_singly(index, &sources, until)?;
             self.look_at_all(&sources)?;
         } else if self.lane(index, &sources, from, until) {
             self.look_at_all(&sources)?;
         } else if sources.len() <= FEW_SOURCES {
-            self.merge_few(index, &sources, until, direct);
+            self.merge_few(index, &sources, until, way);
             self.look_at_all(&sources)?;
-        } else if !direct || !self.cross(index, &sources, from, until)? {
+        } else if !self.cross(index, &sources, (from, until), way)? {
             self.merge_many(index, &sources, from, until);
             self.look_at_all(&sources)?;
         }
@@ -367,16 +366,18 @@ impl Driver<'_> {
 
     /// Handles the arrivals from few sources, by comparing their first ones; among equals the first source
     /// comes first.
-    fn merge_few(&mut self, index: usize, sources: &[Source], until: Time, direct: bool) {
+    fn merge_few(&mut self, index: usize, sources: &[Source], until: Time, way: Way) {
         let mut heads = [Time::NEVER; FEW_SOURCES];
         for (head, &source) in heads.iter_mut().zip(sources) {
             *head = self.pipe(source).head();
         }
-        if let Some(Fast { flows, queue, counters, delay }) = fast_path(self.run, index, direct) {
-            let mut road = Road { flows, sources, heads, until, counters, delay };
-            let events = match queue {
-                Arithmetic::Constant(fifo) => road.cross(fifo),
-                Arithmetic::Ticking(fifo) => road.cross(fifo),
+        if let Some(Fast { flows, queue, counters, delay }) = fast_path(self.run, index, way) {
+            let mut road = Road { link: index, flows, sources, heads, until, counters, delay };
+            let events = match (queue, way) {
+                (Arithmetic::Constant(fifo), Way::Plain) => road.cross::<false>(fifo),
+                (Arithmetic::Ticking(fifo), Way::Plain) => road.cross::<false>(fifo),
+                (Arithmetic::Constant(fifo), _) => road.cross::<true>(fifo),
+                (Arithmetic::Ticking(fifo), _) => road.cross::<true>(fifo),
             };
             self.kept.events += events;
             return;
@@ -401,9 +402,15 @@ impl Driver<'_> {
     /// The arrivals from many sources cross a link that [has a fast path](fast_path): first the link takes all of
     /// them in order, which needs nothing of the flows but sizes. Then each flow takes its own, one after the other,
     /// so that it comes into the cache once. Returns false if the link has no fast path.
-    fn cross(&mut self, index: usize, sources: &[Source], from: Time, until: Time) -> Result<bool, RunError> {
+    fn cross(
+        &mut self,
+        index: usize,
+        sources: &[Source],
+        (from, until): (Time, Time),
+        way: Way,
+    ) -> Result<bool, RunError> {
         let Driver { run, kept, .. } = self;
-        let Some(Fast { flows, queue, counters, delay }) = fast_path(run, index, true) else {
+        let Some(Fast { flows, queue, counters, delay }) = fast_path(run, index, way) else {
             return Ok(false);
         };
         let Kept { feeds, arrivals, crossing, events, .. } = &mut **kept;
@@ -411,9 +418,16 @@ impl Driver<'_> {
         arrivals.clear(until.since(from).as_ns() << SOURCE_BITS);
         for &source in sources {
             let (flow, data) = source.host();
-            for (at, packet) in flows[flow].on_the_way(data).iter().take_while(|(at, _)| *at < until) {
-                arrivals.push(at.since(from).as_ns() << SOURCE_BITS | crossing.len() as u64);
-                crossing.push((packet.bytes.into(), Time::NEVER));
+            let Flow { sending, receiving, losses, .. } = &mut flows[flow];
+            let pipe = if data { &sending.outgoing } else { &receiving.outgoing };
+            for (at, packet) in pipe.iter().take_while(|(at, _)| *at < until) {
+                let mut arrival = Arrival::new(packet.bytes.into());
+                if way == Way::Lossy && losses.strike(index, packet.kind) {
+                    arrival.bytes = 0;
+                } else {
+                    arrivals.push(at.since(from).as_ns() << SOURCE_BITS | crossing.len() as u64);
+                }
+                crossing.push(arrival);
             }
         }
         let keys = arrivals.sorted();
@@ -421,25 +435,33 @@ impl Driver<'_> {
             Arithmetic::Constant(fifo) => offer_all(keys, crossing, from, fifo),
             Arithmetic::Ticking(fifo) => offer_all(keys, crossing, from, fifo),
         }
-        counters.packets_in += crossing.len() as u64;
-        *events += crossing.len() as u64;
-        let mut rest = crossing.iter().map(|&(_, at)| (at != Time::NEVER).then_some(at));
+        counters.packets_in += keys.len() as u64;
+        *events += keys.len() as u64;
+        let mut rest = crossing.iter();
         let mut failed = None;
         for &source in sources {
             let (id, data) = source.host();
             let flow = &mut flows[id];
             if data {
                 while flow.head(true) < until
-                    && let Some(departure) = rest.next()
+                    && let Some(arrival) = rest.next()
                 {
-                    flow.cross_data(|_| departure, counters, delay);
+                    if way == Way::Lossy && arrival.bytes == 0 {
+                        flow.lose(true, counters);
+                    } else {
+                        flow.cross_data(|_| arrival.departure(), counters, delay);
+                    }
                 }
                 feeds.look_at_receiver(id, flow);
             } else {
                 while flow.head(false) < until
-                    && let Some(departure) = rest.next()
+                    && let Some(arrival) = rest.next()
                 {
-                    flow.cross_acks(|_| departure, counters, delay);
+                    if way == Way::Lossy && arrival.bytes == 0 {
+                        flow.lose(false, counters);
+                    } else {
+                        flow.cross_acks(|_| arrival.departure(), counters, delay);
+                    }
                 }
                 feeds.look_at_sender(id, flow);
                 if flow.sending.sender.has_failed() {

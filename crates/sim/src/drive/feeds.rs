@@ -1,7 +1,7 @@
 //! The ends of flows that send to each link: when each of them acts next, and when its first packet arrives.
 
 use super::sources::Source;
-use crate::model::flow::Flow;
+use crate::model::flow::{Flow, Way};
 use longfat_net::Pipe;
 use longfat_units::Time;
 use longfat_wire::SimPacket;
@@ -48,8 +48,8 @@ impl Earliest {
 
 /// The packets that arrive at a link in a batch.
 pub struct Arriving {
-    /// All of them cross only this link, and no loss process.
-    pub direct: bool,
+    /// The worst that any of them meets.
+    pub way: Way,
     /// There are no more than this.
     pub most: usize,
 }
@@ -59,8 +59,8 @@ pub struct Arriving {
 struct Feed {
     ends: Vec<Source>,
     nexts: Vec<Next>,
-    /// Whether packets of each end cross only this link, and no loss process.
-    direct: Vec<bool>,
+    /// What packets of each end meet.
+    ways: Vec<Way>,
     /// The earliest of each block, as last computed.
     blocks: Vec<Earliest>,
     /// Whether something in each block may have changed since.
@@ -72,15 +72,15 @@ struct Feed {
 }
 
 impl Feed {
-    fn add(&mut self, end: Source, direct: bool) -> usize {
+    fn add(&mut self, end: Source, way: Way) -> usize {
         if let Some(place) = self.vacant.pop() {
-            (self.ends[place], self.direct[place], self.mixed) = (end, direct, true);
+            (self.ends[place], self.ways[place], self.mixed) = (end, way, true);
             return place;
         }
         self.mixed |= self.ends.last().is_some_and(|&last| order(last) > order(end));
         let place = self.ends.len();
         self.ends.push(end);
-        self.direct.push(direct);
+        self.ways.push(way);
         self.nexts.push(Next::NEVER);
         if place.is_multiple_of(BLOCK) {
             self.blocks.push(Earliest::of(&[]));
@@ -138,13 +138,13 @@ impl Feed {
 
     fn arriving(&mut self, until: Time, sources: &mut Vec<Source>) -> Arriving {
         self.refresh();
-        let (before, mut arriving) = (sources.len(), Arriving { direct: true, most: 0 });
+        let (before, mut arriving) = (sources.len(), Arriving { way: Way::Plain, most: 0 });
         for block in (0..self.blocks.len()).filter(|&block| self.blocks[block].head < until) {
             for place in BLOCK * block..self.ends.len().min(BLOCK * (block + 1)) {
                 let next = self.nexts[place];
                 if next.head < until {
                     sources.push(self.ends[place]);
-                    arriving.direct &= self.direct[place];
+                    arriving.way = arriving.way.max(self.ways[place]);
                     arriving.most += next.sent;
                 }
             }
@@ -191,17 +191,17 @@ impl Feeds {
 
     fn admit_end(&mut self, index: usize, end: Source, flow: &Flow) -> Place {
         let is_sender = end.host().1;
-        let direct = flow.crosses_one_link(is_sender);
+        let way = flow.way(is_sender);
         let link = if is_sender { flow.route.forward[0] } else { flow.route.reverse[0] };
         match self.places.get(index).map(|places| places[usize::from(!is_sender)]) {
             Some((old, place)) if old == link => {
-                self.links[link].direct[place] = direct;
+                self.links[link].ways[place] = way;
                 return (link, place);
             }
             Some((old, place)) => self.links[old].remove(place),
             None => {}
         }
-        (link, self.links[link].add(end, direct))
+        (link, self.links[link].add(end, way))
     }
 
     /// Notes when both ends of a flow act next.
@@ -278,7 +278,7 @@ mod tests {
                     }
                     continue;
                 };
-                let place = model.get(&key).map_or_else(|| feed.add(end, true), |known| known.0);
+                let place = model.get(&key).map_or_else(|| feed.add(end, Way::Plain), |known| known.0);
                 feed.set(place, Next { wake: Time::from_ns(wake), head: Time::from_ns(head), sent: 1 });
                 model.insert(key, (place, wake, head));
                 let until = 4;

@@ -29,6 +29,7 @@ impl Departures for TickingFifo {
 
 /// The way from few hosts over a link that has arithmetic departures.
 pub struct Road<'a> {
+    pub link: usize,
     pub flows: &'a mut [Flow],
     pub sources: &'a [Source],
     pub heads: [Time; FEW_SOURCES],
@@ -38,41 +39,70 @@ pub struct Road<'a> {
 }
 
 impl Road<'_> {
-    /// Takes all arrivals through the queue and over the link. Returns how many there were.
+    /// Takes all arrivals through the queue and over the link; some may meet a loss process first if `LOSSY`. Returns
+    /// how many came to the queue.
     #[inline(always)]
-    pub fn cross(&mut self, queue: &mut impl Departures) -> u64 {
-        let Road { flows, sources, heads, until, counters, delay } = self;
-        let mut events = 0;
+    pub fn cross<const LOSSY: bool>(&mut self, queue: &mut impl Departures) -> u64 {
+        let Road { link, flows, sources, heads, until, counters, delay } = self;
+        let mut arrived = 0;
         while let Some((first, mut now)) = earliest(heads, *until) {
             let (flow, data) = sources[first].host();
             let flow = &mut flows[flow];
             // usually several packets of one source come before the next one of another
             let turn = turn(heads, first, *until);
+            let mut offer = |now, bytes| {
+                arrived += 1;
+                queue.offer(now, bytes)
+            };
             // a loop of its own for each direction, so that none asks which one it is for every packet
-            if data {
+            if LOSSY {
                 while now < turn {
-                    now = flow.cross_data(|bytes| queue.offer(now, bytes), counters, *delay);
-                    events += 1;
+                    now = flow.cross_lossy((*link, data), |bytes| offer(now, bytes), counters, *delay);
+                }
+            } else if data {
+                while now < turn {
+                    now = flow.cross_data(|bytes| offer(now, bytes), counters, *delay);
                 }
             } else {
                 while now < turn {
-                    now = flow.cross_acks(|bytes| queue.offer(now, bytes), counters, *delay);
-                    events += 1;
+                    now = flow.cross_acks(|bytes| offer(now, bytes), counters, *delay);
                 }
             }
             heads[first] = now;
         }
-        counters.packets_in += events;
-        events
+        counters.packets_in += arrived;
+        arrived
+    }
+}
+
+/// An arrival at a link in a batch.
+pub struct Arrival {
+    /// IP bytes; 0 if a loss process took it, and the queue never saw it.
+    pub bytes: u32,
+    /// When it departs; never if the queue dropped it.
+    departs_at: Time,
+}
+
+impl Arrival {
+    /// One that has no departure yet.
+    #[inline(always)]
+    pub const fn new(bytes: u32) -> Self {
+        Arrival { bytes, departs_at: Time::NEVER }
+    }
+
+    /// When it departs, if it does.
+    #[inline(always)]
+    pub fn departure(&self) -> Option<Time> {
+        (self.departs_at != Time::NEVER).then_some(self.departs_at)
     }
 }
 
 /// Asks a queue, in the order of the keys, when each arrival departs.
 #[inline(always)]
-pub fn offer_all(keys: &[u64], crossing: &mut [(u32, Time)], from: Time, queue: &mut impl Departures) {
+pub fn offer_all(keys: &[u64], crossing: &mut [Arrival], from: Time, queue: &mut impl Departures) {
     for &key in keys {
         let now = from + Interval::from_ns(key >> SOURCE_BITS);
-        let (bytes, departure) = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
-        *departure = queue.offer(now, *bytes).unwrap_or(Time::NEVER);
+        let Arrival { bytes, departs_at } = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
+        *departs_at = queue.offer(now, *bytes).unwrap_or(Time::NEVER);
     }
 }

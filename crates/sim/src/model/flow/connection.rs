@@ -45,6 +45,17 @@ impl Route {
     }
 }
 
+/// What a connection's data, or its acknowledgements, meet on their path.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Way {
+    /// A single link.
+    Plain,
+    /// A single link, and loss processes there or on the way back.
+    Lossy,
+    /// Several links.
+    Long,
+}
+
 /// A connection in the simulator.
 #[repr(C, align(64))] // what a usual packet needs lies together, in few cache lines
 pub struct Flow {
@@ -261,11 +272,52 @@ impl Flow {
         under_way <= 0 && self.receiving.last_arrival() < now && self.receiving.receiver.is_silent()
     }
 
-    /// Whether its data (or acknowledgements) cross a single link, and no loss process is on its path.
-    #[inline]
-    pub fn crosses_one_link(&self, data: bool) -> bool {
+    /// What its data (or acknowledgements) meet on their path.
+    pub fn way(&self, data: bool) -> Way {
         let path = if data { &self.route.forward } else { &self.route.reverse };
-        path.len() == 1 && self.losses.is_empty()
+        match (path.len(), self.losses.is_empty()) {
+            (1, true) => Way::Plain,
+            (1, false) => Way::Lossy,
+            _ => Way::Long,
+        }
+    }
+
+    /// A loss process on a link takes the first of its data packets (or acknowledgements) on the way there. Returns
+    /// when the next one reaches the link.
+    #[inline(never)]
+    pub fn lose(&mut self, data: bool, counters: &mut LinkCounters) -> Time {
+        let pipe = if data { &mut self.sending.outgoing } else { &mut self.receiving.outgoing };
+        if let Some(packet) = pipe.pop() {
+            counters.packets_lost += 1;
+            self.drop(packet.kind);
+        }
+        self.head(data)
+    }
+
+    /// Returns whether a loss process on this link takes the first of its data packets (or acknowledgements) on the way there.
+    #[inline]
+    fn strike(&mut self, link: usize, data: bool) -> bool {
+        let kind = self.on_the_way(data).first().map(|packet| packet.kind);
+        kind.is_some_and(|kind| self.losses.strike(link, kind))
+    }
+
+    /// The first of its data packets (or acknowledgements) comes to a link where loss processes may be. Otherwise as
+    /// [`Flow::cross_data`] and [`Flow::cross_acks`].
+    #[inline(always)]
+    pub fn cross_lossy(
+        &mut self,
+        (link, data): (usize, bool),
+        depart: impl FnOnce(u32) -> Option<Time>,
+        counters: &mut LinkCounters,
+        delay: Interval,
+    ) -> Time {
+        if self.strike(link, data) {
+            self.lose(data, counters)
+        } else if data {
+            self.cross_data(depart, counters, delay)
+        } else {
+            self.cross_acks(depart, counters, delay)
+        }
     }
 
     /// Counts a packet of this flow that was dropped.
