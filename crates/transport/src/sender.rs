@@ -62,7 +62,7 @@ enum Phase {
 pub struct Sender {
     phase: Phase,
     wants_samples: bool,
-    /// Neither its algorithm nor its options ask for more than the usual care for an acknowledgement in steady flow.
+    /// Neither its algorithm nor its options ask for more than a sample for an acknowledgement in steady flow.
     plain: bool,
     /// Data carry an explicit congestion header.
     explicit: bool,
@@ -159,7 +159,7 @@ impl Sender {
         }
         Sender {
             wants_samples,
-            plain: !wants_samples && !keeps_times && !explicit && !controller.paces(),
+            plain: !models && !keeps_times && !explicit && !controller.paces(),
             explicit,
             quick_start: None,
             receiver_window: config.max_window as u64,

@@ -1,5 +1,5 @@
-//! The usual acknowledgement: the flow is steady, nothing is lost or in doubt, nobody looks at samples. What
-//! [`Sender::on_packet`] does then, and nothing else.
+//! The usual acknowledgement: the flow is steady, and nothing is lost or in doubt. What [`Sender::on_packet`] does
+//! then, and nothing else.
 
 use super::transmission::Outbox;
 use super::{Happened, Phase, Sender};
@@ -30,11 +30,17 @@ impl Sender {
         let newly = self.board.advance(packet.seq);
         let rtt = self.rtt.sample(packet.stamp, now);
         self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
-        if self.limited {
+        if self.limited || self.wants_samples {
             let acked = self.growth(newly, newly);
             let ack = self.describe(now, packet, acked, newly, Some(rtt));
-            self.controller.on_ack(&ack, &mut self.window);
-            self.check("on_ack", now);
+            if self.wants_samples {
+                self.controller.on_sample(&ack);
+                self.check_sampling(now);
+            }
+            if self.limited {
+                self.controller.on_ack(&ack, &mut self.window);
+                self.check("on_ack", now);
+            }
         }
         if packet.seq == self.end {
             self.phase = Phase::Done;
