@@ -252,23 +252,20 @@ impl<P: Packet> DualPi2<P> {
         Some((side, since, packet, change))
     }
 
-    /// Marks or drops a packet that is about to leave, if it has to be. Returns it unless it was dropped.
-    fn judge(&mut self, side: Side, span: Interval, packet: P, out: &mut dyn Sink<P>) -> Option<P> {
+    /// Whether a packet that is about to leave has to carry a signal: if so, whether a mark will do, and why.
+    fn verdict(&mut self, side: Side, span: Interval) -> Option<(bool, DropReason)> {
         let few = self.bytes() < FEW_PACKETS * u64::from(self.max_packet);
         let coupled = coupled(if few { 0.0 } else { self.probability }, self.k);
         let overload = coupled.overload && self.drops_on_overload;
         if (overload || side == Side::Classic) && self.strikes(coupled.classic) {
-            return signal(packet, self.ecn && !overload, DropReason::Early, out);
+            return Some((self.ecn && !overload, DropReason::Early));
         }
         if side == Side::Classic {
-            return Some(packet);
+            return None;
         }
         let native = if self.low.len() >= self.least_queue { self.native.probability(span) } else { 0.0 };
         let reason = if native > coupled.low { DropReason::Delay } else { DropReason::Early };
-        if self.strikes(native.max(coupled.low)) {
-            return signal(packet, true, reason, out);
-        }
-        Some(packet)
+        self.strikes(native.max(coupled.low)).then_some((true, reason))
     }
 }
 
@@ -297,16 +294,20 @@ impl<P: Packet> Element<P> for DualPi2<P> {
 
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         loop {
-            let (side, since, packet, change) = self.choose()?;
+            let (side, since, mut packet, change) = self.choose()?;
             let span = now.since(since);
-            if let Some(packet) = self.judge(side, span, packet, out) {
-                self.credit += change;
-                out.waited(span);
-                if side == Side::Low {
-                    out.waited_low(span);
+            if let Some((ecn, reason)) = self.verdict(side, span) {
+                match signal(packet, ecn, reason, out) {
+                    Some(marked) => packet = marked,
+                    None => continue,
                 }
-                return Some(packet);
             }
+            self.credit += change;
+            out.waited(span);
+            if side == Side::Low {
+                out.waited_low(span);
+            }
+            return Some(packet);
         }
     }
 

@@ -124,6 +124,8 @@ impl<P: Packet> FqCoDel<P> {
     }
 
     /// Drops at the head of the queue with the most bytes.
+    #[cold]
+    #[inline(never)] // otherwise each arrival pays for the look at all queues
     fn overflow(&mut self, out: &mut dyn Sink<P>) {
         // of equally fat ones the first; those that are not listed are empty
         let fatness = |&index: &usize| (self.slots[index].queue.bytes(), Reverse(index));

@@ -109,6 +109,8 @@ impl<P: Packet> Sfq<P> {
     }
 
     /// Drops the last packet of the longest queue; among equals that of the first.
+    #[cold]
+    #[inline(never)] // otherwise each arrival pays for the look at all queues
     fn overflow(&mut self, out: &mut dyn Sink<P>) {
         let mut longest = 0;
         for (index, queue) in self.slots.iter().enumerate() {
