@@ -79,6 +79,18 @@ impl<P: Default> Pipe<P> {
         self.slots.get(self.slot(0)).filter(|_| self.len > 0).map(|(_, packet)| packet)
     }
 
+    /// Brings the first packet into the cache. The value says nothing, but whoever uses it makes the processor read.
+    #[inline(always)]
+    pub fn read_first(&self) -> u64 {
+        self.slots.get(self.slot(0)).map_or(0, |(at, _)| at.as_ns())
+    }
+
+    /// The same for the place of the packet that enters next.
+    #[inline(always)]
+    pub fn read_end(&self) -> u64 {
+        self.slots.get(self.slot(self.len)).map_or(0, |(at, _)| at.as_ns())
+    }
+
     /// Discards the packet that arrives next without reading it.
     #[inline(always)]
     pub fn advance(&mut self) {

@@ -21,9 +21,10 @@
 
 use super::agenda::Agenda;
 use super::arrivals::Arrivals;
+use super::crossing::Arrival;
 use super::feeds::{Arriving, Feeds};
 use super::left::Left;
-use super::road::{Arrival, Road, offer_all};
+use super::road::Road;
 use super::sources::{FEW_SOURCES, SOURCE_BITS, Source, arrival, earliest};
 use crate::model::flow::{Flow, Way};
 use crate::model::link::{Arithmetic, LinkCounters};
@@ -34,9 +35,9 @@ use longfat_net::Pipe;
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 
-/// Longest batch, in packets of 1500 bytes on the fastest link: the packets of a batch should stay in the
-/// cache.
-const PACKETS_PER_BATCH: u32 = 2048;
+/// Longest batch, in packets of 1500 bytes on the fastest link: with many flows it has several packets of each, and
+/// with few its packets stay in the cache.
+const PACKETS_PER_BATCH: u32 = 16384;
 /// With this many arrivals at one link in a batch, they are merged one by one: sorting them all would take room
 /// for all of them, and nobody could stop the run meanwhile.
 const MANY_ARRIVALS: usize = 1 << 18;
@@ -50,7 +51,7 @@ pub struct Kept {
     /// Longest batch.
     longest: Interval,
     /// When each end of a flow acts next, by the link that it sends to.
-    feeds: Feeds,
+    pub(super) feeds: Feeds,
     /// From where packets come to each link.
     approaches: Approaches,
     /// The clock of each link: what comes before has been handled.
@@ -62,7 +63,7 @@ pub struct Kept {
     /// Sort keys of this batch's arrivals at one link.
     pub(super) arrivals: Arrivals,
     /// This batch's arrivals at one link, by sources.
-    crossing: Vec<Arrival>,
+    pub(super) crossing: Vec<Arrival>,
     /// What leaves a link that has a lane.
     pub(super) left: Left,
     /// When each session opens its next connection.
@@ -143,15 +144,15 @@ pub fn drive(
 }
 
 /// What the fast path of a link needs.
-struct Fast<'a> {
-    flows: &'a mut [Flow],
-    queue: Arithmetic<'a>,
-    counters: &'a mut LinkCounters,
-    delay: Interval,
+pub(super) struct Fast<'a> {
+    pub flows: &'a mut [Flow],
+    pub queue: Arithmetic<'a>,
+    pub counters: &'a mut LinkCounters,
+    pub delay: Interval,
 }
 
 /// What the fast path needs, in the common case: packets of hosts only, no further link, arithmetic departures.
-fn fast_path(run: &mut Simulation, index: usize, way: Way) -> Option<Fast<'_>> {
+pub(super) fn fast_path(run: &mut Simulation, index: usize, way: Way) -> Option<Fast<'_>> {
     if run.messages.is_some() || way == Way::Long {
         return None; // each packet that comes to a link has to be counted, or needs to know where to go
     }
@@ -397,79 +398,6 @@ impl Driver<'_> {
             self.take(now, index, source);
         }
         self.kept.arrivals = all;
-    }
-
-    /// The arrivals from many sources cross a link that [has a fast path](fast_path): first the link takes all of
-    /// them in order, which needs nothing of the flows but sizes. Then each flow takes its own, one after the other,
-    /// so that it comes into the cache once. Returns false if the link has no fast path.
-    fn cross(
-        &mut self,
-        index: usize,
-        sources: &[Source],
-        (from, until): (Time, Time),
-        way: Way,
-    ) -> Result<bool, RunError> {
-        let Driver { run, kept, .. } = self;
-        let Some(Fast { flows, queue, counters, delay }) = fast_path(run, index, way) else {
-            return Ok(false);
-        };
-        let Kept { feeds, arrivals, crossing, events, .. } = &mut **kept;
-        crossing.clear();
-        arrivals.clear(until.since(from).as_ns() << SOURCE_BITS);
-        for &source in sources {
-            let (flow, data) = source.host();
-            let Flow { sending, receiving, losses, .. } = &mut flows[flow];
-            let pipe = if data { &sending.outgoing } else { &receiving.outgoing };
-            for (at, packet) in pipe.iter().take_while(|(at, _)| *at < until) {
-                let mut arrival = Arrival::new(packet.bytes.into());
-                if way == Way::Lossy && losses.strike(index, packet.kind) {
-                    arrival.bytes = 0;
-                } else {
-                    arrivals.push(at.since(from).as_ns() << SOURCE_BITS | crossing.len() as u64);
-                }
-                crossing.push(arrival);
-            }
-        }
-        let keys = arrivals.sorted();
-        match queue {
-            Arithmetic::Constant(fifo) => offer_all(keys, crossing, from, fifo),
-            Arithmetic::Ticking(fifo) => offer_all(keys, crossing, from, fifo),
-        }
-        counters.packets_in += keys.len() as u64;
-        *events += keys.len() as u64;
-        let mut rest = crossing.iter();
-        let mut failed = None;
-        for &source in sources {
-            let (id, data) = source.host();
-            let flow = &mut flows[id];
-            if data {
-                while flow.head(true) < until
-                    && let Some(arrival) = rest.next()
-                {
-                    if way == Way::Lossy && arrival.bytes == 0 {
-                        flow.lose(true, counters);
-                    } else {
-                        flow.cross_data(|_| arrival.departure(), counters, delay);
-                    }
-                }
-                feeds.look_at_receiver(id, flow);
-            } else {
-                while flow.head(false) < until
-                    && let Some(arrival) = rest.next()
-                {
-                    if way == Way::Lossy && arrival.bytes == 0 {
-                        flow.lose(false, counters);
-                    } else {
-                        flow.cross_acks(|_| arrival.departure(), counters, delay);
-                    }
-                }
-                feeds.look_at_sender(id, flow);
-                if flow.sending.sender.has_failed() {
-                    failed = failed.or(Some(id));
-                }
-            }
-        }
-        failed.map_or(Ok(true), |id| self.run.check_algorithm(id).map(|()| true))
     }
 
     /// Collects the arrivals from these sources before `until`.

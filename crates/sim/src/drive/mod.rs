@@ -7,6 +7,7 @@ use longfat_units::{Interval, Time};
 mod agenda;
 mod arrivals;
 pub mod batches;
+mod crossing;
 pub mod events;
 mod feeds;
 mod lanes;

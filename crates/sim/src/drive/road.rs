@@ -1,7 +1,7 @@
 //! The quick way of a batch over a link whose departures are arithmetic: the queue sees sizes only, and each
 //! packet goes straight to the end that it is for.
 
-use super::sources::{FEW_SOURCES, SOURCE_BITS, Source, earliest, turn};
+use super::sources::{FEW_SOURCES, Source, earliest, turn};
 use crate::model::flow::Flow;
 use crate::model::link::LinkCounters;
 use longfat_net::{ConstantFifo, TickingFifo};
@@ -72,37 +72,5 @@ impl Road<'_> {
         }
         counters.packets_in += arrived;
         arrived
-    }
-}
-
-/// An arrival at a link in a batch.
-pub struct Arrival {
-    /// IP bytes; 0 if a loss process took it, and the queue never saw it.
-    pub bytes: u32,
-    /// When it departs; never if the queue dropped it.
-    departs_at: Time,
-}
-
-impl Arrival {
-    /// One that has no departure yet.
-    #[inline(always)]
-    pub const fn new(bytes: u32) -> Self {
-        Arrival { bytes, departs_at: Time::NEVER }
-    }
-
-    /// When it departs, if it does.
-    #[inline(always)]
-    pub fn departure(&self) -> Option<Time> {
-        (self.departs_at != Time::NEVER).then_some(self.departs_at)
-    }
-}
-
-/// Asks a queue, in the order of the keys, when each arrival departs.
-#[inline(always)]
-pub fn offer_all(keys: &[u64], crossing: &mut [Arrival], from: Time, queue: &mut impl Departures) {
-    for &key in keys {
-        let now = from + Interval::from_ns(key >> SOURCE_BITS);
-        let Arrival { bytes, departs_at } = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
-        *departs_at = queue.offer(now, *bytes).unwrap_or(Time::NEVER);
     }
 }

@@ -260,6 +260,31 @@ impl Flow {
         if data { &self.sending.outgoing } else { &self.receiving.outgoing }
     }
 
+    /// Brings what a usual packet needs into the cache: data at the receiver, or an acknowledgement at the sender. As
+    /// [`Pipe::read_first`].
+    #[inline(always)]
+    pub fn read(&self, data: bool) -> u64 {
+        let Flow { receiving, sending, .. } = self;
+        let times = if data {
+            [
+                receiving.incoming.head(),
+                receiving.last_arrival(),
+                receiving.receiver.wake(),
+                sending.outgoing.head(),
+            ]
+        } else {
+            [sending.incoming.head(), sending.stop_at, sending.sender.wake(), receiving.outgoing.head()]
+        };
+        let others = if data {
+            receiving.outgoing.read_end() ^ receiving.receiver.received_bytes()
+        } else {
+            let counted = sending.sender.counters().packets_sent ^ sending.sender.acked_bytes();
+            let floats = sending.sender.window().cwnd.to_bits() ^ sending.sender.srtt().as_ns();
+            sending.outgoing.read_end() ^ counted ^ floats
+        };
+        times.into_iter().fold(others, |all, time| all ^ time.as_ns())
+    }
+
     /// When the first of its data packets (or acknowledgements) reaches a link.
     #[inline]
     pub const fn head(&self, data: bool) -> Time {
