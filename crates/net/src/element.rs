@@ -55,18 +55,6 @@ pub trait Element<P: Packet> {
     /// The link is free and asks for the next packet; the element may drop some on the way to it. An element
     /// that has packets but returns none gets this call again after the next arrival or timer.
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P>;
-    /// [`Element::arrive`]. Returns the packets and bytes that then wait: one call instead of three.
-    #[inline]
-    fn arrive_and_count(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) -> (u64, u64) {
-        self.arrive(now, packet, out);
-        (self.packets(), self.bytes())
-    }
-    /// [`Element::next`], likewise.
-    #[inline]
-    fn next_and_count(&mut self, now: Time, out: &mut dyn Sink<P>) -> (Option<P>, (u64, u64)) {
-        let next = self.next(now, out);
-        (next, (self.packets(), self.bytes()))
-    }
     /// Packets waiting.
     fn packets(&self) -> u64;
     /// Bytes waiting.

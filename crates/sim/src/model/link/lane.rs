@@ -65,7 +65,8 @@ impl<'a, P: Packet> Lane<'a, P> {
         self.elements.withheld = false;
         if let Some(installed) = self.elements.chain.first_mut() {
             let mut out = Out::new(exit, self.counters, &mut installed.timer_at);
-            self.waiting = installed.element.arrive_and_count(now, packet, &mut out);
+            installed.element.arrive(now, packet, &mut out);
+            self.waiting = (installed.element.packets(), installed.element.bytes());
         }
         self.act(now, exit);
     }
@@ -95,9 +96,9 @@ impl<'a, P: Packet> Lane<'a, P> {
     fn serve(&mut self, now: Time, exit: &mut impl Exit<P>) {
         let Some(installed) = self.elements.chain.first_mut() else { return };
         let mut out = Out::new(exit, self.counters, &mut installed.timer_at);
-        let (next, waiting) = installed.element.next_and_count(now, &mut out);
+        let next = installed.element.next(now, &mut out);
         let (waited, waited_low) = (out.waited, out.waited_low);
-        self.waiting = waiting;
+        self.waiting = (installed.element.packets(), installed.element.bytes());
         self.elements.withheld = next.is_none();
         if let Some(packet) = next {
             self.elements.transmit(now, packet.bytes(), waited, waited_low, self.counters);
