@@ -65,23 +65,24 @@ impl ConstantFifo {
     /// Lets everything leave the queue whose transmission has started by `now`.
     #[inline(always)]
     fn settle(&mut self, now: Time) {
-        if self.next_start > now {
-            return;
-        }
-        // copies, which stay in registers
-        let (mut start, mut first, mut occupancy) = (self.next_start, self.first, self.occupancy);
-        while start <= now {
-            occupancy.leave(start, first.bytes);
-            start = start.later_by(first.transmission);
-            first.packets -= 1;
-            if first.packets == 0 {
-                match self.behind.pop_front() {
-                    Some(next) => first = next,
-                    None => start = Time::NEVER,
-                }
+        while self.next_start <= now {
+            self.occupancy.leave(self.next_start, self.first.bytes);
+            self.next_start = self.next_start.later_by(self.first.transmission);
+            self.first.packets -= 1;
+            if self.first.packets == 0 {
+                self.go_on();
             }
+            core::hint::black_box(&mut *self);
         }
-        (self.next_start, self.first, self.occupancy) = (start, first, occupancy);
+    }
+
+    /// The last of the first waiting packets of one size has left.
+    #[inline(never)]
+    fn go_on(&mut self) {
+        match self.behind.pop_front() {
+            Some(next) => self.first = next,
+            None => self.next_start = Time::NEVER,
+        }
     }
 
     /// A packet whose transmission starts at `free_at` waits behind the others.
