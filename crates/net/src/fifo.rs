@@ -70,15 +70,16 @@ impl ConstantFifo {
             self.next_start = self.next_start.later_by(self.first.transmission);
             self.first.packets -= 1;
             if self.first.packets == 0 {
-                self.go_on();
+                self.next_size();
             }
+            // keeps the state in memory: mostly one or two packets leave, and copies in registers would cost more
             core::hint::black_box(&mut *self);
         }
     }
 
     /// The last of the first waiting packets of one size has left.
     #[inline(never)]
-    fn go_on(&mut self) {
+    fn next_size(&mut self) {
         match self.behind.pop_front() {
             Some(next) => self.first = next,
             None => self.next_start = Time::NEVER,

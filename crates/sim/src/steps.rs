@@ -1,6 +1,6 @@
 //! A run that pauses.
 //!
-//! The driver is the one of a whole run. Its batches end at a pause, and the ends of lasting flows run no further
+//! The driver is the one of a whole run. Its batches end at a pause, and the ends of the plan's flows run no further
 //! ahead than that, so a pause sees the state just before its own time, and the run goes on as if there had been
 //! none.
 

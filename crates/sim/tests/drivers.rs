@@ -26,6 +26,30 @@ fn a_packet_larger_than_a_queue_in_bytes_is_dropped_by_both() {
 }
 
 #[test]
+fn losses_of_either_direction_strike_alike_at_a_link_with_few_flows_and_with_many() {
+    for (flows, (link, key)) in
+        [2, 9].into_iter().flat_map(|n| [(0, "loss"), (1, "ack_loss")].map(|k| (n, k)))
+    {
+        let many = (0..flows).map(|i| flow(&i.to_string(), "sack")).collect();
+        let mut plan = with(dumbbell(2e7, 60, 4.0, many), json!({"window_s": [1.0, 3.0]}));
+        plan["links"][link][key] = json!({"kind": "random", "probability": 0.02});
+        plan["background"] = json!([web("web", 3)]);
+        let links = run_by_both(&plan).summary.links;
+        assert!(links[link].packets_lost > 10 && links[1 - link].packets_lost == 0, "{flows} {key}");
+    }
+}
+
+#[test]
+fn long_transfers_are_counted_at_bounds_that_they_cross_as_by_the_oracle() {
+    let mut files = with(short("files"), json!({"gap_s": 0.05}));
+    files["flow"]["rtt_s"] = json!(0.2);
+    let mut plan = with(dumbbell(4e6, 40, 8.0, vec![]), json!({"window_s": [2.0, 5.0]}));
+    plan["background"] = json!([files]);
+    let counted = run_by_both(&plan).summary.background.remove(0);
+    assert!(counted.throughput_bps > 3e6, "some are always under way: {counted:?}");
+}
+
+#[test]
 fn background_over_two_links_without_delay_ends_though_no_flow_does_so() {
     let mut plan = dumbbell(1e7, 50, 3.0, vec![flow("a", "sack")]);
     let mut pages = web("web", 3);
@@ -231,7 +255,7 @@ proptest! {
     ) {
         let named = flows.into_iter().enumerate();
         let flows = named.map(|(i, f)| with(f, json!({"name": i.to_string(), "ecn": ecn}))).collect();
-        let mut plan = with(dumbbell(rate_bps, 1, 6.0, flows), json!({"seed": seed, "events": true}));
+        let mut plan = with(dumbbell(rate_bps, 1, 6.0, flows), json!({"seed": seed, "events": true, "window_s": [1.5, 4.7]}));
         plan["links"][1]["ack_loss"] = json!({"kind": "random", "probability": probability});
         plan["links"][0]["loss"] = json!({"kind": "random", "probability": 0.1 * probability});
         for (i, (queue, disturbance)) in queues.into_iter().zip(disturbances).enumerate() {

@@ -131,7 +131,7 @@ fn a_sample_sees_what_was_before_a_change_at_its_time() {
 
 #[test]
 fn watching_a_flow_changes_nothing() {
-    for algorithm in ["sack", "cubic", "bbr", "fast", "xcp"] {
+    for algorithm in ["sack", "cubic", "htcp", "vegas", "illinois", "bbr", "fast", "xcp"] {
         let mut plan = dumbbell(5e6, 20, 10.0, vec![flow("a", algorithm), flow("b", "sack")]);
         if algorithm == "xcp" {
             plan["links"][0] = and(plan["links"][0].clone(), json!({"router": {"kind": "xcp"}}));

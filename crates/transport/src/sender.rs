@@ -62,7 +62,8 @@ enum Phase {
 pub struct Sender {
     phase: Phase,
     wants_samples: bool,
-    /// Neither its algorithm nor its options ask for more than a sample for an acknowledgement in steady flow.
+    /// Neither its algorithm nor its options ask for more than a sample for an acknowledgement in steady flow. Never
+    /// with a user's own algorithm, as that may pace.
     plain: bool,
     /// Data carry an explicit congestion header.
     explicit: bool,

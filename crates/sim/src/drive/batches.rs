@@ -21,7 +21,7 @@
 
 use super::agenda::Agenda;
 use super::arrivals::Arrivals;
-use super::crossing::Arrival;
+use super::crossing::Crossing;
 use super::feeds::{Arriving, Feeds};
 use super::left::Left;
 use super::road::Road;
@@ -35,8 +35,8 @@ use longfat_net::Pipe;
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 
-/// Longest batch, in packets of 1500 bytes on the fastest link: with many flows it has several packets of each, and
-/// with few its packets stay in the cache.
+/// Longest batch, in packets of 1500 bytes on the fastest link (measured, docs/performance.md): each of ten thousand
+/// flows has several packets in it, and with few flows its length makes no difference.
 const PACKETS_PER_BATCH: u32 = 16384;
 /// With this many arrivals at one link in a batch, they are merged one by one: sorting them all would take room
 /// for all of them, and nobody could stop the run meanwhile.
@@ -63,7 +63,7 @@ pub struct Kept {
     /// Sort keys of this batch's arrivals at one link.
     pub(super) arrivals: Arrivals,
     /// This batch's arrivals at one link, by sources.
-    pub(super) crossing: Vec<Arrival>,
+    pub(super) crossing: Vec<Crossing>,
     /// What leaves a link that has a lane.
     pub(super) left: Left,
     /// When each session opens its next connection.
@@ -125,7 +125,7 @@ pub fn drive(
         let probe = driver.run.next_probe();
         let now = driver.next_event().min(probe);
         if now >= to {
-            return Ok(());
+            return driver.run.check_algorithms(); // those that failed at the last packets of a link with a lane
         }
         if now == probe {
             driver.run.probe(now);
@@ -213,6 +213,7 @@ impl Driver<'_> {
         let until = self.requests(from, until)?;
         for link in 0..self.run.links.len() {
             self.link(link, from, until)?;
+            self.poll_seldom()?;
         }
         Ok(())
     }

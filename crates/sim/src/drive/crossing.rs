@@ -10,22 +10,25 @@ use crate::model::link::Arithmetic;
 use crate::results::outcome::RunError;
 use longfat_units::{Interval, Time};
 
-/// From this many sources on, what they need is seldom in the cache.
+/// From this many sources on, what they need is seldom in the cache (chosen here).
 const MANY: usize = 512;
-/// The first packets of so many sources are read before the loop over them.
+/// The first packets of so many sources are read before the loop over them (chosen here).
 const PIPES_AHEAD: usize = 32;
-/// The state of so many flows is read before the loop over them.
+/// The state of so many flows is read before the loop over them (chosen here; some ten lines of the cache each).
 const FLOWS_AHEAD: usize = 8;
 
-/// An arrival at a link in a batch.
-pub struct Arrival {
-    /// IP bytes; 0 if a loss process took it, and the queue never saw it.
+/// A packet that crosses a link in a batch.
+pub struct Crossing {
+    /// IP bytes, or [`Crossing::LOST`].
     bytes: u32,
     /// When it departs; never if the queue dropped it.
     departs_at: Time,
 }
 
-impl Arrival {
+impl Crossing {
+    /// No packet is this small: a loss process took it, and the queue never saw it.
+    const LOST: u32 = 0;
+
     /// When it departs, if it does.
     #[inline(always)]
     fn departure(&self) -> Option<Time> {
@@ -59,13 +62,13 @@ impl Driver<'_> {
                 let Flow { sending, receiving, losses, .. } = &mut flows[flow];
                 let pipe = if data { &sending.outgoing } else { &receiving.outgoing };
                 for (at, packet) in pipe.iter().take_while(|(at, _)| *at < until) {
-                    let mut arrival = Arrival { bytes: packet.bytes.into(), departs_at: Time::NEVER };
+                    let mut new = Crossing { bytes: packet.bytes.into(), departs_at: Time::NEVER };
                     if way == Way::Lossy && losses.strike(index, packet.kind) {
-                        arrival.bytes = 0;
+                        new.bytes = Crossing::LOST;
                     } else {
                         arrivals.push(at.since(from).as_ns() << SOURCE_BITS | crossing.len() as u64);
                     }
-                    crossing.push(arrival);
+                    crossing.push(new);
                 }
             }
         }
@@ -75,7 +78,7 @@ impl Driver<'_> {
             Arithmetic::Ticking(fifo) => offer_all(keys, crossing, from, fifo),
         }
         counters.packets_in += keys.len() as u64;
-        *events += keys.len() as u64;
+        *events += crossing.len() as u64;
         let mut rest = crossing.iter();
         let mut failed = None;
         for group in sources.chunks(FLOWS_AHEAD) {
@@ -86,14 +89,14 @@ impl Driver<'_> {
                 let (id, data) = source.host();
                 let flow = &mut flows[id];
                 while flow.head(data) < until
-                    && let Some(arrival) = rest.next()
+                    && let Some(packet) = rest.next()
                 {
-                    if way == Way::Lossy && arrival.bytes == 0 {
+                    if way == Way::Lossy && packet.bytes == Crossing::LOST {
                         flow.lose(data, counters);
                     } else if data {
-                        flow.cross_data(|_| arrival.departure(), counters, delay);
+                        flow.cross_data(|_| packet.departure(), counters, delay);
                     } else {
-                        flow.cross_acks(|_| arrival.departure(), counters, delay);
+                        flow.cross_acks(|_| packet.departure(), counters, delay);
                     }
                 }
                 if data {
@@ -123,10 +126,10 @@ fn read(flows: &[Flow], sources: &[Source], what: impl Fn(&Flow, bool) -> u64) {
 
 /// Asks a queue, in the order of the keys, when each arrival departs.
 #[inline(always)]
-fn offer_all(keys: &[u64], crossing: &mut [Arrival], from: Time, queue: &mut impl Departures) {
+fn offer_all(keys: &[u64], crossing: &mut [Crossing], from: Time, queue: &mut impl Departures) {
     for &key in keys {
         let now = from + Interval::from_ns(key >> SOURCE_BITS);
-        let Arrival { bytes, departs_at } = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
+        let Crossing { bytes, departs_at } = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
         *departs_at = queue.offer(now, *bytes).unwrap_or(Time::NEVER);
     }
 }

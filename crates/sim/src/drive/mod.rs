@@ -50,7 +50,8 @@ impl Drive {
         }
     }
 
-    /// The run will pause at `until`: lasting flows, whose ends may run ahead, do so no further than that.
+    /// The run will pause at `until`: the ends of the plan's flows run no further ahead than that. Those of background
+    /// connections may, since nobody looks at them in a pause.
     pub fn pause_at(&mut self, run: &mut Simulation, until: Time) -> Result<(), RunError> {
         let Drive::Batches(kept) = self else { return Ok(()) };
         for index in 0..run.plan.flows().len() {

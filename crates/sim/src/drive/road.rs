@@ -40,11 +40,11 @@ pub struct Road<'a> {
 
 impl Road<'_> {
     /// Takes all arrivals through the queue and over the link; some may meet a loss process first if `LOSSY`. Returns
-    /// how many came to the queue.
+    /// how many there were.
     #[inline(always)]
     pub fn cross<const LOSSY: bool>(&mut self, queue: &mut impl Departures) -> u64 {
         let Road { link, flows, sources, heads, until, counters, delay } = self;
-        let mut arrived = 0;
+        let (mut arrived, lost_before) = (0, counters.packets_lost);
         while let Some((first, mut now)) = earliest(heads, *until) {
             let (flow, data) = sources[first].host();
             let flow = &mut flows[flow];
@@ -71,6 +71,6 @@ impl Road<'_> {
             heads[first] = now;
         }
         counters.packets_in += arrived;
-        arrived
+        arrived + counters.packets_lost - lost_before
     }
 }

@@ -30,7 +30,7 @@ impl Simulation {
     }
 
     /// The last bit of a packet leaves link `index` at `departure`: sends the packet on. Returns the flow if
-    /// the packet is on the way to one of its ends. With `ahead`, ends of lasting flows take it at once.
+    /// the packet is on the way to one of its ends. With `ahead`, that end takes it at once if it may.
     pub(crate) fn pass_on(
         &mut self,
         index: usize,

@@ -229,6 +229,11 @@ impl Simulation {
         if self.flows[index].sending.sender.has_failed() { Err(self.failure(index)) } else { Ok(()) }
     }
 
+    /// Fails if the algorithm of any flow has failed.
+    pub(crate) fn check_algorithms(&mut self) -> Result<(), RunError> {
+        (0..self.flows.len()).try_for_each(|index| self.check_algorithm(index))
+    }
+
     #[cold]
     fn failure(&mut self, index: usize) -> RunError {
         let reason = self.flows[index].sending.sender.take_failure().unwrap_or_default();

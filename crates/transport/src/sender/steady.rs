@@ -35,7 +35,6 @@ impl Sender {
             let ack = self.describe(now, packet, acked, newly, Some(rtt));
             if self.wants_samples {
                 self.controller.on_sample(&ack);
-                self.check_sampling(now);
             }
             if self.limited {
                 self.controller.on_ack(&ack, &mut self.window);

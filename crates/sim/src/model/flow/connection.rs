@@ -50,7 +50,7 @@ impl Route {
 pub enum Way {
     /// A single link.
     Plain,
-    /// A single link, and loss processes there or on the way back.
+    /// A single link, and the connection meets loss processes, perhaps only the other way.
     Lossy,
     /// Several links.
     Long,
@@ -109,8 +109,8 @@ pub struct Opening<'a> {
 }
 
 impl Flow {
-    /// A connection as planned, with this carrier. It takes 2 KiB, and web traffic opens connections for every few
-    /// packets, so it is built where the caller needs it.
+    /// A connection as planned, with this carrier. Inlined to save copies of 2 KiB: web traffic opens a connection for
+    /// every few packets.
     #[inline(always)]
     pub fn new(plan: &CheckedConnection, opening: &Opening<'_>, carrier: Carrier<'_>) -> Self {
         let Opening { id, streams, bytes, start, links, times } = *opening;
@@ -260,8 +260,8 @@ impl Flow {
         if data { &self.sending.outgoing } else { &self.receiving.outgoing }
     }
 
-    /// Brings what a usual packet needs into the cache: data at the receiver, or an acknowledgement at the sender. As
-    /// [`Pipe::read_first`].
+    /// Brings what a usual packet needs into the cache: data at the receiver, or an acknowledgement at the sender. The
+    /// value says nothing, as with [`Pipe::read_first`].
     #[inline(always)]
     pub fn read(&self, data: bool) -> u64 {
         let Flow { receiving, sending, .. } = self;
@@ -319,7 +319,7 @@ impl Flow {
         self.head(data)
     }
 
-    /// Returns whether a loss process on this link takes the first of its data packets (or acknowledgements) on the way there.
+    /// Asks the loss processes on this link whether they take the data packet (or acknowledgement) that comes next.
     #[inline]
     fn strike(&mut self, link: usize, data: bool) -> bool {
         let kind = self.on_the_way(data).first().map(|packet| packet.kind);

@@ -1,6 +1,6 @@
 //! Snapshots of ends that run ahead.
 //!
-//! The ends of lasting flows run ahead of the rest of a run. Each keeps a snapshot of itself for every sample
+//! The ends of flows run ahead of the rest of a run. Each keeps a snapshot of itself for every sample
 //! time that its clock passes, so that a sample sees the state at its own time.
 
 use longfat_units::{Interval, Time};
