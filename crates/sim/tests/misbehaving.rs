@@ -1,7 +1,7 @@
 //! Receivers and routers that break the rules, with both drivers.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-use crate::common::{and, dumbbell, flow, refusal_of, run_by_both, web, with};
+use crate::common::{and, dumbbell, flow, refusal_of, run_by_both, short, web, with};
 use longfat_sim::{FlowSummary, Outcome};
 use serde_json::{Value, json};
 
@@ -135,6 +135,17 @@ fn a_receiver_that_still_has_an_acknowledgement_to_send_keeps_its_index() {
         let outcome = run_by_both(&plan);
         assert!(outcome.summary.background[0].transfers_completed > 100);
     }
+}
+
+#[test]
+fn an_honest_receiver_tells_nothing_of_what_a_lying_one_before_it_at_its_index_told() {
+    let mut divided = with(short("divided"), json!({"gap_s": 0.05}));
+    divided["flow"] = and(divided["flow"].clone(), json!({"receiver": {"divide_acks": 2}}));
+    let honest = with(short("honest"), json!({"gap_s": 0.05}));
+    let mut plan = dumbbell(4e6, 10, 30.0, vec![]);
+    plan["background"] = json!([divided, honest]);
+    let lost = run_by_both(&plan).summary.background.iter().map(|b| b.packets_lost).sum::<u64>();
+    assert!(lost > 500, "{lost}");
 }
 
 #[test]

@@ -406,10 +406,13 @@ impl Receiver {
         (start <= seq && seq < end).then_some((start, end))
     }
 
-    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it.
+    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it. That may
+    /// have been an acknowledgement of another connection, with another receiver.
     #[inline]
     pub fn recycle(&mut self, extra: Box<Extra>) {
-        if extra.explicit.is_none() {
+        let Extra { sack: _, explicit, trail: _, report, message, accurate_ecn, division } = &*extra;
+        let others = report.is_some() || message.is_some() || accurate_ecn.is_some() || division.is_some();
+        if explicit.is_none() && !others {
             self.spare = Some(extra); // holds SACK blocks, and nothing else
         }
     }
