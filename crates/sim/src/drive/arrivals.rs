@@ -1,9 +1,30 @@
 //! The arrivals of a batch at one link, in order.
 
+use longfat_units::Time;
+
 /// Up to so many arrivals are sorted without buckets.
 const FEW: usize = 32;
 /// The most arrivals in one bucket for which sorting by insertion is quicker than any other way.
 const CROWDED: u32 = 24;
+
+/// A packet that crosses a link in a batch.
+pub struct Crossing {
+    /// IP bytes, or [`Crossing::LOST`].
+    pub bytes: u32,
+    /// When it departs; never if the queue dropped it.
+    pub departs_at: Time,
+}
+
+impl Crossing {
+    /// No packet is this small: a loss process took it, and the queue never saw it.
+    pub const LOST: u32 = 0;
+
+    /// When it departs, if it does.
+    #[inline(always)]
+    pub fn departure(&self) -> Option<Time> {
+        (self.departs_at != Time::NEVER).then_some(self.departs_at)
+    }
+}
 
 /// Sort keys of arrivals: the time in the upper bits, the source in the lower ones.
 #[derive(Default)]

@@ -20,8 +20,7 @@
 //! Batches also end where samples are taken, so that samples see the same state with both drivers.
 
 use super::agenda::Agenda;
-use super::arrivals::Arrivals;
-use super::crossing::Crossing;
+use super::arrivals::{Arrivals, Crossing};
 use super::feeds::{Arriving, Feeds};
 use super::left::Left;
 use super::road::Road;

@@ -2,6 +2,7 @@
 //! which needs nothing of the flows but sizes. Then each flow takes its own packets one after the other, so that its
 //! state comes into the cache once.
 
+use super::arrivals::Crossing;
 use super::batches::{Driver, Fast, Kept, fast_path};
 use super::road::Departures;
 use super::sources::{SOURCE_BITS, Source};
@@ -16,25 +17,6 @@ const MANY: usize = 512;
 const PIPES_AHEAD: usize = 32;
 /// The state of so many flows is read before the loop over them (chosen here; some ten lines of the cache each).
 const FLOWS_AHEAD: usize = 8;
-
-/// A packet that crosses a link in a batch.
-pub struct Crossing {
-    /// IP bytes, or [`Crossing::LOST`].
-    bytes: u32,
-    /// When it departs; never if the queue dropped it.
-    departs_at: Time,
-}
-
-impl Crossing {
-    /// No packet is this small: a loss process took it, and the queue never saw it.
-    const LOST: u32 = 0;
-
-    /// When it departs, if it does.
-    #[inline(always)]
-    fn departure(&self) -> Option<Time> {
-        (self.departs_at != Time::NEVER).then_some(self.departs_at)
-    }
-}
 
 impl Driver<'_> {
     /// The arrivals from many sources cross a link that [has a fast path](fast_path). Returns false if the link has
