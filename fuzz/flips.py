@@ -10,6 +10,7 @@ bits.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -165,6 +166,10 @@ def main(number: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) == 3 else 0))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("number", type=int, help="of changes")
+    parser.add_argument("seed", type=int, nargs="?", default=0)
+    asked = parser.parse_args()
+    sys.exit(main(asked.number, asked.seed))
