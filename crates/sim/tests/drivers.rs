@@ -18,6 +18,14 @@ fn a_sample_at_the_very_time_of_a_departure_comes_before_it() {
 }
 
 #[test]
+fn a_transmission_that_begins_at_the_very_end_counts_for_both() {
+    // the sixth of the requests above
+    let request = |i: u32| with(flow(&i.to_string(), "sack"), json!({"access_rate_bps": 1e14}));
+    let outcome = run_by_both(&dumbbell(1e3, 50, 2.4, (0..6).map(request).collect()));
+    assert_eq!(outcome.summary.packets, 6);
+}
+
+#[test]
 fn a_packet_larger_than_a_queue_in_bytes_is_dropped_by_both() {
     let mut plan = dumbbell(1e6, 10, 5.0, vec![flow("a", "sack")]);
     plan["links"][0]["queue"] = json!({"kind": "droptail", "limit_bytes": 1000});

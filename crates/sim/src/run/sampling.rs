@@ -118,7 +118,8 @@ impl Simulation {
             None => self.summarize(end),
         };
         summary.messages = self.messages.as_ref().map(|m| m.counters);
-        summary.packets = self.links.first_mut().map_or(0, |l| l.settle(end).1.packets_out);
+        let after = self.after_end(); // with what begins at the very end
+        summary.packets = self.links.first_mut().map_or(0, |l| l.settle(after).1.packets_out);
         let mut transfers = Series::default();
         self.transfers.sort_by_key(|&(at, index, _)| (at, index));
         self.transfers.iter().for_each(|(_, _, sample)| transfers.push(sample));

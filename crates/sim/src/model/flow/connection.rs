@@ -57,7 +57,7 @@ pub enum Way {
 }
 
 /// A connection in the simulator.
-#[repr(C, align(64))] // what a usual packet needs lies together, in few cache lines
+#[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct Flow {
     /// Where packets go.
     pub route: Route,
