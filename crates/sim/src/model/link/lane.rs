@@ -66,7 +66,7 @@ impl<'a, P: Packet> Lane<'a, P> {
         if let Some(installed) = self.elements.chain.first_mut() {
             let mut out = Out::new(exit, self.counters, &mut installed.timer_at);
             installed.element.arrive(now, packet, &mut out);
-            self.waiting = (installed.element.packets(), installed.element.bytes());
+            self.waiting = self.elements.waiting();
         }
         self.act(now, exit);
     }
@@ -78,7 +78,7 @@ impl<'a, P: Packet> Lane<'a, P> {
             installed.timer_at = Time::NEVER;
             let mut out = Out::new(exit, self.counters, &mut installed.timer_at);
             installed.element.timer(now, &mut out);
-            self.waiting = (installed.element.packets(), installed.element.bytes());
+            self.waiting = self.elements.waiting();
         }
     }
 
@@ -98,7 +98,7 @@ impl<'a, P: Packet> Lane<'a, P> {
         let mut out = Out::new(exit, self.counters, &mut installed.timer_at);
         let next = installed.element.next(now, &mut out);
         let (waited, waited_low) = (out.waited, out.waited_low);
-        self.waiting = (installed.element.packets(), installed.element.bytes());
+        self.waiting = self.elements.waiting();
         self.elements.withheld = next.is_none();
         if let Some(packet) = next {
             self.elements.transmit(now, packet.bytes(), waited, waited_low, self.counters);
