@@ -39,6 +39,8 @@ enum Event {
 #[derive(Clone, Debug)]
 struct Path {
     base_rtt_ms: u64,
+    /// Whether the connection request gave a round-trip time.
+    measured: bool,
     greatest_queue_ms: u64,
     cwnd: f64,
     ssthresh: f64,
@@ -50,9 +52,11 @@ fn paths() -> impl Strategy<Value = Path> {
     let thresholds = || prop_oneof![Just(f64::INFINITY), 2.0..20_000.0_f64];
     let max_ssthresh = prop_oneof![Just(f64::INFINITY), Just(100.0)];
     let limits = prop_oneof![2 => Just(2), 1 => Just(1), 1 => Just(u32::MAX)];
-    (1..400_u64, 1..500_u64, 1.0..20_000.0_f64, thresholds(), max_ssthresh, limits).prop_map(
-        |(base_rtt_ms, greatest_queue_ms, cwnd, ssthresh, max_ssthresh, slow_start_limit)| Path {
+    let measured = prop::bool::weighted(0.8);
+    (1..400_u64, measured, 1..500_u64, 1.0..20_000.0_f64, thresholds(), max_ssthresh, limits).prop_map(
+        |(base_rtt_ms, measured, greatest_queue_ms, cwnd, ssthresh, max_ssthresh, slow_start_limit)| Path {
             base_rtt_ms,
+            measured,
             greatest_queue_ms,
             cwnd,
             ssthresh,
@@ -112,7 +116,7 @@ impl Sender {
         let models = control.is_model_based();
         if models {
             // a request that was sent twice gives no round-trip time
-            let rtt = (!path.base_rtt_ms.is_multiple_of(5)).then_some(base_rtt);
+            let rtt = path.measured.then_some(base_rtt);
             control.on_open(
                 &Opening { now: Time::ZERO + base_rtt, rtt, selective: !path.base_rtt_ms.is_multiple_of(3) },
                 &mut w,
@@ -127,8 +131,8 @@ impl Sender {
             base_rtt,
             greatest_queue: Interval::from_millis(path.greatest_queue_ms),
             slow_start_limit: path.slow_start_limit,
-            srtt: base_rtt,
-            least_rtt: base_rtt,
+            srtt: if path.measured { base_rtt } else { Interval::ZERO },
+            least_rtt: if path.measured { base_rtt } else { Interval::MAX },
             delivered: 0,
             recovering: false,
             models,
@@ -198,7 +202,8 @@ impl Sender {
         self.pass(rtt.scale(1.0 / self.w.cwnd));
         self.delivered += u64::from(acked);
         if measured {
-            self.srtt = self.srtt.scale(0.875) + rtt.scale(0.125);
+            let first = self.srtt == Interval::ZERO;
+            self.srtt = if first { rtt } else { self.srtt.scale(0.875) + rtt.scale(0.125) };
             self.least_rtt = self.least_rtt.min(rtt);
         }
         let in_flight = self.w.cwnd.floor();
@@ -399,6 +404,7 @@ proptest! {
 fn two_instances_fed_alike_end_with_the_same_window() {
     let path = Path {
         base_rtt_ms: 42,
+        measured: true,
         greatest_queue_ms: 20,
         cwnd: 3.0,
         ssthresh: f64::INFINITY,
@@ -416,6 +422,32 @@ fn two_instances_fed_alike_end_with_the_same_window() {
                 sender.w
             };
             assert_eq!(run(), run(), "{} with {given:?}", row.name);
+        }
+    }
+}
+
+#[test]
+fn no_window_leaps_while_no_round_trip_time_is_known() {
+    let path = Path {
+        base_rtt_ms: 400,
+        measured: false,
+        greatest_queue_ms: 20,
+        cwnd: 1000.0,
+        ssthresh: 2.0,
+        max_ssthresh: f64::INFINITY,
+        slow_start_limit: 2,
+    };
+    let script = [
+        Event::Congestion(Cause::Loss),
+        Event::Recovered,
+        Event::Pause { ms: 100_000 },
+        Event::Acks { times: 100, acked: 1, queue: 0.5, measured: false },
+    ];
+    for row in algorithms() {
+        for given in settings(row) {
+            let mut sender = Sender::new(row.instance(&given).unwrap(), &path);
+            script.iter().for_each(|event| sender.step(event));
+            assert!(sender.w.cwnd < 10_000.0, "{} with {given:?}: cwnd is {}", row.name, sender.w.cwnd);
         }
     }
 }

@@ -25,9 +25,9 @@ pub struct Ack {
     /// (RFC 7323) and includes the receiver's wait before a delayed acknowledgement; [`SendingTimes`] and the
     /// flow's `rtt_samples` choose another measurement.
     pub rtt: Option<Interval>,
-    /// The smoothed round-trip time (RFC 6298) including this sample.
+    /// The smoothed round-trip time (RFC 6298) including this sample; zero before the first.
     pub srtt: Interval,
-    /// The least round-trip time seen on this connection, including this sample.
+    /// The least round-trip time seen on this connection, including this sample; [`Interval::MAX`] before the first.
     pub base_rtt: Interval,
     /// The one-way delay of the segment that triggered it, if the receiver reports it.
     pub one_way_delay: Option<Interval>,
@@ -78,9 +78,9 @@ pub struct Congestion {
     pub now: Time,
     /// Segments in flight (RFC 6675 "pipe") at that time.
     pub in_flight: f64,
-    /// The smoothed round-trip time.
+    /// The smoothed round-trip time; zero before the first sample.
     pub srtt: Interval,
-    /// The least round-trip time seen on this connection.
+    /// The least round-trip time seen on this connection; [`Interval::MAX`] before the first sample.
     pub base_rtt: Interval,
 }
 

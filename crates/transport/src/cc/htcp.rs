@@ -198,8 +198,9 @@ impl Htcp {
         }
     }
 
+    /// Before the first round-trip time nothing is scaled, as in Linux.
     fn set_base_rtt(&mut self, base_rtt: Interval) {
-        if base_rtt != self.base_rtt {
+        if base_rtt != self.base_rtt && base_rtt != Interval::MAX {
             self.base_rtt = base_rtt;
             self.scale = base_rtt.as_secs_f64() / self.rtt_reference_s;
         }

@@ -123,9 +123,10 @@ impl Ltcp {
         }
     }
 
+    /// 1 before the first round-trip time.
     #[inline]
     fn scale(&mut self, base_rtt: Interval) -> f64 {
-        if base_rtt != self.base_rtt {
+        if base_rtt != self.base_rtt && base_rtt != Interval::MAX {
             self.base_rtt = base_rtt;
             self.scale = pow(base_rtt.as_secs_f64() / self.rtt_reference_s, self.rtt_exponent);
         }
@@ -279,5 +280,16 @@ mod tests {
             let measured = throughput(exponent, 0.05) / throughput(exponent, 0.1);
             assert!((measured / ratio - 1.0).abs() < 0.06, "{exponent}: {measured}, expected {ratio}");
         }
+    }
+
+    #[test]
+    fn the_exponent_changes_nothing_before_the_first_round_trip_time() {
+        let windows = [0.0, 2.0].map(|exponent| {
+            let mut w = window(1000.0, 2.0);
+            let unmeasured = Ack { rtt: None, srtt: Interval::ZERO, base_rtt: Interval::MAX, ..ack(1.0) };
+            ltcp(&[("rtt_exponent", exponent)]).on_ack(&unmeasured, &mut w);
+            w.cwnd
+        });
+        assert_eq!(windows[0], windows[1]);
     }
 }
