@@ -49,17 +49,17 @@ def main() -> None:
             sys.__unraisablehook__(dropped)
 
     sys.unraisablehook = ignored
-    signal.signal(signal.SIGALRM, again)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as behind a shell's &
-        signal.signal(signal.SIGINT, interrupt)
-    signal.signal(signal.SIGTERM, interrupt)
-    for stream in (sys.stdout, sys.stderr):
-        # an encoding that lacks a character of somebody's name ends no run
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    # numpy would start a thread for each processor, for linear algebra that no command does
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
+        signal.signal(signal.SIGALRM, again)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as behind a shell's &
+            signal.signal(signal.SIGINT, interrupt)
+        signal.signal(signal.SIGTERM, interrupt)
+        for stream in (sys.stdout, sys.stderr):
+            # an encoding that lacks a character of somebody's name ends no run
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        # numpy would start a thread for each processor, for linear algebra that no command does
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from longfat.cli.app import end_code
 
         code = end_code()

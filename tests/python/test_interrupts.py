@@ -409,6 +409,28 @@ def test_a_signal_while_a_text_is_executed_ends_with_the_usual_code(
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "kept\n", "")
 
 
+BEFORE_ITS_WORK = """
+import io, os, signal, sys
+from longfat.__main__ import main
+
+class Out(io.TextIOWrapper):
+    def reconfigure(self, **_):
+        os.kill(os.getpid(), signal.{sent})
+
+sys.stdout = Out(sys.stdout.buffer)
+main()
+"""
+
+
+@pytest.mark.parametrize(("sent", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_before_the_command_line_is_read_ends_the_command_without_a_traceback(
+    sent: str, code: int
+) -> None:
+    command = [sys.executable, "-c", BEFORE_ITS_WORK.format(sent=sent)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", "interrupted\n")
+
+
 AFTER_ITS_WORK = """
 import os, signal, sys
 from longfat import __main__
