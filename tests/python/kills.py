@@ -41,6 +41,9 @@ TERMINATED = {signal.SIGKILL: {-9}, signal.SIGTERM: {143, -15, 0}, signal.SIGINT
 """The exit codes of a command that gets a signal: 0 where it had done its work, and -15, which shells show as
 143 too, where Python had not yet begun with it."""
 
+BEGUN = re.compile(r'longfat/__main__\.py", line \d+, in main')
+"""In a traceback: the command had begun."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -138,11 +141,20 @@ def _kill(
     if codes == TERMINATED[signal.SIGKILL] and running.returncode == 0:
         kind, codes = ENDED_BEFORE, {0}  # the signal met a process that had ended and was not yet reaped
     problems = []
+    if kind.startswith("SIGINT") and _is_of_python(running.returncode, said):
+        return _remains(running.pid, temporary), f"{kind} before its first line"
     if running.returncode not in codes:
         problems.append(f"exit code {running.returncode} after {kind}: {said.strip()[-300:]}")
     if "Traceback" in said:
         problems.append(f"a traceback after {kind}: {said.strip()[-300:]}")
     return problems + _remains(running.pid, temporary), kind
+
+
+def _is_of_python(code: int, said: str) -> bool:
+    """Whether SIGINT ended Python on its way to the command, which cannot answer yet."""
+    if not said:
+        return code == -2
+    return said.endswith("KeyboardInterrupt\n") and not BEGUN.search(said)
 
 
 def _remains(session: int, temporary: Path) -> list[str]:
