@@ -20,18 +20,22 @@ pub struct ConstantFifo {
     /// The waiting packets: the first of one size, and those behind them.
     first: Alike,
     behind: VecDeque<Alike>,
+    /// Packets of this size wait with the first ones; [`NO_SIZE`] if none waits, or some wait behind those.
+    joins: u32,
     free_at: Time,
     /// How long nothing was transmitted before `free_at`.
     idle: Interval,
     occupancy: Occupancy,
-    /// Packets and bytes accepted.
-    packets_in: u64,
-    bytes_in: u64,
-    /// The last packet size and its transmission time: sizes rarely change, and a division is slow.
-    last_size: (u32, Interval),
+    /// Packets and bytes accepted before the last packets of one size.
+    accepted: (u64, u64),
+    /// The last packets accepted, all of one size: sizes rarely change, and the transmission time needs a division.
+    last: Alike,
 }
 
-/// Waiting packets of the same size, one behind the other.
+/// No packet is this large.
+const NO_SIZE: u32 = u32::MAX;
+
+/// Packets of the same size, one behind the other.
 #[derive(Clone, Copy, Debug, Default)]
 struct Alike {
     packets: u64,
@@ -48,12 +52,12 @@ impl ConstantFifo {
             next_start: Time::NEVER,
             first: Alike::default(),
             behind: VecDeque::new(),
+            joins: NO_SIZE,
             free_at: Time::ZERO,
             idle: Interval::ZERO,
             occupancy: Occupancy::default(),
-            packets_in: 0,
-            bytes_in: 0,
-            last_size: (0, Interval::ZERO),
+            accepted: (0, 0),
+            last: Alike::default(),
         }
     }
 
@@ -84,23 +88,32 @@ impl ConstantFifo {
             Some(next) => self.first = next,
             None => self.next_start = Time::NEVER,
         }
+        let alone = self.first.packets > 0 && self.behind.is_empty();
+        self.joins = if alone { self.first.bytes } else { NO_SIZE };
     }
 
-    /// A packet whose transmission starts at `free_at` waits behind the others.
+    /// A packet of the size of `last`, whose transmission starts at `free_at`, waits behind the others.
     #[inline(always)]
-    fn wait(&mut self, now: Time, bytes: u32, transmission: Interval) {
-        if self.occupancy.packets() == 0 {
-            self.next_start = self.free_at;
-            self.first = Alike { packets: 1, bytes, transmission };
-        } else if self.first.bytes == bytes && self.behind.is_empty() {
+    fn wait(&mut self, now: Time) {
+        if self.joins == self.last.bytes {
             self.first.packets += 1;
+        } else if self.occupancy.packets() == 0 {
+            self.next_start = self.free_at;
+            self.first = Alike { packets: 1, ..self.last };
+            self.joins = self.last.bytes;
         } else {
-            match self.behind.back_mut() {
-                Some(last) if last.bytes == bytes => last.packets += 1,
-                _ => self.behind.push_back(Alike { packets: 1, bytes, transmission }),
-            }
+            self.wait_behind();
         }
-        self.occupancy.join(now, bytes);
+        self.occupancy.join(now, self.last.bytes);
+    }
+
+    #[inline(never)]
+    fn wait_behind(&mut self) {
+        self.joins = NO_SIZE;
+        match self.behind.back_mut() {
+            Some(last) if last.bytes == self.last.bytes => last.packets += 1,
+            _ => self.behind.push_back(Alike { packets: 1, ..self.last }),
+        }
     }
 
     /// A packet of `bytes` arrives. Returns when its last bit will be on the wire, or `None` if there is no
@@ -111,20 +124,25 @@ impl ConstantFifo {
         if !self.limit.admits(self.occupancy.packets(), self.occupancy.bytes(), bytes) {
             return None;
         }
-        if self.last_size.0 != bytes {
-            self.last_size = (bytes, self.rate.transmission(bytes));
+        if self.last.bytes != bytes {
+            self.accepted = self.accepted();
+            self.last = Alike { packets: 0, bytes, transmission: self.rate.transmission(bytes) };
         }
-        let transmission = self.last_size.1;
-        self.packets_in += 1;
-        self.bytes_in += u64::from(bytes);
+        self.last.packets += 1;
         if self.free_at <= now {
             self.idle = self.idle + now.since(self.free_at);
-            self.free_at = now.later_by(transmission);
+            self.free_at = now.later_by(self.last.transmission);
         } else {
-            self.wait(now, bytes, transmission);
-            self.free_at = self.free_at.later_by(transmission);
+            self.wait(now);
+            self.free_at = self.free_at.later_by(self.last.transmission);
         }
         Some(self.free_at)
+    }
+
+    /// Packets and bytes accepted.
+    const fn accepted(&self) -> (u64, u64) {
+        let Alike { packets, bytes, .. } = self.last;
+        (self.accepted.0 + packets, self.accepted.1 + packets * bytes as u64)
     }
 
     /// The queue's length, exact after [`ConstantFifo::settle_before`].
@@ -146,6 +164,7 @@ impl ConstantFifo {
 
     /// Packets and bytes whose transmission has started.
     pub const fn sent(&self) -> (u64, u64) {
-        (self.packets_in - self.occupancy.packets(), self.bytes_in - self.occupancy.bytes())
+        let (packets, bytes) = self.accepted();
+        (packets - self.occupancy.packets(), bytes - self.occupancy.bytes())
     }
 }

@@ -91,26 +91,12 @@ impl<P: Default> Pipe<P> {
         self.slots.get(self.slot(self.len)).map_or(0, |(at, _)| at.as_ns())
     }
 
-    /// Discards the packet that arrives next without reading it.
-    #[inline(always)]
-    pub fn advance(&mut self) {
-        if self.len <= 1 {
-            self.first = 0; // the slots that were used last, and are in the cache
-            self.len = 0;
-            self.head = Time::NEVER;
-            return;
-        }
-        self.first = self.first.wrapping_add(1);
-        self.len -= 1;
-        self.head = self.slots.get(self.slot(0)).map_or(Time::NEVER, |&(at, _)| at);
-    }
-
     /// Takes the packet that arrives next.
     #[inline]
     pub fn pop(&mut self) -> Option<P> {
         let slot = self.slot(0);
         let packet = self.slots.get_mut(slot).filter(|_| self.len > 0).map(|(_, p)| core::mem::take(p));
-        self.advance();
+        self.discard(1);
         packet
     }
 
@@ -118,6 +104,31 @@ impl<P: Default> Pipe<P> {
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &(Time, P)> + '_ {
         (0..self.len).filter_map(|i| self.slots.get(self.slot(i)))
+    }
+
+    /// The packets under way in order, each with the time of its arrival, in two stretches.
+    #[inline(always)]
+    pub fn stretches(&mut self) -> [&mut [(Time, P)]; 2] {
+        let begin = self.slot(0);
+        let (len, slots) = (self.len, self.slots.len());
+        let (before, after) = self.slots.split_at_mut(begin.min(slots));
+        let near = len.min(after.len());
+        let far = (len - near).min(before.len());
+        [&mut after[..near], &mut before[..far]]
+    }
+
+    /// Discards the first `n` packets without reading them.
+    #[inline(always)]
+    pub fn discard(&mut self, n: usize) {
+        if n < self.len {
+            self.first = self.first.wrapping_add(n);
+            self.len -= n;
+            self.head = self.slots.get(self.slot(0)).map_or(Time::NEVER, |&(at, _)| at);
+        } else {
+            self.first = 0; // the slots that were used last, and are in the cache
+            self.len = 0;
+            self.head = Time::NEVER;
+        }
     }
 
     /// The last `n` packets that have entered, in order.
@@ -155,18 +166,22 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_goes_in_comes_out_in_order(pushes in proptest::collection::vec(0u8..4, 1..400)) {
+        fn what_goes_in_comes_out_in_order(pushes in proptest::collection::vec(0u8..5, 1..400)) {
             let (mut pipe, mut model) = (Pipe::default(), VecDeque::new());
             for (i, push) in (0u64..).zip(pushes) {
-                if push > 0 {
+                if push > 1 {
                     pipe.push(Time::from_ns(i), i);
                     model.push_back(i);
-                } else if i % 2 == 0 {
+                } else if push > 0 {
+                    proptest::prop_assert_eq!(pipe.first(), model.front());
                     proptest::prop_assert_eq!(pipe.pop(), model.pop_front());
                 } else {
-                    proptest::prop_assert_eq!(pipe.first(), model.front());
-                    pipe.advance();
-                    model.pop_front();
+                    let [near, far] = pipe.stretches();
+                    let all = near.iter().chain(far.iter()).copied();
+                    proptest::prop_assert!(all.eq(model.iter().map(|&at| (Time::from_ns(at), at))));
+                    let some = i as usize % 4;
+                    pipe.discard(some);
+                    model.drain(..some.min(model.len()));
                 }
                 proptest::prop_assert_eq!(pipe.head(), model.front().map_or(Time::NEVER, |&at| Time::from_ns(at)));
                 proptest::prop_assert!(pipe.iter().copied().eq(model.iter().map(|&at| (Time::from_ns(at), at))));

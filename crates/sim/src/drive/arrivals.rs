@@ -1,13 +1,17 @@
 //! The arrivals of a batch at one link, in order.
 
+use crate::model::link::Crossed;
 use longfat_units::Time;
 
 /// Up to so many arrivals are sorted without buckets.
 const FEW: usize = 32;
 /// The most arrivals in one bucket for which sorting by insertion is quicker than any other way.
 const CROWDED: u32 = 24;
+/// A bucket holds 1/2 to 1 key on average (measured, docs/performance.md): with fewer buckets more keys move.
+const BITS_MORE: u32 = 1;
 
 /// A packet that crosses a link in a batch.
+#[derive(Clone, Copy)]
 pub struct Crossing {
     /// IP bytes, or [`Crossing::LOST`].
     pub bytes: u32,
@@ -18,18 +22,26 @@ pub struct Crossing {
 impl Crossing {
     /// No packet is this small: a loss process took it, and the queue never saw it.
     pub const LOST: u32 = 0;
+    /// Room for one.
+    pub const NONE: Crossing = Crossing { bytes: 0, departs_at: Time::NEVER };
 
-    /// When it departs, if it does.
+    /// What becomes of it.
     #[inline(always)]
-    pub fn departure(&self) -> Option<Time> {
-        (self.departs_at != Time::NEVER).then_some(self.departs_at)
+    pub const fn outcome(self) -> Crossed {
+        match self {
+            Crossing { bytes: Self::LOST, .. } => Crossed::Lost,
+            Crossing { departs_at: Time::NEVER, .. } => Crossed::Dropped,
+            Crossing { departs_at, .. } => Crossed::Departs(departs_at),
+        }
     }
 }
 
 /// Sort keys of arrivals: the time in the upper bits, the source in the lower ones.
 #[derive(Default)]
 pub struct Arrivals {
+    /// The keys, and room for more behind them.
     keys: Vec<u64>,
+    len: usize,
     /// All keys are below this.
     bound: u64,
     /// The keys by buckets.
@@ -41,57 +53,58 @@ pub struct Arrivals {
 impl Arrivals {
     /// Forgets all. Those that are added will be below `bound`.
     pub fn clear(&mut self, bound: u64) {
-        self.keys.clear();
+        self.len = 0;
         self.bound = bound;
     }
 
-    /// Adds one.
-    #[inline]
-    pub fn push(&mut self, key: u64) {
-        self.keys.push(key);
-    }
-
-    /// Adds these.
-    #[inline]
-    pub fn extend(&mut self, keys: impl Iterator<Item = u64>) {
-        self.keys.extend(keys);
+    /// Adds the keys that `write` writes into room for `most` of them; it returns how many it wrote.
+    #[inline(always)]
+    pub fn add(&mut self, most: usize, write: impl FnOnce(&mut [u64]) -> usize) {
+        let until = self.len + most;
+        if self.keys.len() < until {
+            self.keys.resize(until, 0);
+        }
+        self.len += write(&mut self.keys[self.len..until]);
     }
 
     /// The keys in ascending order. Links are busy most of the time, so the keys are spread over a batch almost
     /// evenly: about as many buckets as keys leave little to sort.
     pub fn sorted(&mut self) -> &[u64] {
-        if self.keys.len() <= FEW || !self.spread() {
-            self.keys.sort_unstable();
-            return &self.keys;
+        if self.len <= FEW || !self.spread() {
+            let keys = &mut self.keys[..self.len];
+            keys.sort_unstable();
+            return keys;
         }
-        insert_each(&mut self.sorted);
-        &self.sorted
+        let sorted = &mut self.sorted[..self.len];
+        insert_each(sorted);
+        sorted
     }
 
     /// Puts the keys into buckets, in the order of the buckets. Returns false if a bucket is crowded.
     fn spread(&mut self) -> bool {
-        let Arrivals { keys, bound, sorted, places } = self;
-        let bits = keys.len().ilog2();
+        let Arrivals { keys, len, bound, sorted, places } = self;
+        let keys = &keys[..*len];
+        let bits = keys.len().ilog2() + BITS_MORE;
         let shift = (u64::BITS - bound.leading_zeros()).saturating_sub(bits);
-        let last = (1 << bits) - 1;
-        let bucket = |key: u64| (key >> shift) as usize & last;
         places.clear();
         places.resize(1 << bits, 0);
-        for &key in &*keys {
-            places[bucket(key)] += 1;
+        for &key in keys {
+            places[(key >> shift) as usize] += 1;
         }
-        let (mut before, mut most) = (0, 0);
+        let mut before = 0;
         for place in &mut *places {
             let count = core::mem::replace(place, before);
             before += count;
-            most = most.max(count);
+            if count > CROWDED {
+                return false;
+            }
         }
-        if most > CROWDED {
-            return false;
+        if sorted.len() < keys.len() {
+            sorted.resize(keys.len(), 0);
         }
-        sorted.resize(keys.len(), 0);
-        for &key in &*keys {
-            let place = &mut places[bucket(key)];
+        let sorted = &mut sorted[..keys.len()];
+        for &key in keys {
+            let place = &mut places[(key >> shift) as usize];
             sorted[*place as usize] = key;
             *place += 1;
         }
@@ -125,6 +138,17 @@ fn insert_each(keys: &mut [u64]) {
 mod tests {
     use super::*;
 
+    /// Adds these keys, in two parts.
+    fn add_all(arrivals: &mut Arrivals, keys: &[u64]) {
+        let (first, rest) = keys.split_at(keys.len() / 3);
+        for part in [first, rest] {
+            arrivals.add(part.len() + 2, |room| {
+                room[..part.len()].copy_from_slice(part);
+                part.len()
+            });
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn keys_come_out_in_order_whether_they_are_spread_or_crowded(
@@ -134,13 +158,13 @@ mod tests {
             for _ in 0..2 {
                 let keys: Vec<u64> = keys.iter().map(|&(key, shift)| key << shift).collect();
                 arrivals.clear(u64::MAX);
-                arrivals.extend(keys.iter().copied());
+                add_all(&mut arrivals, &keys);
                 let mut expected = keys.clone();
                 expected.sort_unstable();
                 proptest::prop_assert_eq!(arrivals.sorted(), &expected);
                 let even: Vec<u64> = (0..keys.len() as u64).map(|i| 1000 * (i * 7 % 300) + i % 5).collect();
                 arrivals.clear(300_000);
-                arrivals.extend(even.iter().copied());
+                add_all(&mut arrivals, &even);
                 let mut expected = even;
                 expected.sort_unstable();
                 proptest::prop_assert_eq!(arrivals.sorted(), &expected);

@@ -39,7 +39,7 @@ use longfat_wire::SimPacket;
 const PACKETS_PER_BATCH: u32 = 16384;
 /// With this many arrivals at one link in a batch, they are merged one by one: sorting them all would take room
 /// for all of them, and nobody could stop the run meanwhile.
-const MANY_ARRIVALS: usize = 1 << 18;
+pub(super) const MANY_ARRIVALS: usize = 1 << 18;
 /// Longest batch whose times fit into the other bits, about 18 minutes.
 const LONGEST_SPAN: Interval = Interval::from_ns(u64::MAX >> SOURCE_BITS);
 
@@ -404,8 +404,16 @@ impl Driver<'_> {
     pub(super) fn collect(&mut self, all: &mut Arrivals, sources: &[Source], from: Time, until: Time) {
         all.clear(until.since(from).as_ns() << SOURCE_BITS);
         for (i, &source) in sources.iter().enumerate() {
-            let key = |at: Time| at.since(from).as_ns() << SOURCE_BITS | i as u64;
-            all.extend(self.pipe(source).iter().map(|&(at, _)| at).take_while(|&at| at < until).map(key));
+            let pipe = self.pipe(source);
+            all.add(pipe.len().min(MANY_ARRIVALS), |keys| {
+                let mut added = 0;
+                let times = pipe.iter().map(|&(at, _)| at).take_while(|&at| at < until);
+                for (key, at) in keys.iter_mut().zip(times) {
+                    *key = at.since(from).as_ns() << SOURCE_BITS | i as u64;
+                    added += 1;
+                }
+                added
+            });
         }
     }
 

@@ -2,14 +2,16 @@
 //! which needs nothing of the flows but sizes. Then each flow takes its own packets one after the other, so that its
 //! state comes into the cache once.
 
-use super::arrivals::Crossing;
-use super::batches::{Driver, Fast, Kept, fast_path};
+use super::arrivals::{Arrivals, Crossing};
+use super::batches::{Driver, Fast, Kept, MANY_ARRIVALS, fast_path};
 use super::road::Departures;
 use super::sources::{SOURCE_BITS, Source};
 use crate::model::flow::{Flow, Way};
-use crate::model::link::Arithmetic;
+use crate::model::link::{Arithmetic, Crossed, LinkCounters};
 use crate::results::outcome::RunError;
+use core::slice;
 use longfat_units::{Interval, Time};
+use longfat_wire::Packet;
 
 /// From this many sources on, what they need is seldom in the cache (chosen here).
 const MANY: usize = 512;
@@ -33,35 +35,21 @@ impl Driver<'_> {
             return Ok(false);
         };
         let Kept { feeds, arrivals, crossing, events, .. } = &mut **kept;
-        crossing.clear();
         arrivals.clear(until.since(from).as_ns() << SOURCE_BITS);
-        for group in sources.chunks(PIPES_AHEAD) {
-            if sources.len() >= MANY {
-                read(flows, group, |flow, data| flow.on_the_way(data).read_first());
+        let crossed = match way {
+            Way::Plain => collect::<false>(index, sources, (from, until), flows, arrivals, crossing),
+            Way::Lossy | Way::Long => {
+                collect::<true>(index, sources, (from, until), flows, arrivals, crossing)
             }
-            for &source in group {
-                let (flow, data) = source.host();
-                let Flow { sending, receiving, losses, .. } = &mut flows[flow];
-                let pipe = if data { &sending.outgoing } else { &receiving.outgoing };
-                for (at, packet) in pipe.iter().take_while(|(at, _)| *at < until) {
-                    let mut new = Crossing { bytes: packet.bytes.into(), departs_at: Time::NEVER };
-                    if way == Way::Lossy && losses.strike(index, packet.kind) {
-                        new.bytes = Crossing::LOST;
-                    } else {
-                        arrivals.push(at.since(from).as_ns() << SOURCE_BITS | crossing.len() as u64);
-                    }
-                    crossing.push(new);
-                }
-            }
-        }
+        };
         let keys = arrivals.sorted();
         match queue {
             Arithmetic::Constant(fifo) => offer_all(keys, crossing, from, fifo),
             Arithmetic::Ticking(fifo) => offer_all(keys, crossing, from, fifo),
         }
         counters.packets_in += keys.len() as u64;
-        *events += crossing.len() as u64;
-        let mut rest = crossing.iter();
+        *events += crossed as u64;
+        let mut rest = crossing[..crossed].iter();
         let mut failed = None;
         for group in sources.chunks(FLOWS_AHEAD) {
             if sources.len() >= MANY {
@@ -70,20 +58,11 @@ impl Driver<'_> {
             for &source in group {
                 let (id, data) = source.host();
                 let flow = &mut flows[id];
-                while flow.head(data) < until
-                    && let Some(packet) = rest.next()
-                {
-                    if way == Way::Lossy && packet.bytes == Crossing::LOST {
-                        flow.lose(data, counters);
-                    } else if data {
-                        flow.cross_data(|_| packet.departure(), counters, delay);
-                    } else {
-                        flow.cross_acks(|_| packet.departure(), counters, delay);
-                    }
-                }
                 if data {
+                    take_data(flow, &mut rest, until, counters, delay);
                     feeds.look_at_receiver(id, flow);
                 } else {
+                    take_acks(flow, &mut rest, until, counters, delay);
                     feeds.look_at_sender(id, flow);
                     if flow.sending.sender.has_failed() {
                         failed = failed.or(Some(id));
@@ -95,6 +74,95 @@ impl Driver<'_> {
     }
 }
 
+// Each loop is a function of its own: it needs all registers.
+
+/// Collects what reaches the link before `until`: sizes by sources, and keys of what meets the queue. Returns how many
+/// packets there are.
+#[inline(never)]
+fn collect<const LOSSY: bool>(
+    link: usize,
+    sources: &[Source],
+    (from, until): (Time, Time),
+    flows: &mut [Flow],
+    arrivals: &mut Arrivals,
+    crossing: &mut Vec<Crossing>,
+) -> usize {
+    let mut crossed = 0;
+    for group in sources.chunks(PIPES_AHEAD) {
+        if sources.len() >= MANY {
+            read(flows, group, |flow, data| flow.on_the_way(data).read_first());
+        }
+        for &source in group {
+            let (flow, data) = source.host();
+            let Flow { sending, receiving, losses, .. } = &mut flows[flow];
+            let pipe = if data { &mut sending.outgoing } else { &mut receiving.outgoing };
+            let most = pipe.len().min(MANY_ARRIVALS);
+            if crossing.len() < crossed + most {
+                crossing.resize(crossed + most, Crossing::NONE);
+            }
+            let first = crossed;
+            let room = &mut crossing[first..first + most];
+            arrivals.add(most, |keys| {
+                let mut key = 0;
+                'packets: for stretch in pipe.stretches() {
+                    for (at, packet) in stretch {
+                        if *at >= until {
+                            break 'packets;
+                        }
+                        let bytes = &mut room[crossed - first].bytes;
+                        if LOSSY && losses.strike(link, packet.kind) {
+                            *bytes = Crossing::LOST;
+                        } else {
+                            *bytes = packet.bytes();
+                            keys[key] = (at.as_ns() - from.as_ns()) << SOURCE_BITS | crossed as u64;
+                            key += 1;
+                        }
+                        crossed += 1;
+                    }
+                }
+                key
+            });
+        }
+    }
+    crossed
+}
+
+/// Asks a queue, in the order of the keys, when each arrival departs.
+#[inline(never)]
+fn offer_all(keys: &[u64], crossing: &mut [Crossing], from: Time, queue: &mut impl Departures) {
+    for &key in keys {
+        let now = from.later_by(Interval::from_ns(key >> SOURCE_BITS));
+        let Crossing { bytes, departs_at } = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
+        *departs_at = queue.offer(now, *bytes).unwrap_or(Time::NEVER);
+    }
+}
+
+/// The receiver of a flow takes the data that cross the link: the first of `rest`.
+#[inline(never)]
+fn take_data(
+    flow: &mut Flow,
+    rest: &mut slice::Iter<'_, Crossing>,
+    until: Time,
+    counters: &mut LinkCounters,
+    delay: Interval,
+) {
+    let next = |_: &mut _, _, _: &_| rest.next().map_or(Crossed::Dropped, |packet| packet.outcome());
+    flow.cross_data(until, next, counters, delay);
+}
+
+/// The same for acknowledgements at its sender.
+#[inline(never)]
+fn take_acks(
+    flow: &mut Flow,
+    rest: &mut slice::Iter<'_, Crossing>,
+    until: Time,
+    counters: &mut LinkCounters,
+    delay: Interval,
+) {
+    let next = |_: &mut _, _, _: &_| rest.next().map_or(Crossed::Dropped, |packet| packet.outcome());
+    flow.cross_acks(until, next, counters, delay);
+}
+
 /// Reads what a loop over these sources is going to need. That loop waits for each source in turn, while the
 /// processor reads for many at once here.
 #[inline(always)]
@@ -104,14 +172,4 @@ fn read(flows: &[Flow], sources: &[Source], what: impl Fn(&Flow, bool) -> u64) {
         what(&flows[flow], data)
     });
     core::hint::black_box(all.fold(0, |all, one| all ^ one));
-}
-
-/// Asks a queue, in the order of the keys, when each arrival departs.
-#[inline(always)]
-fn offer_all(keys: &[u64], crossing: &mut [Crossing], from: Time, queue: &mut impl Departures) {
-    for &key in keys {
-        let now = from + Interval::from_ns(key >> SOURCE_BITS);
-        let Crossing { bytes, departs_at } = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
-        *departs_at = queue.offer(now, *bytes).unwrap_or(Time::NEVER);
-    }
 }

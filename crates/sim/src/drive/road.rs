@@ -2,10 +2,11 @@
 //! packet goes straight to the end that it is for.
 
 use super::sources::{FEW_SOURCES, Source, earliest, turn};
-use crate::model::flow::Flow;
-use crate::model::link::LinkCounters;
+use crate::model::flow::{Flow, PathLosses};
+use crate::model::link::{Crossed, LinkCounters};
 use longfat_net::{ConstantFifo, TickingFifo};
 use longfat_units::{Interval, Time};
+use longfat_wire::{Packet, SimPacket};
 
 /// A queue that knows at once when a packet departs.
 pub trait Departures {
@@ -41,34 +42,28 @@ pub struct Road<'a> {
 impl Road<'_> {
     /// Takes all arrivals through the queue and over the link; some may meet a loss process first if `LOSSY`. Returns
     /// how many there were.
-    #[inline(always)]
+    #[inline(never)] // its loops need the registers
     pub fn cross<const LOSSY: bool>(&mut self, queue: &mut impl Departures) -> u64 {
         let Road { link, flows, sources, heads, until, counters, delay } = self;
         let (mut arrived, lost_before) = (0, counters.packets_lost);
-        while let Some((first, mut now)) = earliest(heads, *until) {
+        while let Some((first, _)) = earliest(heads, *until) {
             let (flow, data) = sources[first].host();
             let flow = &mut flows[flow];
             // usually several packets of one source come before the next one of another
             let turn = turn(heads, first, *until);
-            let mut offer = |now, bytes| {
+            let meet = |losses: &mut PathLosses, now, packet: &SimPacket| {
+                if LOSSY && losses.strike(*link, packet.kind) {
+                    return Crossed::Lost;
+                }
                 arrived += 1;
-                queue.offer(now, bytes)
+                queue.offer(now, packet.bytes()).map_or(Crossed::Dropped, Crossed::Departs)
             };
             // a loop of its own for each direction, so that none asks which one it is for every packet
-            if LOSSY {
-                while now < turn {
-                    now = flow.cross_lossy((*link, data), |bytes| offer(now, bytes), counters, *delay);
-                }
-            } else if data {
-                while now < turn {
-                    now = flow.cross_data(|bytes| offer(now, bytes), counters, *delay);
-                }
+            heads[first] = if data {
+                flow.cross_data(turn, meet, counters, *delay)
             } else {
-                while now < turn {
-                    now = flow.cross_acks(|bytes| offer(now, bytes), counters, *delay);
-                }
-            }
-            heads[first] = now;
+                flow.cross_acks(turn, meet, counters, *delay)
+            };
         }
         counters.packets_in += arrived;
         arrived + counters.packets_lost - lost_before

@@ -5,7 +5,7 @@ mod elements;
 mod lane;
 
 use crate::plan::{CheckedLink, LinkParts};
-pub use counters::LinkCounters;
+pub use counters::{Crossed, LinkCounters};
 use elements::{Actions, Clock, Elements, Installed};
 pub use lane::{Exit, Lane};
 use longfat_net::DropReason;
@@ -21,7 +21,7 @@ use thiserror::Error;
 /// How packets get from the queue to the wire.
 enum Service<P> {
     /// A drop-tail queue at a constant rate: departures are computed at arrival.
-    Arithmetic(ConstantFifo),
+    Arithmetic(Box<ConstantFifo>),
     /// The same with service at the ticks of a clock.
     Ticking(Box<TickingFifo>),
     /// Any queue: the link asks for the next packet when it is free, or for several at a tick of its clock.
@@ -101,7 +101,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             _ => Some(RateError::Varies),
         };
         let service = match ticks {
-            None if plain => Service::Arithmetic(ConstantFifo::new(rate, limit)),
+            None if plain => Service::Arithmetic(Box::new(ConstantFifo::new(rate, limit))),
             Some(ticks) if plain => Service::Ticking(Box::new(TickingFifo::new(rate, limit, ticks))),
             _ => Service::Elements(Box::new(Elements {
                 chain: vec![Installed { element, timer_at: Time::NEVER }],

@@ -6,11 +6,11 @@ use super::losses::PathLosses;
 use super::receiving::ReceivingEnd;
 use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
-use crate::model::link::{Link, LinkCounters};
+use crate::model::link::{Crossed, Link, LinkCounters};
 use crate::plan::{CheckedConnection, Streams};
 use longfat_net::Pipe;
 use longfat_units::{Interval, Time};
-use longfat_wire::{FlowId, Kind, Packet, SimPacket};
+use longfat_wire::{FlowId, Kind, SimPacket};
 
 /// Where a connection's packets go.
 #[derive(Clone, Debug)]
@@ -188,70 +188,57 @@ impl Flow {
         }
     }
 
-    /// The first of its data packets on the way to a link crosses that link, the only one on its path. `depart` takes
-    /// its size in IP bytes and returns when it departs; `None` if it is dropped there. Returns when the next one
-    /// reaches the link.
+    /// Its data packets that reach a link before `until`, the only link on their path, cross it. `meet` returns what
+    /// becomes of each there, and may ask the loss processes. Returns when the next one reaches the link.
     #[inline(always)]
     pub fn cross_data(
         &mut self,
-        depart: impl FnOnce(u32) -> Option<Time>,
+        until: Time,
+        mut meet: impl FnMut(&mut PathLosses, Time, &SimPacket) -> Crossed,
         counters: &mut LinkCounters,
         delay: Interval,
     ) -> Time {
-        let Some(packet) = self.sending.outgoing.first() else { return Time::NEVER };
-        let departure = depart(packet.bytes());
-        if let Some(at) = departure {
-            let at = at.later_by(delay).later_by(self.route.forward_delay);
-            if self.transfer.is_some() {
-                self.receiving.note_arrival(at);
+        let Flow { sending, receiving, losses, route, packets_lost, dropped, transfer, .. } = self;
+        let meet = |reaches_at, packet: &mut SimPacket| match meet(losses, reaches_at, packet) {
+            Crossed::Departs(at) => {
+                let at = at.later_by(delay).later_by(route.forward_delay);
+                if transfer.is_some() {
+                    receiving.note_arrival(at);
+                }
+                receiving.take_ahead(at, packet);
             }
-            self.receiving.take_ahead(at, packet);
-            self.sending.outgoing.advance();
-            return self.head(true);
-        }
-        self.cross_otherwise(true, departure, counters, delay)
+            not_departed => {
+                counters.count(not_departed);
+                *packets_lost += u64::from(packet.kind == Kind::Data);
+                *dropped += 1;
+            }
+        };
+        cross(&mut sending.outgoing, until, meet)
     }
 
     /// The same for its acknowledgements.
     #[inline(always)]
     pub fn cross_acks(
         &mut self,
-        depart: impl FnOnce(u32) -> Option<Time>,
+        until: Time,
+        mut meet: impl FnMut(&mut PathLosses, Time, &SimPacket) -> Crossed,
         counters: &mut LinkCounters,
         delay: Interval,
     ) -> Time {
-        let Some(packet) = self.receiving.outgoing.first() else { return Time::NEVER };
-        let departure = depart(packet.bytes());
-        if let Some(at) = departure {
-            let at = at.later_by(delay).later_by(self.route.reverse_delay);
-            if self.sending.take_ahead(at, packet, self.transfer.is_some()) {
-                self.receiving.outgoing.advance();
-                return self.head(false);
-            }
-        }
-        self.cross_otherwise(false, departure, counters, delay)
-    }
-
-    /// What becomes of that packet if its end does not take it ahead.
-    #[inline(never)]
-    fn cross_otherwise(
-        &mut self,
-        data: bool,
-        departure: Option<Time>,
-        counters: &mut LinkCounters,
-        delay: Interval,
-    ) -> Time {
-        let pipe = if data { &mut self.sending.outgoing } else { &mut self.receiving.outgoing };
-        if let Some(packet) = pipe.pop() {
-            match departure {
-                Some(at) => self.pass_on(packet, at + delay, false),
-                None => {
-                    counters.packets_dropped += 1;
-                    self.drop(packet.kind);
+        let Flow { sending, receiving, losses, route, dropped, transfer, .. } = self;
+        let meet = |reaches_at, packet: &mut SimPacket| match meet(losses, reaches_at, packet) {
+            Crossed::Departs(at) => {
+                let at = at.later_by(delay).later_by(route.reverse_delay);
+                if !sending.take_ahead(at, packet, transfer.is_some()) {
+                    sending.incoming.push(at, core::mem::take(packet));
                 }
             }
-        }
-        self.head(data)
+            not_departed => {
+                counters.count(not_departed);
+                *dropped += 1;
+            }
+        };
+        cross(&mut receiving.outgoing, until, meet)
     }
 
     /// Its data packets (or acknowledgements) on the way to their first link.
@@ -307,44 +294,6 @@ impl Flow {
         }
     }
 
-    /// A loss process on a link takes the first of its data packets (or acknowledgements) on the way there. Returns
-    /// when the next one reaches the link.
-    #[inline(never)]
-    pub fn lose(&mut self, data: bool, counters: &mut LinkCounters) -> Time {
-        let pipe = if data { &mut self.sending.outgoing } else { &mut self.receiving.outgoing };
-        if let Some(packet) = pipe.pop() {
-            counters.packets_lost += 1;
-            self.drop(packet.kind);
-        }
-        self.head(data)
-    }
-
-    /// Asks the loss processes on this link whether they take the data packet (or acknowledgement) that comes next.
-    #[inline]
-    fn strike(&mut self, link: usize, data: bool) -> bool {
-        let kind = self.on_the_way(data).first().map(|packet| packet.kind);
-        kind.is_some_and(|kind| self.losses.strike(link, kind))
-    }
-
-    /// The first of its data packets (or acknowledgements) comes to a link where loss processes may be. Otherwise as
-    /// [`Flow::cross_data`] and [`Flow::cross_acks`].
-    #[inline(always)]
-    pub fn cross_lossy(
-        &mut self,
-        (link, data): (usize, bool),
-        depart: impl FnOnce(u32) -> Option<Time>,
-        counters: &mut LinkCounters,
-        delay: Interval,
-    ) -> Time {
-        if self.strike(link, data) {
-            self.lose(data, counters)
-        } else if data {
-            self.cross_data(depart, counters, delay)
-        } else {
-            self.cross_acks(depart, counters, delay)
-        }
-    }
-
     /// Counts a packet of this flow that was dropped.
     #[inline]
     pub fn drop(&mut self, kind: Kind) {
@@ -357,4 +306,22 @@ impl Flow {
     pub const fn double(&mut self) {
         self.dropped -= 1;
     }
+}
+
+/// Takes the packets that reach a link before `until` from the way there, and hands them to `meet`. Returns when the
+/// next one reaches it.
+#[inline(always)]
+fn cross(way: &mut Pipe<SimPacket>, until: Time, mut meet: impl FnMut(Time, &mut SimPacket)) -> Time {
+    let mut met = 0;
+    'packets: for stretch in way.stretches() {
+        for (at, packet) in stretch {
+            if *at >= until {
+                break 'packets;
+            }
+            meet(*at, packet);
+            met += 1;
+        }
+    }
+    way.discard(met);
+    way.head()
 }

@@ -1,7 +1,7 @@
 //! What a link has counted.
 
 use longfat_net::DropReason;
-use longfat_units::Interval;
+use longfat_units::{Interval, Time};
 
 /// How many packets were dropped or marked, by reason.
 pub type Reasons = [u64; DropReason::COUNT];
@@ -29,4 +29,27 @@ pub struct LinkCounters {
     pub busy: Interval,
     /// Bits that it has transmitted, where its capacity varies.
     pub bits_out: f64,
+}
+
+/// What becomes of a packet at a link whose departures are arithmetic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Crossed {
+    /// A loss process took it.
+    Lost,
+    /// The queue had no room for it.
+    Dropped,
+    /// Its last bit will have left then.
+    Departs(Time),
+}
+
+impl LinkCounters {
+    /// Counts a packet that does not depart.
+    #[inline]
+    pub fn count(&mut self, outcome: Crossed) {
+        match outcome {
+            Crossed::Lost => self.packets_lost += 1,
+            Crossed::Dropped => self.packets_dropped += 1,
+            Crossed::Departs(_) => {}
+        }
+    }
 }
