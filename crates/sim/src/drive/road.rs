@@ -51,21 +51,36 @@ impl Road<'_> {
             let flow = &mut flows[flow];
             // usually several packets of one source come before the next one of another
             let turn = turn(heads, first, *until);
-            let meet = |losses: &mut PathLosses, now, packet: &SimPacket| {
-                if LOSSY && losses.strike(*link, packet.kind) {
-                    return Crossed::Lost;
-                }
-                arrived += 1;
-                queue.offer(now, packet.bytes()).map_or(Crossed::Dropped, Crossed::Departs)
-            };
             // a loop of its own for each direction, so that none asks which one it is for every packet
             heads[first] = if data {
+                let meet = |losses: &mut _, now, packet: &_| {
+                    meet::<LOSSY>(queue, &mut arrived, (*link, losses), now, packet)
+                };
                 flow.cross_data(turn, meet, counters, *delay)
             } else {
+                let meet = |losses: &mut _, now, packet: &_| {
+                    meet::<LOSSY>(queue, &mut arrived, (*link, losses), now, packet)
+                };
                 flow.cross_acks(turn, meet, counters, *delay)
             };
         }
         counters.packets_in += arrived;
         arrived + counters.packets_lost - lost_before
     }
+}
+
+/// What becomes of a packet at the link.
+#[inline(always)]
+fn meet<const LOSSY: bool>(
+    queue: &mut impl Departures,
+    arrived: &mut u64,
+    (link, losses): (usize, &mut PathLosses),
+    now: Time,
+    packet: &SimPacket,
+) -> Crossed {
+    if LOSSY && losses.strike(link, packet.kind) {
+        return Crossed::Lost;
+    }
+    *arrived += 1;
+    queue.offer(now, packet.bytes()).map_or(Crossed::Dropped, Crossed::Departs)
 }
