@@ -1,5 +1,6 @@
 //! The interface of an element, and how a link drives it.
 
+use core::any::Any;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Address, Packet};
 
@@ -47,7 +48,7 @@ pub trait Sink<P> {
 /// A queue or a router in front of a link, driven by three calls. Several may stand in a row. Only the last
 /// one keeps packets; those before it forward, drop or change what arrives. An element that wants a timer
 /// sets the first one when its first packet arrives.
-pub trait Element<P: Packet> {
+pub trait Element<P: Packet>: Any {
     /// A packet arrives.
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>);
     /// The element's own timer fired.

@@ -43,14 +43,26 @@ impl Occupancy {
     /// The length is this from `now` on.
     #[inline]
     pub fn set(&mut self, now: Time, packets: u64, bytes: u64) {
+        if packets == self.packets + 1 {
+            self.join(now, 0);
+        } else if packets + 1 == self.packets {
+            self.leave(now, 0);
+        } else if packets != self.packets {
+            self.jump(now, packets);
+        }
         self.bytes = bytes;
+    }
+
+    /// The length becomes this, which is more than one packet away.
+    #[cold]
+    fn jump(&mut self, now: Time, packets: u64) {
         let t = now.as_ns();
-        // a^2 - b^2 = (a - b) (a + b), and usually |a - b| is 1
+        // a^2 - b^2 = (a - b) (a + b)
         if packets > self.packets {
             let more = packets - self.packets;
             self.changes -= product(more, t);
             self.square_changes -= product(more * (self.packets + packets), t);
-        } else if packets < self.packets {
+        } else {
             let fewer = self.packets - packets;
             self.changes += product(fewer, t);
             self.square_changes += product(fewer * (self.packets + packets), t);

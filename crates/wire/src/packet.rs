@@ -57,7 +57,7 @@ pub enum Ecn {
 }
 
 /// What a network element may know of a packet, simulated or real.
-pub trait Packet {
+pub trait Packet: 'static {
     /// Returns the IP length in bytes.
     fn bytes(&self) -> u32;
     /// Returns the flow that the packet belongs to.

@@ -215,6 +215,7 @@ impl<P: Packet> CoDel<P> {
 }
 
 impl<P: Packet> Element<P> for CoDel<P> {
+    #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         if !self.queue.fits(&packet, self.limit) {
             return out.drop(packet, DropReason::Full);

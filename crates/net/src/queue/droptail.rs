@@ -54,6 +54,7 @@ impl<P: Packet> DropTail<P> {
 }
 
 impl<P: Packet> Element<P> for DropTail<P> {
+    #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         if self.queue.fits(&packet, self.limit) {
             self.queue.push(now, packet);

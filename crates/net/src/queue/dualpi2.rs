@@ -270,6 +270,7 @@ impl<P: Packet> DualPi2<P> {
 }
 
 impl<P: Packet> Element<P> for DualPi2<P> {
+    #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         if !self.started {
             self.started = true;

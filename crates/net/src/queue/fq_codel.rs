@@ -150,6 +150,7 @@ impl<P: Packet> FqCoDel<P> {
 }
 
 impl<P: Packet> Element<P> for FqCoDel<P> {
+    #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         let index = self.hash.bin_of(&packet, self.slots.len());
         self.packets += 1;

@@ -1,9 +1,19 @@
 //! The list of all queue disciplines, and the function that builds one.
 
 use super::row::{Boxed, Discipline, Setup};
+use crate::Element;
+use core::any::Any;
 use longfat_units::parameters::{ParameterError, Parameters, Value};
 use longfat_units::registry;
 use longfat_wire::Packet;
+
+/// What [`visit`] hands a queue to.
+pub trait Visitor<P: Packet> {
+    /// What it makes of the queue.
+    type Output;
+    /// Works with the queue.
+    fn visit<E: Element<P> + ?Sized>(self, element: &mut E) -> Self::Output;
+}
 
 macro_rules! disciplines {
     ($($module:ident::$type:ident;)*) => {
@@ -29,6 +39,22 @@ macro_rules! disciplines {
                 })*
                 unreachable!("{} is not in the list", self.name)
             }
+        }
+
+        /// Hands a queue to `visitor` as what it is, so that the compiler knows what its calls do. Elements that are
+        /// not in the list are handed on as they came.
+        pub fn visit<P: Packet, V: Visitor<P>>(
+            element: &mut (dyn Element<P> + Send),
+            visitor: V,
+        ) -> V::Output {
+            $(if (&*element as &dyn Any).is::<$type<P>>() {
+                let element: &mut dyn Any = element;
+                if let Some(queue) = element.downcast_mut::<$type<P>>() {
+                    return visitor.visit(queue);
+                }
+                unreachable!("asked just before")
+            })*
+            visitor.visit(element)
         }
     };
 }

@@ -241,6 +241,7 @@ fn scale(p: f64) -> f64 {
 }
 
 impl<P: Packet> Element<P> for Pie<P> {
+    #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         if !self.started {
             self.started = true;

@@ -236,6 +236,7 @@ pub(super) fn admit<P: Packet>(
 }
 
 impl<P: Packet> Element<P> for Red<P> {
+    #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         let (length, size) = match self.bytes_each {
             None => (self.queue.len() as f64, 1.0),

@@ -30,7 +30,7 @@ impl Stretch<'_> {
 
 /// An explicit protocol's law of control. It sees every packet that crosses the stretch, also those without
 /// its header.
-pub trait Law<P: Packet> {
+pub trait Law<P: Packet>: 'static {
     /// The router that runs the law is switched on. Called once, before anything else.
     fn begin(&mut self, _now: Time, _stretch: &Stretch) {}
     /// A packet arrives; `queue_bytes` does not yet include it.

@@ -4,8 +4,9 @@ use super::batches::Driver;
 use super::left::Left;
 use super::sources::{FEW_SOURCES, Source, arrival, earliest};
 use crate::model::flow::Flow;
-use crate::model::link::{Exit, Lane};
+use crate::model::link::{Exit, Lane, Use};
 use crate::run::state::Simulation;
+use longfat_net::Element;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, SimPacket};
 
@@ -17,7 +18,7 @@ struct Ends<'a> {
 }
 
 impl Exit<SimPacket> for Ends<'_> {
-    #[inline]
+    #[inline(always)]
     fn depart(&mut self, packet: SimPacket, at: Time) {
         let id = packet.flow.0 as usize;
         match self.flows.get_mut(id) {
@@ -38,15 +39,40 @@ impl Exit<SimPacket> for Ends<'_> {
     }
 }
 
+/// A batch of arrivals on their way through a lane.
+struct Batch<'a> {
+    ends: Ends<'a>,
+    index: usize,
+    sources: &'a [Source],
+    /// Sort keys of the arrivals; none where the sources are few.
+    keys: Option<&'a [u64]>,
+    from: Time,
+    until: Time,
+    events: &'a mut u64,
+}
+
+impl Use<SimPacket> for Batch<'_> {
+    fn through<E: Element<SimPacket> + ?Sized>(self, lane: Lane<'_, SimPacket, E>) {
+        let Batch { ends, index, sources, keys, from, until, events } = self;
+        let mut road = Road { lane, ends, index, events: 0 };
+        match keys {
+            Some(keys) => road.take_all(keys, sources, from),
+            None => road.take_few(sources, until),
+        }
+        // events of the link at `until` belong to the next batch
+        *events += road.events + road.lane.advance(until - Interval::from_ns(1), &mut road.ends);
+    }
+}
+
 /// A lane and the way out of it.
-struct Road<'a> {
-    lane: Lane<'a, SimPacket>,
+struct Road<'a, E: ?Sized> {
+    lane: Lane<'a, SimPacket, E>,
     ends: Ends<'a>,
     index: usize,
     events: u64,
 }
 
-impl Road<'_> {
+impl<E: Element<SimPacket> + ?Sized> Road<'_, E> {
     /// The next packet of a host comes to the link. Returns when the one after it does.
     #[inline(always)]
     fn take(&mut self, now: Time, source: Source) -> Time {
@@ -65,13 +91,35 @@ impl Road<'_> {
         }
         next
     }
+
+    /// The packets of few hosts come to the link.
+    #[inline(never)] // a loop that needs the registers
+    fn take_few(&mut self, sources: &[Source], until: Time) {
+        let mut heads = [Time::NEVER; FEW_SOURCES];
+        for (head, &source) in heads.iter_mut().zip(sources) {
+            let (flow, data) = source.host();
+            *head = self.ends.flows[flow].head(data);
+        }
+        while let Some((first, now)) = earliest(&heads, until) {
+            heads[first] = self.take(now, sources[first]);
+        }
+    }
+
+    /// The packets with these sort keys come to the link.
+    #[inline(never)]
+    fn take_all(&mut self, keys: &[u64], sources: &[Source], from: Time) {
+        for &key in keys {
+            let (now, source) = arrival(key, sources, from);
+            self.take(now, source);
+        }
+    }
 }
 
 impl Driver<'_> {
     /// Runs a link through the batch if it has a lane and its packets come from hosts. Returns whether it has.
     pub(super) fn lane(&mut self, index: usize, sources: &[Source], from: Time, until: Time) -> bool {
         let hosts = sources.iter().all(|source| matches!(source, Source::Data(_) | Source::Acks(_)));
-        if !hosts || self.run.messages.is_some() || self.run.links[index].lane().is_none() {
+        if !hosts || self.run.messages.is_some() || !self.run.links[index].has_lane() {
             return false;
         }
         let few = sources.len() <= FEW_SOURCES;
@@ -81,27 +129,10 @@ impl Driver<'_> {
         }
         self.kept.left.noted.resize(self.run.flows.len(), false);
         let Simulation { links, flows, .. } = &mut *self.run;
-        let delay = links[index].delay;
-        let Some(lane) = links[index].lane() else { return false };
-        let ends = Ends { flows, delay, left: &mut self.kept.left };
-        let mut road = Road { lane, ends, index, events: 0 };
-        if few {
-            let mut heads = [Time::NEVER; FEW_SOURCES];
-            for (head, &source) in heads.iter_mut().zip(sources) {
-                let (flow, data) = source.host();
-                *head = road.ends.flows[flow].head(data);
-            }
-            while let Some((first, now)) = earliest(&heads, until) {
-                heads[first] = road.take(now, sources[first]);
-            }
-        } else {
-            for &key in all.sorted() {
-                let (now, source) = arrival(key, sources, from);
-                road.take(now, source);
-            }
-        }
-        // events of the link at `until` belong to the next batch
-        self.kept.events += road.events + road.lane.advance(until - Interval::from_ns(1), &mut road.ends);
+        let ends = Ends { flows, delay: links[index].delay, left: &mut self.kept.left };
+        let keys = (!few).then(|| all.sorted());
+        let events = &mut self.kept.events;
+        links[index].lane(Batch { ends, index, sources, keys, from, until, events });
         self.kept.arrivals = all;
         self.look_at_left(index);
         true

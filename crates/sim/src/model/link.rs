@@ -7,7 +7,7 @@ mod lane;
 use crate::plan::{CheckedLink, LinkParts};
 pub use counters::{Crossed, LinkCounters};
 use elements::{Actions, Clock, Elements, Installed};
-pub use lane::{Exit, Lane};
+pub use lane::{Exit, Lane, Use};
 use longfat_net::DropReason;
 use longfat_net::disturbance::{Disturbed, Fate};
 use longfat_net::queue::Limit;
@@ -189,13 +189,16 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         Some((queue, &mut self.counters, self.delay))
     }
 
-    /// The quick way through the link, where its queue and what lies behind that allow it. No element of the run
-    /// can send messages.
-    #[inline]
-    pub fn lane(&mut self) -> Option<Lane<'_, P>> {
-        match &mut self.service {
-            Service::Elements(elements) => Lane::new(elements, &mut self.counters),
-            Service::Arithmetic(_) | Service::Ticking(_) => None,
+    /// Whether there is a quick way through the link, which its queue and what lies behind that have to allow. No
+    /// element of the run can send messages.
+    pub fn has_lane(&self) -> bool {
+        matches!(&self.service, Service::Elements(elements) if elements.has_lane())
+    }
+
+    /// Lets `what` use this way, if there is one.
+    pub fn lane(&mut self, what: impl Use<P>) {
+        if let Service::Elements(elements) = &mut self.service {
+            elements.lane(&mut self.counters, what);
         }
     }
 

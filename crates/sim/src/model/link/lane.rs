@@ -2,8 +2,9 @@
 //! arrivals and departures in one loop, and each packet goes straight to where it leaves.
 
 use super::counters::LinkCounters;
-use super::elements::Elements;
-use longfat_net::{Address, DropReason, Sink};
+use super::elements::{Elements, Installed};
+use longfat_net::queue::{Visitor, visit};
+use longfat_net::{Address, DropReason, Element, Sink};
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
 
@@ -17,7 +18,9 @@ pub trait Exit<P> {
 
 /// A link whose only element holds a queue, behind which packets leave one after the other, undisturbed, in a run
 /// without messages.
-pub struct Lane<'a, P> {
+pub struct Lane<'a, P, E: ?Sized> {
+    queue: &'a mut E,
+    timer_at: &'a mut Time,
     elements: &'a mut Elements<P>,
     /// The link's counters.
     pub counters: &'a mut LinkCounters,
@@ -25,24 +28,61 @@ pub struct Lane<'a, P> {
     waiting: (u64, u64),
 }
 
-impl<'a, P: Packet> Lane<'a, P> {
-    /// The lane of a link, if it is of this kind.
-    pub(super) fn new(elements: &'a mut Elements<P>, counters: &'a mut LinkCounters) -> Option<Self> {
-        let simple = elements.chain.len() == 1 && elements.clock.is_none() && elements.behind.is_none();
-        let waiting = elements.waiting();
-        simple.then_some(Lane { elements, counters, waiting })
+/// What uses the lane of a link.
+pub trait Use<P> {
+    /// Uses it.
+    fn through<E: Element<P> + ?Sized>(self, lane: Lane<'_, P, E>)
+    where
+        P: Packet;
+}
+
+impl<P: Packet> Elements<P> {
+    /// Whether it has a lane.
+    pub(super) const fn has_lane(&self) -> bool {
+        self.chain.len() == 1 && self.clock.is_none() && self.behind.is_none()
     }
 
+    /// Lets `what` use the lane, if there is one.
+    pub(super) fn lane(&mut self, counters: &mut LinkCounters, what: impl Use<P>) {
+        if !self.has_lane() {
+            return;
+        }
+        let Some(mut installed) = self.chain.pop() else { return };
+        let Installed { element, timer_at } = &mut installed;
+        visit(element.as_mut(), Entry { timer_at, elements: self, counters, what });
+        self.chain.push(installed);
+    }
+}
+
+/// Where [`visit`] leads.
+struct Entry<'a, P, U> {
+    timer_at: &'a mut Time,
+    elements: &'a mut Elements<P>,
+    counters: &'a mut LinkCounters,
+    what: U,
+}
+
+impl<P: Packet, U: Use<P>> Visitor<P> for Entry<'_, P, U> {
+    type Output = ();
+
+    fn visit<E: Element<P> + ?Sized>(self, queue: &mut E) {
+        let Entry { timer_at, elements, counters, what } = self;
+        let waiting = (queue.packets(), queue.bytes());
+        what.through(Lane { queue, timer_at, elements, counters, waiting });
+    }
+}
+
+impl<P: Packet, E: Element<P> + ?Sized> Lane<'_, P, E> {
     /// When something happens by itself.
     #[inline(always)]
     fn wake(&self) -> Time {
         let asks = self.waiting.0 > 0 && !self.elements.withheld;
         let free = if asks { self.elements.busy_until } else { Time::NEVER };
-        self.elements.chain.first().map_or(free, |installed| free.min(installed.timer_at))
+        free.min(*self.timer_at)
     }
 
     /// Handles what happens by itself up to `until`, included. Returns the number of events.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, until: Time, exit: &mut impl Exit<P>) -> u64 {
         let mut events = 0;
         loop {
@@ -50,7 +90,7 @@ impl<'a, P: Packet> Lane<'a, P> {
             if now > until || now == Time::NEVER {
                 return events;
             }
-            if self.elements.chain.first().is_some_and(|installed| installed.timer_at <= now) {
+            if *self.timer_at <= now {
                 self.fire(now, exit);
             }
             self.act(now, exit);
@@ -59,27 +99,24 @@ impl<'a, P: Packet> Lane<'a, P> {
     }
 
     /// A packet arrives.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: Time, packet: P, exit: &mut impl Exit<P>) {
         self.counters.packets_in += 1;
         self.elements.withheld = false;
-        if let Some(installed) = self.elements.chain.first_mut() {
-            let mut out = Out::new(exit, self.counters, &mut installed.timer_at);
-            installed.element.arrive(now, packet, &mut out);
-            self.waiting = self.elements.waiting();
-        }
+        let mut out = Out::new(exit, self.counters, self.timer_at);
+        self.queue.arrive(now, packet, &mut out);
+        self.waiting = (self.queue.packets(), self.queue.bytes());
         self.act(now, exit);
     }
 
     /// The element's timer fires.
+    #[inline(never)]
     fn fire(&mut self, now: Time, exit: &mut impl Exit<P>) {
         self.elements.withheld = false;
-        if let Some(installed) = self.elements.chain.first_mut() {
-            installed.timer_at = Time::NEVER;
-            let mut out = Out::new(exit, self.counters, &mut installed.timer_at);
-            installed.element.timer(now, &mut out);
-            self.waiting = self.elements.waiting();
-        }
+        *self.timer_at = Time::NEVER;
+        let mut out = Out::new(exit, self.counters, self.timer_at);
+        self.queue.timer(now, &mut out);
+        self.waiting = (self.queue.packets(), self.queue.bytes());
     }
 
     /// Starts the transmission that is due, if there is one, and notes how many packets then wait.
@@ -94,11 +131,10 @@ impl<'a, P: Packet> Lane<'a, P> {
     /// The wire is free: takes the next packet from the queue.
     #[inline(never)]
     fn serve(&mut self, now: Time, exit: &mut impl Exit<P>) {
-        let Some(installed) = self.elements.chain.first_mut() else { return };
-        let mut out = Out::new(exit, self.counters, &mut installed.timer_at);
-        let next = installed.element.next(now, &mut out);
+        let mut out = Out::new(exit, self.counters, self.timer_at);
+        let next = self.queue.next(now, &mut out);
         let (waited, waited_low) = (out.waited, out.waited_low);
-        self.waiting = self.elements.waiting();
+        self.waiting = (self.queue.packets(), self.queue.bytes());
         self.elements.withheld = next.is_none();
         if let Some(packet) = next {
             self.elements.transmit(now, packet.bytes(), waited, waited_low, self.counters);
