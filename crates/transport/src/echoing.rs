@@ -11,7 +11,7 @@ use crate::Receiver;
 use crate::feedback::{Feedback, Tally};
 use crate::misbehaving::{Habits, Misbehaving};
 use longfat_units::Time;
-use longfat_wire::{Explicit, Kind, Packet, SimPacket};
+use longfat_wire::{Explicit, Extra, Kind, Packet, SimPacket};
 use std::fmt::Debug;
 
 /// A receiver's copy of what its sender controls.
@@ -33,13 +33,23 @@ pub struct Echoing {
     /// Headers of a data packet, bytes.
     header_bytes: u32,
     misbehaving: Option<Box<Misbehaving>>,
+    /// Room for what an acknowledgement carries besides the usual.
+    spare: Option<Box<Extra>>,
 }
 
 impl Echoing {
     /// Wraps a receiver that waits for a connection request. Without a mirror, headers are echoed as they
     /// come; those of one acknowledgement are joined.
     pub const fn new(receiver: Receiver, mirror: Option<Box<dyn Mirror>>) -> Self {
-        Echoing { receiver, mirror, waiting: None, tally: None, header_bytes: 0, misbehaving: None }
+        Echoing {
+            receiver,
+            mirror,
+            waiting: None,
+            tally: None,
+            header_bytes: 0,
+            misbehaving: None,
+            spare: None,
+        }
     }
 
     /// The same receiver with this feedback about marks. Data packets have `header_bytes` bytes of headers.
@@ -115,9 +125,20 @@ impl Echoing {
             tally.tell(&mut answer);
         }
         match self.waiting.take_if(|_| answer.kind == Kind::Ack) {
-            Some(explicit) => carrying(answer, explicit),
+            Some(explicit) => {
+                if answer.extra.is_none() {
+                    answer.extra = self.spare.take();
+                }
+                carrying(answer, explicit)
+            }
             None => answer,
         }
+    }
+
+    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it.
+    pub fn recycle(&mut self, mut extra: Box<Extra>) {
+        *extra = Extra::default();
+        self.spare = Some(extra);
     }
 }
 
@@ -157,5 +178,33 @@ mod tests {
         assert_eq!(asked.extra.and_then(|e| e.explicit), Some(rcp));
         assert_eq!(asked.bytes, plain.bytes + 12);
         assert!(plain.kind == Kind::SynAck && plain.extra.is_none());
+    }
+
+    #[test]
+    fn room_that_is_used_again_tells_nothing_of_what_it_held() {
+        let config = ReceiverConfig {
+            flow: FlowId(0),
+            delayed_ack: None,
+            quick_acks: 16,
+            sack: true,
+            sack_compression: Interval::ZERO,
+            timestamps: true,
+            uncounted_hops: 1,
+        };
+        let header = Explicit::Xcp(Xcp::default());
+        let mut receiver = Echoing::new(Receiver::new(config), None);
+        let mut acknowledge = |old: Option<Extra>| {
+            if let Some(old) = old {
+                receiver.recycle(Box::new(old));
+            }
+            let seq = receiver.receiver().delivered();
+            let mut data = SimPacket::new(Kind::Data, FlowId(0), seq, 1500, Time::ZERO);
+            data.extra.get_or_insert_default().explicit = Some(header);
+            receiver.on_packet(Time::ZERO, &data).and_then(|ack| ack.extra).expect("an echo")
+        };
+        let mut old = Extra::default();
+        old.sack.push(7, 9);
+        old.trail.ttl = 3;
+        assert_eq!(acknowledge(None), acknowledge(Some(old)));
     }
 }

@@ -32,7 +32,7 @@ use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::{FirstReduction, SenderConfig, TimeoutReductions, WIDEST_WINDOW};
 pub use happenings::{Happened, SenderCounters};
 use longfat_units::Time;
-use longfat_wire::{Division, Kind, SimPacket};
+use longfat_wire::{Division, Extra, Kind, SimPacket};
 use request::QuickStart;
 pub use request::QuickStartRequest;
 use steering::Steering;
@@ -131,6 +131,9 @@ pub struct Sender {
     before_event: Option<(Time, Window)>,
     pace_at: Time,
     log: Option<Vec<(Time, Happened, f64)>>,
+    /// Room for what data packets carry besides the usual.
+    #[expect(clippy::vec_box, reason = "the boxes go from packet to packet")]
+    spare: Vec<Box<Extra>>,
 }
 
 impl Sender {
@@ -163,6 +166,7 @@ impl Sender {
             plain: !models && !keeps_times && !explicit && !controller.paces(),
             explicit,
             quick_start: None,
+            spare: Vec::new(),
             receiver_window: config.max_window as u64,
             max_burst: (config.max_burst as u64).min(MOST_AT_ONCE),
             rtt: RttEstimator::new(&config.rto),

@@ -5,6 +5,9 @@ use crate::cc::CongestionControl;
 use longfat_units::Time;
 use longfat_wire::{Extra, SimPacket};
 
+/// Kept for later at most; more are only there while the window falls (chosen here).
+const MOST_SPARE: usize = 64;
+
 impl Sender {
     /// What routers wrote, echoed by an acknowledgement; `advances` says whether of new data.
     pub(super) fn take_explicit(&mut self, now: Time, packet: &SimPacket, advances: bool) {
@@ -36,6 +39,16 @@ impl Sender {
         }
         let window = self.window.cwnd.min(self.receiver_window as f64);
         let explicit = self.controller.explicit(window * self.packet_bytes(), self.rtt.srtt());
-        packet.extra = Some(Box::new(Extra { explicit, ..Extra::default() }));
+        let mut extra = self.spare.pop().unwrap_or_default();
+        *extra = Extra { explicit, ..Extra::default() };
+        packet.extra = Some(extra);
+    }
+
+    /// Takes back what a data packet carried that has arrived, so that a later one need not allocate it.
+    #[inline]
+    pub fn recycle(&mut self, extra: Box<Extra>) {
+        if self.explicit && self.spare.len() < MOST_SPARE {
+            self.spare.push(extra);
+        }
     }
 }

@@ -177,6 +177,9 @@ impl Flow {
                     self.receiving.note_arrival(at);
                 }
                 self.receiving.take_ahead(at, &packet);
+                if let Some(extra) = packet.extra {
+                    self.sending.sender.recycle(extra);
+                }
             } else {
                 self.receiving.incoming.push(at, packet);
             }

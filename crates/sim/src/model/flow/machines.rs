@@ -6,7 +6,7 @@
 use longfat_transport::cc::{CongestionControl, Controller, Internals, Window};
 use longfat_transport::{Echoing, Happened, Outbox, Receiver, Sender, SenderCounters, SenderView, udp};
 use longfat_units::{Interval, Time};
-use longfat_wire::SimPacket;
+use longfat_wire::{Extra, SimPacket};
 
 /// A sender of any kind.
 #[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
@@ -122,6 +122,15 @@ impl AnySender {
                 OtherSender::Explicit(s) => s.stop(),
                 OtherSender::Udp(s) => s.stop(now),
             },
+        }
+    }
+
+    /// Takes back what a data packet carried that has arrived.
+    pub fn recycle(&mut self, extra: Box<Extra>) {
+        if let AnySender::Other(other) = self
+            && let OtherSender::Explicit(s) = &mut **other
+        {
+            s.recycle(extra);
         }
     }
 
@@ -261,6 +270,20 @@ impl AnyReceiver {
     #[inline(always)]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         each!([&mut] AnyReceiver, OtherReceiver, self, r => r.on_packet(now, packet))
+    }
+
+    /// Takes back what an acknowledgement carried.
+    #[inline(always)]
+    pub fn recycle(&mut self, extra: Box<Extra>) {
+        match self {
+            AnyReceiver::Tcp(r) => r.recycle(extra),
+            AnyReceiver::Other(other) => {
+                seldom();
+                if let OtherReceiver::Explicit(r) = &mut **other {
+                    r.recycle(extra);
+                }
+            }
+        }
     }
 
     /// The time that `wake` returned has come.

@@ -214,8 +214,8 @@ impl ReceivingEnd {
     fn answer(&mut self, now: Time, ack: SimPacket) {
         self.balance += 1;
         let left = self.outgoing.push(self.access.depart(now, ack.bytes()), ack);
-        if let (Some(extra), AnyReceiver::Tcp(receiver)) = (left.extra, &mut self.receiver) {
-            receiver.recycle(extra);
+        if let Some(extra) = left.extra {
+            self.receiver.recycle(extra);
         }
     }
 
