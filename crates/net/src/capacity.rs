@@ -143,8 +143,10 @@ pub struct Transmitter {
     /// Traces: the opportunity in use, and the rest of it.
     opportunity: u64,
     left_bytes: u32,
-    /// Constant rates: the last packet size and its transmission time.
+    /// Constant rates, and those that change in steps: the last packet size and its transmission time.
     last_size: (u32, Interval),
+    /// Steps: between these times the last transmission time holds for whatever begins and ends there.
+    last_step: (Time, Time),
 }
 
 impl Transmitter {
@@ -155,6 +157,7 @@ impl Transmitter {
             opportunity: 0,
             left_bytes: OPPORTUNITY_BYTES,
             last_size: (0, Interval::ZERO),
+            last_step: (Time::NEVER, Time::ZERO),
         }
     }
 
@@ -166,12 +169,19 @@ impl Transmitter {
     /// From now on this is the capacity, which was the same until now.
     pub fn change(&mut self, capacity: Capacity) {
         self.capacity = capacity;
+        (self.last_size, self.last_step) = ((0, Interval::ZERO), (Time::NEVER, Time::ZERO));
     }
 
     /// A packet's first bit is due now, after the packet before it. Returns when its last bit is on the wire.
     #[inline]
     pub fn send(&mut self, now: Time, bytes: u32) -> Time {
-        let Capacity::Constant(rate) = &self.capacity else { return self.send_at_varying_rate(now, bytes) };
+        let Capacity::Constant(rate) = &self.capacity else {
+            let (from, until) = self.last_step;
+            if self.last_size.0 == bytes && from <= now && now + self.last_size.1 <= until {
+                return now + self.last_size.1;
+            }
+            return self.send_at_varying_rate(now, bytes);
+        };
         if self.last_size.0 != bytes {
             self.last_size = (bytes, rate.transmission(bytes));
         }
@@ -210,14 +220,17 @@ impl Transmitter {
                 let (mut bits, mut at, mut step) = (8.0 * f64::from(bytes), now, at_step(steps, now));
                 loop {
                     let bps = steps[step].1.as_bps() as f64;
-                    let end = at + Interval::from_secs_f64(bits / bps);
-                    match steps.get(step + 1) {
-                        Some(&(next, _)) if next < end => {
-                            bits -= bps * next.since(at).as_secs_f64();
-                            (at, step) = (next, step + 1);
+                    let span = Interval::from_secs_f64(bits / bps);
+                    let next = steps.get(step + 1).map_or(Time::NEVER, |&(next, _)| next);
+                    if next >= at + span {
+                        if at == now {
+                            self.last_size = (bytes, span);
+                            self.last_step = (now, next);
                         }
-                        _ => return end,
+                        return at + span;
                     }
+                    bits -= bps * next.since(at).as_secs_f64();
+                    (at, step) = (next, step + 1);
                 }
             }
             Capacity::Trace(trace) => {
@@ -291,6 +304,23 @@ mod tests {
         // 1500 bytes: 6 ms at 1 Mbit/s are 6000 bits, the other 6000 take 3 ms at 2 Mbit/s
         let steps = Capacity::Steps([(s(0.0), mbps(1.0)), (s(1.0), mbps(2.0))].into());
         assert_eq!(Transmitter::new(steps).send(s(0.994), 1500), s(1.003));
+    }
+
+    #[test]
+    fn packets_of_any_size_take_as_long_as_if_nothing_was_remembered() {
+        let steps = [(s(0.0), mbps(10.0)), (s(0.1), mbps(1.0)), (s(0.2), mbps(5.0)), (s(0.2), mbps(50.0))];
+        let mut wire = Transmitter::new(Capacity::Steps(steps.into()));
+        let mut at = s(0.0);
+        for i in 0..300 {
+            let bytes = if i % 7 < 5 { 1500 } else { 40 };
+            let end = wire.send(at, bytes);
+            assert_eq!(end, Transmitter::new(wire.capacity().clone()).send(at, bytes), "{i}");
+            at = if i % 11 == 0 { end + Interval::from_millis(1) } else { end };
+            if i == 200 {
+                wire.change(wire.capacity().changed(at, mbps(3.0)).unwrap());
+            }
+        }
+        assert!(at > s(0.2));
     }
 
     #[test]
