@@ -1,7 +1,7 @@
 //! RED's average queue, its drop probability, and the spacing of its drops: what RED and CHOKe share.
 
 use longfat_units::math::{exp, pow};
-use longfat_units::{Rate, Stream, Time};
+use longfat_units::{Interval, Rate, Stream, Time};
 
 /// The moving average of the queue, in the unit of the lengths that callers pass.
 ///
@@ -17,6 +17,8 @@ pub struct Average {
     value: f64,
     /// When the last packet sent has left.
     free_at: Time,
+    /// Its size and transmission time: sizes rarely change, and a division is slow.
+    last_size: (u32, Interval),
 }
 
 impl Average {
@@ -25,7 +27,14 @@ impl Average {
     pub fn new(weight: f64, rate: Rate, mean_packet_bytes: f64) -> Self {
         let weight =
             if weight > 0.0 { weight } else { 1.0 - exp(-1.0 / packets_per_s(rate, mean_packet_bytes)) };
-        Average { weight, rate, mean_packet_bytes, value: 0.0, free_at: Time::ZERO }
+        Average {
+            weight,
+            rate,
+            mean_packet_bytes,
+            value: 0.0,
+            free_at: Time::ZERO,
+            last_size: (0, Interval::ZERO),
+        }
     }
 
     /// A packet arrives to a queue of this length.
@@ -42,7 +51,10 @@ impl Average {
     /// A packet of `bytes` is sent.
     #[inline]
     pub fn depart(&mut self, now: Time, bytes: u32) {
-        self.free_at = now + self.rate.transmission(bytes);
+        if self.last_size.0 != bytes {
+            self.last_size = (bytes, self.rate.transmission(bytes));
+        }
+        self.free_at = now + self.last_size.1;
     }
 
     /// The average.

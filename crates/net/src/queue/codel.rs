@@ -94,25 +94,25 @@ impl Law {
         from + self.interval.scale(1.0 / sqrt(f64::from(count)))
     }
 
-    /// The head of the queue, the time of its arrival, and whether it is time to drop it (`dodequeue` of the
-    /// RFC). `elsewhere`: bytes that count as waiting behind it, but in other queues.
-    fn head<P: Packet>(
+    /// Whether it is time to drop the head of the queue (`dodequeue` of the RFC); `None` if there is none.
+    /// `elsewhere`: bytes that count as waiting behind it, but in other queues.
+    fn is_late<P: Packet>(
         &self,
         memory: &mut Memory,
-        queue: &mut Fifo<P>,
+        queue: &Fifo<P>,
         (elsewhere, max_packet): (u64, u32),
         now: Time,
-    ) -> Option<(Time, P, bool)> {
-        let Some((since, packet)) = queue.pop() else {
+    ) -> Option<bool> {
+        let Some((since, packet)) = queue.first() else {
             memory.above_until = None;
             return None;
         };
-        if now.since(since) < self.target || queue.bytes() + elsewhere <= u64::from(max_packet) {
+        let behind = queue.bytes() - u64::from(packet.bytes()) + elsewhere;
+        if now.since(since) < self.target || behind <= u64::from(max_packet) {
             memory.above_until = None;
-            return Some((since, packet, false));
+            return Some(false);
         }
-        let until = *memory.above_until.get_or_insert(now + self.interval);
-        Some((since, packet, now >= until))
+        Some(now >= *memory.above_until.get_or_insert(now + self.interval))
     }
 
     /// The packet to send next (`deque` of the RFC). A packet that is marked instead of dropped is sent, as Linux does.
@@ -125,34 +125,19 @@ impl Law {
         now: Time,
         out: &mut dyn Sink<P>,
     ) -> Option<P> {
-        let waited = queue.oldest().map(|since| now.since(since));
+        let waited = queue.first().map(|(since, _)| now.since(since));
         if !memory.dropping && waited.is_some_and(|waited| waited < self.target) {
-            // the usual case, by itself
-            memory.above_until = None;
-            return queue.serve(now, out);
+            memory.above_until = None; // the usual case, by itself
+        } else if let Some((since, marked)) = self.drop_late(memory, queue, context, now, out) {
+            out.waited(now.since(since));
+            return Some(marked);
         }
-        self.serve_late(memory, queue, context, now, out)
+        queue.serve(now, out)
     }
 
+    /// Drops those at the head that it is time to drop. Returns one that was marked instead.
     #[inline(never)]
-    fn serve_late<P: Packet>(
-        &self,
-        memory: &mut Memory,
-        queue: &mut Fifo<P>,
-        context: (u64, u32),
-        now: Time,
-        out: &mut dyn Sink<P>,
-    ) -> Option<P> {
-        let head = self.choose(memory, queue, context, now, out);
-        if head.is_none() {
-            memory.dropping = false;
-        }
-        let (since, packet) = head?;
-        out.waited(now.since(since));
-        Some(packet)
-    }
-
-    fn choose<P: Packet>(
+    fn drop_late<P: Packet>(
         &self,
         memory: &mut Memory,
         queue: &mut Fifo<P>,
@@ -160,34 +145,35 @@ impl Law {
         now: Time,
         out: &mut dyn Sink<P>,
     ) -> Option<(Time, P)> {
-        let (mut since, mut packet, mut late) = self.head(memory, queue, context, now)?;
+        let late = self.is_late(memory, queue, context, now);
         if memory.dropping {
-            memory.dropping = late;
+            memory.dropping = late == Some(true);
             while memory.dropping && now >= memory.next_drop {
                 memory.count += 1;
+                let (since, packet) = queue.pop()?;
                 if let Some(marked) = signal(packet, self.ecn, DropReason::Delay, out) {
                     memory.next_drop = self.after(memory.next_drop, memory.count);
                     return Some((since, marked));
                 }
-                (since, packet, late) = self.head(memory, queue, context, now)?;
-                memory.dropping = late;
-                if late {
+                memory.dropping = self.is_late(memory, queue, context, now) == Some(true);
+                if memory.dropping {
                     memory.next_drop = self.after(memory.next_drop, memory.count);
                 }
             }
-        } else if late {
+        } else if late == Some(true) {
             memory.dropping = true;
             let grown = memory.count - memory.last_count;
             let recent = now.since(memory.next_drop).as_ns() < MEMORY.saturating_mul(self.interval.as_ns());
             memory.count = if grown > 1 && recent { grown } else { 1 };
             memory.last_count = memory.count;
             memory.next_drop = self.after(now, memory.count);
+            let (since, packet) = queue.pop()?;
             if let Some(marked) = signal(packet, self.ecn, DropReason::Delay, out) {
                 return Some((since, marked));
             }
-            (since, packet, _) = self.head(memory, queue, context, now)?;
+            memory.dropping = self.is_late(memory, queue, context, now).is_some();
         }
-        Some((since, packet))
+        None
     }
 }
 

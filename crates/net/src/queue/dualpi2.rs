@@ -288,7 +288,10 @@ impl<P: Packet> Element<P> for DualPi2<P> {
     }
 
     fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
-        let oldest = self.low.oldest().into_iter().chain(self.classic.oldest()).min();
+        let oldest = [&self.low, &self.classic]
+            .into_iter()
+            .filter_map(|queue| queue.first().map(|(since, _)| since))
+            .min();
         self.control(oldest.map_or(0.0, |since| now.since(since).as_secs_f64()));
         out.set_timer(now + self.update);
     }

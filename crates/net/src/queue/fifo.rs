@@ -61,10 +61,10 @@ impl<P: Packet> Fifo<P> {
         Some(packet)
     }
 
-    /// When the packet at the head arrived.
+    /// The packet at the head, and the time of its arrival.
     #[inline]
-    pub fn oldest(&self) -> Option<Time> {
-        self.packets.front().map(|(since, _)| *since)
+    pub fn first(&self) -> Option<(Time, &P)> {
+        self.packets.front().map(|(since, packet)| (*since, packet))
     }
 
     /// The packet at this index, counted from the head.

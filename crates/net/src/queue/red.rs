@@ -208,6 +208,27 @@ impl Adaptation {
     }
 }
 
+/// Whether a verdict strikes a packet that the queue has room for, and why. `size` is in packets.
+#[inline]
+pub(super) fn strikes(
+    verdict: Verdict,
+    size: f64,
+    spacing: &mut Spacing,
+    draws: &mut Stream,
+) -> Option<DropReason> {
+    match verdict {
+        Verdict::Pass => {
+            spacing.restart();
+            None
+        }
+        Verdict::Chance(p) => spacing.strikes(p, size, draws).then_some(DropReason::Early),
+        Verdict::Force => {
+            spacing.restart();
+            Some(DropReason::Forced)
+        }
+    }
+}
+
 /// Carries out the verdict on a packet that the queue has room for. Returns the packet if it may join. `size`
 /// is in packets.
 pub(super) fn admit<P: Packet>(
@@ -219,19 +240,10 @@ pub(super) fn admit<P: Packet>(
     ecn: bool,
     out: &mut dyn Sink<P>,
 ) -> Option<P> {
-    match verdict {
-        Verdict::Pass => {
-            spacing.restart();
-            Some(packet)
-        }
-        Verdict::Chance(p) if spacing.strikes(p, size, draws) => signal(packet, ecn, DropReason::Early, out),
-        Verdict::Chance(_) => Some(packet),
-        Verdict::Force => {
-            // RFC 3168, section 7: above the upper threshold even packets that can be marked are dropped
-            spacing.restart();
-            out.drop(packet, DropReason::Forced);
-            None
-        }
+    match strikes(verdict, size, spacing, draws) {
+        None => Some(packet),
+        // RFC 3168, section 7: above the upper threshold even packets that can be marked are dropped
+        Some(reason) => signal(packet, ecn && reason == DropReason::Early, reason, out),
     }
 }
 
@@ -252,11 +264,12 @@ impl<P: Packet> Element<P> for Red<P> {
             return out.drop(packet, DropReason::Full);
         }
         let verdict = self.curve.verdict(average);
-        let admitted = if verdict == Verdict::Force && !self.hard {
-            self.spacing.restart();
-            signal(packet, self.ecn, DropReason::Forced, out)
-        } else {
-            admit(verdict, packet, size, &mut self.spacing, &mut self.draws, self.ecn, out)
+        let admitted = match strikes(verdict, size, &mut self.spacing, &mut self.draws) {
+            None => Some(packet),
+            Some(reason) => {
+                let marks = self.ecn && (reason == DropReason::Early || !self.hard);
+                signal(packet, marks, reason, out)
+            }
         };
         if let Some(packet) = admitted {
             self.queue.push(now, packet);
