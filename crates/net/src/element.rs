@@ -65,3 +65,17 @@ pub trait Element<P: Packet>: Any {
         None
     }
 }
+
+/// What [`visit`](crate::visit) hands an element to.
+pub trait Visitor<P: Packet> {
+    /// What it makes of the element.
+    type Output;
+    /// Works with the element.
+    fn visit<E: Element<P> + ?Sized>(self, element: &mut E) -> Self::Output;
+}
+
+/// The element as a value of this type, if it is one.
+pub(crate) fn as_type<P: Packet, E: Element<P>>(element: &mut (dyn Element<P> + Send)) -> Option<&mut E> {
+    let element: &mut dyn Any = element;
+    element.downcast_mut()
+}

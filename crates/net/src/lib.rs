@@ -17,6 +17,7 @@ pub mod router;
 mod sojourn;
 mod ticking_fifo;
 mod ticks;
+mod visit;
 // The integration tests' drivers, for tests that stand beside a queue or a router; they name the crate.
 #[cfg(test)]
 extern crate self as longfat_net;
@@ -24,7 +25,7 @@ extern crate self as longfat_net;
 mod testing;
 
 pub use capacity::{Capacity, OPPORTUNITY_BYTES, Trace, Transmitter};
-pub use element::{DropReason, Element, Sink};
+pub use element::{DropReason, Element, Sink, Visitor};
 pub use fifo::ConstantFifo;
 pub use longfat_wire::Address;
 pub use loss::{Loss, LossModel};
@@ -34,3 +35,4 @@ pub use pipe::Pipe;
 pub use sojourn::Sojourn;
 pub use ticking_fifo::TickingFifo;
 pub use ticks::{Credit, Ticks};
+pub use visit::visit;

@@ -2,18 +2,10 @@
 
 use super::row::{Boxed, Discipline, Setup};
 use crate::Element;
-use core::any::Any;
+use crate::element::{Visitor, as_type};
 use longfat_units::parameters::{ParameterError, Parameters, Value};
 use longfat_units::registry;
 use longfat_wire::Packet;
-
-/// What [`visit`] hands a queue to.
-pub trait Visitor<P: Packet> {
-    /// What it makes of the queue.
-    type Output;
-    /// Works with the queue.
-    fn visit<E: Element<P> + ?Sized>(self, element: &mut E) -> Self::Output;
-}
 
 macro_rules! disciplines {
     ($($module:ident::$type:ident;)*) => {
@@ -41,20 +33,15 @@ macro_rules! disciplines {
             }
         }
 
-        /// Hands a queue to `visitor` as what it is, so that the compiler knows what its calls do. Elements that are
-        /// not in the list are handed on as they came.
-        pub fn visit<P: Packet, V: Visitor<P>>(
+        /// Hands an element that is in the list to `visitor`. Returns the visitor if it is not.
+        pub(crate) fn visit_listed<P: Packet, V: Visitor<P>>(
             element: &mut (dyn Element<P> + Send),
             visitor: V,
-        ) -> V::Output {
-            $(if (&*element as &dyn Any).is::<$type<P>>() {
-                let element: &mut dyn Any = element;
-                if let Some(queue) = element.downcast_mut::<$type<P>>() {
-                    return visitor.visit(queue);
-                }
-                unreachable!("asked just before")
+        ) -> Result<V::Output, V> {
+            $(if let Some(queue) = as_type::<P, $type<P>>(element) {
+                return Ok(visitor.visit(queue));
             })*
-            visitor.visit(element)
+            Err(visitor)
         }
     };
 }

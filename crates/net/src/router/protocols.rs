@@ -3,6 +3,8 @@
 
 use super::law::{Controlled, Laws};
 use super::row::{Router, Setup};
+use crate::Element;
+use crate::element::{Visitor, as_type};
 use crate::queue::Boxed;
 use longfat_units::parameters::{ParameterError, Parameters};
 use longfat_wire::Packet;
@@ -35,6 +37,17 @@ macro_rules! protocols {
                 return Box::new(Controlled::new(setup.queue, setup.capacity, $type::build(p)));
             })*
             unreachable!("{protocol} is not in the list")
+        }
+
+        /// Hands the router of a protocol to `visitor`. Returns the visitor if it is another element.
+        pub(crate) fn visit_listed<P: Packet, V: Visitor<P>>(
+            element: &mut (dyn Element<P> + Send),
+            visitor: V,
+        ) -> Result<V::Output, V> {
+            $(if let Some(router) = as_type::<P, Controlled<P, $type>>(element) {
+                return Ok(visitor.visit(router));
+            })*
+            Err(visitor)
         }
     };
 }

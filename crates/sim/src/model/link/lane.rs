@@ -3,8 +3,7 @@
 
 use super::counters::LinkCounters;
 use super::elements::{Elements, Installed};
-use longfat_net::queue::{Visitor, visit};
-use longfat_net::{Address, DropReason, Element, Sink};
+use longfat_net::{Address, DropReason, Element, Sink, Visitor, visit};
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
 
