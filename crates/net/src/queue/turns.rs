@@ -8,87 +8,134 @@
 //! empty:  a new queue goes to the end of the old ones, an old one leaves the list
 //! ```
 
-use std::collections::VecDeque;
+/// Stands for no queue.
+const NONE: usize = usize::MAX;
 
 /// Whose turn it is among queues, which are known by their indices.
 #[derive(Clone, Debug)]
 pub struct Turns {
     quantum: i64,
-    credit: Vec<i64>,
-    listed: Vec<bool>,
-    new: VecDeque<usize>,
-    old: VecDeque<usize>,
+    slots: Vec<Slot>,
+    new: List,
+    old: List,
+    listed: usize,
+}
+
+/// What is known of a queue.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    credit: i64,
+    listed: bool,
+    /// The queue behind it in its list.
+    after: usize,
+}
+
+/// The ends of a list.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: usize,
+    last: usize,
+}
+
+impl List {
+    const EMPTY: List = List { first: NONE, last: NONE };
+
+    #[inline]
+    fn push(&mut self, index: usize, slots: &mut [Slot]) {
+        slots[index].after = NONE;
+        match slots.get_mut(self.last) {
+            Some(last) => last.after = index,
+            None => self.first = index,
+        }
+        self.last = index;
+    }
+
+    #[inline]
+    fn pop(&mut self, slots: &[Slot]) -> Option<usize> {
+        let index = self.first;
+        self.first = slots.get(index)?.after;
+        if self.first == NONE {
+            self.last = NONE;
+        }
+        Some(index)
+    }
+
+    fn iter(self, slots: &[Slot]) -> impl Iterator<Item = usize> + '_ {
+        let some = |index: usize| (index != NONE).then_some(index);
+        core::iter::successors(some(self.first), move |&index| some(slots[index].after))
+    }
 }
 
 impl Turns {
     /// So many queues, none of them listed; the quantum is in bytes, above 0.
     pub fn new(queues: usize, quantum: i64) -> Self {
-        Turns {
-            quantum,
-            credit: vec![0; queues],
-            listed: vec![false; queues],
-            new: VecDeque::new(),
-            old: VecDeque::new(),
-        }
+        let slot = Slot { credit: 0, listed: false, after: NONE };
+        Turns { quantum, slots: vec![slot; queues], new: List::EMPTY, old: List::EMPTY, listed: 0 }
     }
 
     /// A packet has joined this queue; if the queue is not listed, it joins the new ones.
+    #[inline]
     pub fn join(&mut self, index: usize) {
         if self.list(index) {
-            self.new.push_back(index);
+            self.new.push(index, &mut self.slots);
         }
     }
 
     /// The same, but it joins the old ones.
     pub fn join_old(&mut self, index: usize) {
         if self.list(index) {
-            self.old.push_back(index);
+            self.old.push(index, &mut self.slots);
         }
     }
 
+    #[inline]
     fn list(&mut self, index: usize) -> bool {
-        if self.listed[index] {
+        let slot = &mut self.slots[index];
+        if slot.listed {
             return false;
         }
-        self.listed[index] = true;
-        self.credit[index] = self.quantum;
+        (slot.listed, slot.credit) = (true, self.quantum);
+        self.listed += 1;
         true
     }
 
     /// The listed queues.
     pub fn listed(&self) -> impl Iterator<Item = usize> + '_ {
-        self.new.iter().chain(&self.old).copied()
+        self.new.iter(&self.slots).chain(self.old.iter(&self.slots))
     }
 
     /// How many queues are listed.
-    pub fn len(&self) -> usize {
-        self.new.len() + self.old.len()
+    pub const fn len(&self) -> usize {
+        self.listed
     }
 
     /// The queue whose turn it is.
+    #[inline]
     pub fn next(&mut self) -> Option<usize> {
         loop {
-            let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
-            let index = *list.front()?;
-            if self.credit[index] > 0 {
+            let list = if self.new.first == NONE { &mut self.old } else { &mut self.new };
+            let index = list.first;
+            let slot = self.slots.get_mut(index)?;
+            if slot.credit > 0 {
                 return Some(index);
             }
-            self.credit[index] += self.quantum;
-            list.pop_front();
-            self.old.push_back(index);
+            slot.credit += self.quantum;
+            list.pop(&self.slots);
+            self.old.push(index, &mut self.slots);
         }
     }
 
     /// The queue whose turn it is has sent this many bytes.
+    #[inline]
     pub fn pay(&mut self, index: usize, bytes: u32) {
-        self.credit[index] -= i64::from(bytes);
+        self.slots[index].credit -= i64::from(bytes);
     }
 
     /// The queue whose turn it is has nothing to send.
     pub fn pass(&mut self) {
         // RFC 8290, section 4: otherwise a queue that empties between two packets would always be new
-        if let Some(index) = self.new.pop_front() {
-            self.old.push_back(index);
+        if let Some(index) = self.new.pop(&self.slots) {
+            self.old.push(index, &mut self.slots);
         } else {
             self.leave();
         }
@@ -96,13 +143,14 @@ impl Turns {
 
     /// The first of the old queues leaves the list.
     pub fn leave(&mut self) {
-        if let Some(index) = self.old.pop_front() {
-            self.listed[index] = false;
+        if let Some(index) = self.old.pop(&self.slots) {
+            self.slots[index].listed = false;
+            self.listed -= 1;
         }
     }
 
     /// The first of the old queues.
     pub fn first_old(&self) -> Option<usize> {
-        self.old.front().copied()
+        (self.old.first != NONE).then_some(self.old.first)
     }
 }
