@@ -156,9 +156,8 @@ mod tests {
     use longfat_units::Interval;
     use longfat_wire::{FlowId, Rcp, Xcp};
 
-    #[test]
-    fn only_a_protocol_that_asks_for_a_rate_has_its_request_answered() {
-        let config = ReceiverConfig {
+    fn echoing() -> Echoing {
+        let receiver = Receiver::new(ReceiverConfig {
             flow: FlowId(0),
             delayed_ack: None,
             quick_acks: 16,
@@ -166,12 +165,16 @@ mod tests {
             sack_compression: Interval::ZERO,
             timestamps: true,
             uncounted_hops: 1,
-        };
+        });
+        Echoing::new(receiver, None)
+    }
+
+    #[test]
+    fn only_a_protocol_that_asks_for_a_rate_has_its_request_answered() {
         let answer = |header| {
             let mut request = SimPacket::new(Kind::Syn, FlowId(0), 0, 72, Time::ZERO);
             request.extra.get_or_insert_default().explicit = Some(header);
-            let receiver = &mut Echoing::new(Receiver::new(config), None);
-            receiver.on_packet(Time::ZERO, &request).expect("an answer")
+            echoing().on_packet(Time::ZERO, &request).expect("an answer")
         };
         let rcp = Explicit::Rcp(Rcp { rate_bps: 5e6, rtt_s: 0.0 });
         let (asked, plain) = (answer(rcp), answer(Explicit::Xcp(Xcp::default())));
@@ -182,17 +185,8 @@ mod tests {
 
     #[test]
     fn room_that_is_used_again_tells_nothing_of_what_it_held() {
-        let config = ReceiverConfig {
-            flow: FlowId(0),
-            delayed_ack: None,
-            quick_acks: 16,
-            sack: true,
-            sack_compression: Interval::ZERO,
-            timestamps: true,
-            uncounted_hops: 1,
-        };
         let header = Explicit::Xcp(Xcp::default());
-        let mut receiver = Echoing::new(Receiver::new(config), None);
+        let mut receiver = echoing();
         let mut acknowledge = |old: Option<Extra>| {
             if let Some(old) = old {
                 receiver.recycle(Box::new(old));

@@ -59,10 +59,10 @@ impl Driver<'_> {
                 let (id, data) = source.host();
                 let flow = &mut flows[id];
                 if data {
-                    take_data(flow, &mut rest, until, counters, delay);
+                    take::<true>(flow, &mut rest, until, counters, delay);
                     feeds.look_at_receiver(id, flow);
                 } else {
-                    take_acks(flow, &mut rest, until, counters, delay);
+                    take::<false>(flow, &mut rest, until, counters, delay);
                     feeds.look_at_sender(id, flow);
                     if flow.sending.sender.has_failed() {
                         failed = failed.or(Some(id));
@@ -137,9 +137,10 @@ fn offer_all(keys: &[u64], crossing: &mut [Crossing], from: Time, queue: &mut im
     }
 }
 
-/// The receiver of a flow takes the data that cross the link: the first of `rest`.
+/// The packets of a flow that cross the link, the first of `rest`, come to their end: data to the receiver, or
+/// acknowledgements to the sender.
 #[inline(never)]
-fn take_data(
+fn take<const DATA: bool>(
     flow: &mut Flow,
     rest: &mut slice::Iter<'_, Crossing>,
     until: Time,
@@ -147,20 +148,11 @@ fn take_data(
     delay: Interval,
 ) {
     let next = |_: &mut _, _, _: &_| rest.next().map_or(Crossed::Dropped, |packet| packet.outcome());
-    flow.cross_data(until, next, counters, delay);
-}
-
-/// The same for acknowledgements at its sender.
-#[inline(never)]
-fn take_acks(
-    flow: &mut Flow,
-    rest: &mut slice::Iter<'_, Crossing>,
-    until: Time,
-    counters: &mut LinkCounters,
-    delay: Interval,
-) {
-    let next = |_: &mut _, _, _: &_| rest.next().map_or(Crossed::Dropped, |packet| packet.outcome());
-    flow.cross_acks(until, next, counters, delay);
+    if DATA {
+        flow.cross_data(until, next, counters, delay);
+    } else {
+        flow.cross_acks(until, next, counters, delay);
+    }
 }
 
 /// Reads what a loop over these sources is going to need. That loop waits for each source in turn, while the
