@@ -184,10 +184,11 @@ def _background(planned: plan.Plan, result: Result) -> Iterator[str]:
             if summary["transfers_completed"] > summary["transfers_started"]:
                 done, begun = summary["transfers_completed"], summary["transfers_started"]
                 yield f"{at}: {done} of {begun} transfers complete"
-            if summary["packets_lost"] > summary["packets_sent"]:
+            copied = _copies(planned, part["flow"])
+            if summary["packets_lost"] > summary["packets_sent"] and not copied:
                 yield f"{at}: {summary['packets_lost']} of {summary['packets_sent']} packets lost"
             most = summary["packets_sent"] * part["flow"]["mss_bytes"]
-            if summary["bytes_delivered"] > most and not _copies(planned, part["flow"]):
+            if summary["bytes_delivered"] > most and not copied:
                 yield f"{at}: {summary['bytes_delivered']} bytes in {summary['packets_sent']} packets"
     durations = result.transfers["duration_s"].to_numpy()
     if not np.all(durations > 0.0):
