@@ -141,7 +141,7 @@ def _kill(
     if codes == TERMINATED[signal.SIGKILL] and running.returncode == 0:
         kind, codes = ENDED_BEFORE, {0}  # the signal met a process that had ended and was not yet reaped
     problems = []
-    if kind.startswith("SIGINT") and _is_of_python(running.returncode, said):
+    if kind == "SIGINT of the command" and _is_of_python(running.returncode, said):
         return _remains(running.pid, temporary), f"{kind} before its first line"
     if running.returncode not in codes:
         problems.append(f"exit code {running.returncode} after {kind}: {said.strip()[-300:]}")
@@ -154,7 +154,7 @@ def _is_of_python(code: int, said: str) -> bool:
     """Whether SIGINT ended Python on its way to the command, which cannot answer yet."""
     if not said:
         return code == -2
-    return said.endswith("KeyboardInterrupt\n") and not BEGUN.search(said)
+    return code in {-2, 1} and said.endswith("KeyboardInterrupt\n") and not BEGUN.search(said)
 
 
 def _remains(session: int, temporary: Path) -> list[str]:

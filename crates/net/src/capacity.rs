@@ -143,7 +143,7 @@ pub struct Transmitter {
     /// Traces: the opportunity in use, and the rest of it.
     opportunity: u64,
     left_bytes: u32,
-    /// Constant rates, and those that change in steps: the last packet size and its transmission time.
+    /// The last packet size and its transmission time, at a constant rate or within one step.
     last_size: (u32, Interval),
     /// Steps: between these times the last transmission time holds for whatever begins and ends there.
     last_step: (Time, Time),
@@ -177,7 +177,9 @@ impl Transmitter {
     pub fn send(&mut self, now: Time, bytes: u32) -> Time {
         let Capacity::Constant(rate) = &self.capacity else {
             let (from, until) = self.last_step;
-            if self.last_size.0 == bytes && from <= now && now + self.last_size.1 <= until {
+            // at `until` itself the next step holds, even for what takes no time
+            let within = from <= now && now < until && now + self.last_size.1 <= until;
+            if within && self.last_size.0 == bytes {
                 return now + self.last_size.1;
             }
             return self.send_at_varying_rate(now, bytes);
@@ -321,6 +323,13 @@ mod tests {
             }
         }
         assert!(at > s(0.2));
+    }
+
+    #[test]
+    fn what_takes_no_time_at_the_old_rate_takes_the_new_rate_s_time_when_that_begins() {
+        let mut wire = Transmitter::new(Capacity::Steps([(s(0.0), mbps(1e7)), (s(1.0), mbps(1.0))].into()));
+        assert_eq!(wire.send(s(0.5), 40), s(0.5));
+        assert_eq!(wire.send(s(1.0), 40), s(1.00032));
     }
 
     #[test]

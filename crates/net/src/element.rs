@@ -47,7 +47,7 @@ pub trait Sink<P> {
 
 /// A queue or a router in front of a link, driven by three calls. Several may stand in a row. Only the last
 /// one keeps packets; those before it forward, drop or change what arrives. An element that wants a timer
-/// sets the first one when its first packet arrives.
+/// sets the first one when its first packet arrives. It is `Any` for [`visit`](crate::visit).
 pub trait Element<P: Packet>: Any {
     /// A packet arrives.
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>);

@@ -27,7 +27,7 @@ pub struct ConstantFifo {
     idle: Interval,
     occupancy: Occupancy,
     /// Packets and bytes accepted before the last packets of one size.
-    accepted: (u64, u64),
+    accepted_before: (u64, u64),
     /// The last packets accepted, all of one size: sizes rarely change, and the transmission time needs a division.
     last: Alike,
 }
@@ -56,7 +56,7 @@ impl ConstantFifo {
             free_at: Time::ZERO,
             idle: Interval::ZERO,
             occupancy: Occupancy::default(),
-            accepted: (0, 0),
+            accepted_before: (0, 0),
             last: Alike::default(),
         }
     }
@@ -125,7 +125,7 @@ impl ConstantFifo {
             return None;
         }
         if self.last.bytes != bytes {
-            self.accepted = self.accepted();
+            self.accepted_before = self.accepted();
             self.last = Alike { packets: 0, bytes, transmission: self.rate.transmission(bytes) };
         }
         self.last.packets += 1;
@@ -142,7 +142,7 @@ impl ConstantFifo {
     /// Packets and bytes accepted.
     const fn accepted(&self) -> (u64, u64) {
         let Alike { packets, bytes, .. } = self.last;
-        (self.accepted.0 + packets, self.accepted.1 + packets * bytes as u64)
+        (self.accepted_before.0 + packets, self.accepted_before.1 + packets * bytes as u64)
     }
 
     /// The queue's length, exact after [`ConstantFifo::settle_before`].
@@ -166,5 +166,38 @@ impl ConstantFifo {
     pub const fn sent(&self) -> (u64, u64) {
         let (packets, bytes) = self.accepted();
         (packets - self.occupancy.packets(), bytes - self.occupancy.bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn departures_and_counts_are_those_of_a_list_of_packets(
+            arrivals in proptest::collection::vec((0..30_000u64, prop::sample::select(vec![40u32, 576, 1500])), 1..200),
+            most in 1..6u64,
+        ) {
+            let rate = Rate::from_bps(1e9).unwrap_or_else(|| panic!("a rate"));
+            let mut fifo = ConstantFifo::new(rate, Limit::Packets(most));
+            let (mut now, mut free_at) = (Time::ZERO, Time::ZERO);
+            let mut accepted: Vec<(Time, u32)> = Vec::new(); // when the transmission starts, and the size
+            for (gap, bytes) in arrivals {
+                now += Interval::from_ns(gap);
+                let waiting = accepted.iter().filter(|(start, _)| *start > now).count() as u64;
+                let expected = (waiting < most).then(|| {
+                    let start = free_at.max(now);
+                    accepted.push((start, bytes));
+                    free_at = start + rate.transmission(bytes);
+                    free_at
+                });
+                prop_assert_eq!(fifo.offer(now, bytes), expected);
+                let started = accepted.iter().filter(|(start, _)| *start <= now);
+                let sent = started.fold((0, 0), |(n, sum), &(_, bytes)| (n + 1, sum + u64::from(bytes)));
+                prop_assert_eq!(fifo.sent(), sent);
+            }
+        }
     }
 }

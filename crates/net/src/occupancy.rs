@@ -54,7 +54,7 @@ impl Occupancy {
     }
 
     /// The length becomes this, which is more than one packet away.
-    #[cold]
+    #[inline(never)]
     fn jump(&mut self, now: Time, packets: u64) {
         let t = now.as_ns();
         // a^2 - b^2 = (a - b) (a + b)
@@ -113,6 +113,25 @@ fn product(a: u64, b: u64) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_length_that_is_set_counts_as_the_packets_that_join_or_leave_then() {
+        let (mut set, mut each, mut at) = (Occupancy::default(), Occupancy::default(), 0);
+        for length in [3u64, 4, 4, 1, 0, 1, 0, 7, 2, 9] {
+            at += 10 + length;
+            let now = Time::from_ns(at);
+            set.set(now, length, 100 * length);
+            while each.packets() < length {
+                each.join(now, 100);
+            }
+            while each.packets() > length {
+                each.leave(now, 100);
+            }
+            let later = Time::from_ns(at + 5);
+            assert_eq!(set.statistics(Time::ZERO, later), each.statistics(Time::ZERO, later));
+            assert_eq!((set.packets(), set.bytes()), (each.packets(), each.bytes()));
+        }
+    }
 
     #[test]
     fn two_packets_for_half_the_time_are_one_on_average() {

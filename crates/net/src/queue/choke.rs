@@ -19,9 +19,9 @@
 //! arriving packet at once: `variant = "thesis"`. Linux's sch_choke draws, as in the paper.
 
 use super::average::{Average, Curve, Spacing, Verdict};
-use super::fifo::Fifo;
+use super::fifo::{Fifo, signal};
 use super::limit::Limit;
-use super::red::{ECN, MAX, MAX_P, MEAN_PACKET, MIN, WAIT, WEIGHT, admit, thresholds};
+use super::red::{ECN, MAX, MAX_P, MEAN_PACKET, MIN, WAIT, WEIGHT, strikes, thresholds};
 use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
@@ -132,7 +132,11 @@ impl<P: Packet> Element<P> for Choke<P> {
             self.spacing.restart();
             return out.drop(packet, DropReason::Full);
         }
-        let admitted = admit(verdict, packet, 1.0, &mut self.spacing, &mut self.draws, self.ecn, out);
+        let admitted = match strikes(verdict, 1.0, &mut self.spacing, &mut self.draws) {
+            None => Some(packet),
+            // RFC 3168, section 7: above the upper threshold even packets that can be marked are dropped
+            Some(reason) => signal(packet, self.ecn && reason == DropReason::Early, reason, out),
+        };
         if let Some(packet) = admitted {
             self.queue.push(now, packet);
         }

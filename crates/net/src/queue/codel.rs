@@ -94,9 +94,10 @@ impl Law {
         from + self.interval.scale(1.0 / sqrt(f64::from(count)))
     }
 
-    /// Whether it is time to drop the head of the queue (`dodequeue` of the RFC); `None` if there is none.
+    /// Whether it is time to drop the head of the queue (`ok_to_drop` of the RFC's `dodequeue`); `None` if there is none.
+    /// Notes in `memory` since when packets have waited too long.
     /// `elsewhere`: bytes that count as waiting behind it, but in other queues.
-    fn is_late<P: Packet>(
+    fn ok_to_drop<P: Packet>(
         &self,
         memory: &mut Memory,
         queue: &Fifo<P>,
@@ -145,7 +146,7 @@ impl Law {
         now: Time,
         out: &mut dyn Sink<P>,
     ) -> Option<(Time, P)> {
-        let late = self.is_late(memory, queue, context, now);
+        let late = self.ok_to_drop(memory, queue, context, now);
         if memory.dropping {
             memory.dropping = late == Some(true);
             while memory.dropping && now >= memory.next_drop {
@@ -155,7 +156,7 @@ impl Law {
                     memory.next_drop = self.after(memory.next_drop, memory.count);
                     return Some((since, marked));
                 }
-                memory.dropping = self.is_late(memory, queue, context, now) == Some(true);
+                memory.dropping = self.ok_to_drop(memory, queue, context, now) == Some(true);
                 if memory.dropping {
                     memory.next_drop = self.after(memory.next_drop, memory.count);
                 }
@@ -171,7 +172,7 @@ impl Law {
             if let Some(marked) = signal(packet, self.ecn, DropReason::Delay, out) {
                 return Some((since, marked));
             }
-            memory.dropping = self.is_late(memory, queue, context, now).is_some();
+            memory.dropping = self.ok_to_drop(memory, queue, context, now).is_some();
         }
         None
     }

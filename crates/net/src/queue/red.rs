@@ -229,24 +229,6 @@ pub(super) fn strikes(
     }
 }
 
-/// Carries out the verdict on a packet that the queue has room for. Returns the packet if it may join. `size`
-/// is in packets.
-pub(super) fn admit<P: Packet>(
-    verdict: Verdict,
-    packet: P,
-    size: f64,
-    spacing: &mut Spacing,
-    draws: &mut Stream,
-    ecn: bool,
-    out: &mut dyn Sink<P>,
-) -> Option<P> {
-    match strikes(verdict, size, spacing, draws) {
-        None => Some(packet),
-        // RFC 3168, section 7: above the upper threshold even packets that can be marked are dropped
-        Some(reason) => signal(packet, ecn && reason == DropReason::Early, reason, out),
-    }
-}
-
 impl<P: Packet> Element<P> for Red<P> {
     #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {

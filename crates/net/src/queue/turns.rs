@@ -154,3 +154,91 @@ impl Turns {
         (self.old.first != NONE).then_some(self.old.first)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    /// The rules of the head of this file, with two lists of indices.
+    #[derive(Default)]
+    struct Model {
+        credit: [i64; QUEUES],
+        new: VecDeque<usize>,
+        old: VecDeque<usize>,
+    }
+
+    const QUEUES: usize = 5;
+    const QUANTUM: i64 = 1500;
+
+    impl Model {
+        fn join(&mut self, index: usize, is_new: bool) {
+            if !self.new.contains(&index) && !self.old.contains(&index) {
+                self.credit[index] = QUANTUM;
+                (if is_new { &mut self.new } else { &mut self.old }).push_back(index);
+            }
+        }
+
+        fn next(&mut self) -> Option<usize> {
+            loop {
+                let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
+                let index = *list.front()?;
+                if self.credit[index] > 0 {
+                    return Some(index);
+                }
+                self.credit[index] += QUANTUM;
+                list.pop_front();
+                self.old.push_back(index);
+            }
+        }
+
+        fn pass(&mut self) {
+            match self.new.pop_front() {
+                Some(index) => self.old.push_back(index),
+                None => drop(self.old.pop_front()),
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn queues_take_turns_by_the_rules_whatever_joins_passes_and_leaves(
+            steps in proptest::collection::vec((0..6u8, 0..QUEUES, 1..4000u32), 1..300),
+        ) {
+            let (mut turns, mut model) = (Turns::new(QUEUES, QUANTUM), Model::default());
+            for (step, index, bytes) in steps {
+                match step {
+                    0 | 1 => {
+                        turns.join(index);
+                        model.join(index, true);
+                    }
+                    2 => {
+                        turns.join_old(index);
+                        model.join(index, false);
+                    }
+                    3 => {
+                        turns.pass();
+                        model.pass();
+                    }
+                    4 => {
+                        turns.leave();
+                        model.old.pop_front();
+                    }
+                    _ => {
+                        let next = turns.next();
+                        prop_assert_eq!(next, model.next());
+                        if let Some(next) = next {
+                            turns.pay(next, bytes);
+                            model.credit[next] -= i64::from(bytes);
+                        }
+                    }
+                }
+                let listed: Vec<_> = model.new.iter().chain(&model.old).copied().collect();
+                prop_assert_eq!(turns.listed().collect::<Vec<_>>(), listed);
+                prop_assert_eq!(turns.len(), model.new.len() + model.old.len());
+                prop_assert_eq!(turns.first_old(), model.old.front().copied());
+            }
+        }
+    }
+}

@@ -22,7 +22,7 @@ pub struct Crossing {
 impl Crossing {
     /// No packet is this small: a loss process took it, and the queue never saw it.
     pub const LOST: u32 = 0;
-    /// Room for one.
+    /// Fills room that no packet has used yet.
     pub const NONE: Crossing = Crossing { bytes: 0, departs_at: Time::NEVER };
 
     /// What becomes of it.
@@ -68,7 +68,7 @@ impl Arrivals {
     }
 
     /// The keys in ascending order. Links are busy most of the time, so the keys are spread over a batch almost
-    /// evenly: about as many buckets as keys leave little to sort.
+    /// evenly: one to two buckets for each key leave little to sort.
     pub fn sorted(&mut self) -> &[u64] {
         if self.len <= FEW || !self.spread() {
             let keys = &mut self.keys[..self.len];
@@ -84,6 +84,7 @@ impl Arrivals {
     fn spread(&mut self) -> bool {
         let Arrivals { keys, len, bound, sorted, places } = self;
         let keys = &keys[..*len];
+        debug_assert!(keys.iter().all(|key| key < bound), "a key without a bucket");
         let bits = keys.len().ilog2() + BITS_MORE;
         let shift = (u64::BITS - bound.leading_zeros()).saturating_sub(bits);
         places.clear();

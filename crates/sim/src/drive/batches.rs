@@ -61,7 +61,7 @@ pub struct Kept {
     active: Vec<Source>,
     /// Sort keys of this batch's arrivals at one link.
     pub(super) arrivals: Arrivals,
-    /// This batch's arrivals at one link, by sources.
+    /// This batch's arrivals at one link, by sources, and room that others have used.
     pub(super) crossing: Vec<Crossing>,
     /// What leaves a link that has a lane.
     pub(super) left: Left,
@@ -405,6 +405,7 @@ impl Driver<'_> {
         all.clear(until.since(from).as_ns() << SOURCE_BITS);
         for (i, &source) in sources.iter().enumerate() {
             let pipe = self.pipe(source);
+            // with more than MANY_ARRIVALS, nobody collects them
             all.add(pipe.len().min(MANY_ARRIVALS), |keys| {
                 let mut added = 0;
                 let times = pipe.iter().map(|&(at, _)| at).take_while(|&at| at < until);

@@ -96,7 +96,7 @@ fn collect<const LOSSY: bool>(
             let (flow, data) = source.host();
             let Flow { sending, receiving, losses, .. } = &mut flows[flow];
             let pipe = if data { &mut sending.outgoing } else { &mut receiving.outgoing };
-            let most = pipe.len().min(MANY_ARRIVALS);
+            let most = pipe.len().min(MANY_ARRIVALS); // with more than that, nobody collects them
             if crossing.len() < crossed + most {
                 crossing.resize(crossed + most, Crossing::NONE);
             }
@@ -113,6 +113,7 @@ fn collect<const LOSSY: bool>(
                         if LOSSY && losses.strike(link, packet.kind) {
                             *bytes = Crossing::LOST;
                         } else {
+                            debug_assert!(from <= *at, "an arrival before the batch");
                             *bytes = packet.bytes();
                             keys[key] = (at.as_ns() - from.as_ns()) << SOURCE_BITS | crossed as u64;
                             key += 1;
@@ -147,7 +148,10 @@ fn take<const DATA: bool>(
     counters: &mut LinkCounters,
     delay: Interval,
 ) {
-    let next = |_: &mut _, _, _: &_| rest.next().map_or(Crossed::Dropped, |packet| packet.outcome());
+    let next = |_: &mut _, _, _: &_| {
+        debug_assert!(!rest.as_slice().is_empty(), "a packet that was not collected");
+        rest.next().map_or(Crossed::Dropped, |packet| packet.outcome())
+    };
     if DATA {
         flow.cross_data(until, next, counters, delay);
     } else {

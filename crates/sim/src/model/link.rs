@@ -189,13 +189,13 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         Some((queue, &mut self.counters, self.delay))
     }
 
-    /// Whether there is a quick way through the link, which its queue and what lies behind that have to allow. No
-    /// element of the run can send messages.
+    /// Whether there is a quick way through the link, which its queue and what lies behind that have to allow. Only for
+    /// runs without messages of elements.
     pub fn has_lane(&self) -> bool {
         matches!(&self.service, Service::Elements(elements) if elements.has_lane())
     }
 
-    /// Lets `what` use this way, if there is one.
+    /// Lets `what` use the quick way through the link, if there is one.
     pub fn lane(&mut self, what: impl Use<P>) {
         if let Service::Elements(elements) = &mut self.service {
             elements.lane(&mut self.counters, what);

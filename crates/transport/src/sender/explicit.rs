@@ -5,9 +5,6 @@ use crate::cc::CongestionControl;
 use longfat_units::Time;
 use longfat_wire::{Extra, SimPacket};
 
-/// Kept for later at most; more are only there while the window falls (chosen here).
-const MOST_SPARE: usize = 64;
-
 impl Sender {
     /// What routers wrote, echoed by an acknowledgement; `advances` says whether of new data.
     pub(super) fn take_explicit(&mut self, now: Time, packet: &SimPacket, advances: bool) {
@@ -47,8 +44,8 @@ impl Sender {
     /// Takes back what a data packet carried that has arrived, so that a later one need not allocate it.
     #[inline]
     pub fn recycle(&mut self, extra: Box<Extra>) {
-        if self.explicit && self.spare.len() < MOST_SPARE {
-            self.spare.push(extra);
+        if self.explicit {
+            self.spare.push(extra); // never more than were under way at one time
         }
     }
 }
