@@ -51,7 +51,8 @@ def main() -> None:
     sys.unraisablehook = ignored
     try:
         signal.signal(signal.SIGALRM, again)
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as behind a shell's &
+        # not where it is ignored, as behind a shell's &
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, interrupt)
         signal.signal(signal.SIGTERM, interrupt)
         for stream in (sys.stdout, sys.stderr):
