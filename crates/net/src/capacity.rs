@@ -6,6 +6,7 @@
 //! trace:  up to 1500 bytes at each of these times, over and over (Mahimahi: Netravali et al., USENIX ATC 2015)
 //! ```
 
+use crate::last_size::LastSize;
 use longfat_units::math::sin;
 use longfat_units::{Interval, Rate, Time};
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -143,8 +144,8 @@ pub struct Transmitter {
     /// Traces: the opportunity in use, and the rest of it.
     opportunity: u64,
     left_bytes: u32,
-    /// The last packet size and its transmission time, at a constant rate or within one step.
-    last_size: (u32, Interval),
+    /// The last packet at a constant rate, or within one step.
+    last_size: LastSize,
     /// Steps: between these times the last transmission time holds for whatever begins and ends there.
     last_step: (Time, Time),
 }
@@ -156,7 +157,7 @@ impl Transmitter {
             capacity,
             opportunity: 0,
             left_bytes: OPPORTUNITY_BYTES,
-            last_size: (0, Interval::ZERO),
+            last_size: LastSize { bytes: 0, transmission: Interval::ZERO },
             last_step: (Time::NEVER, Time::ZERO),
         }
     }
@@ -169,7 +170,7 @@ impl Transmitter {
     /// From now on this is the capacity, which was the same until now.
     pub fn change(&mut self, capacity: Capacity) {
         self.capacity = capacity;
-        (self.last_size, self.last_step) = ((0, Interval::ZERO), (Time::NEVER, Time::ZERO));
+        (self.last_size, self.last_step) = (LastSize::default(), (Time::NEVER, Time::ZERO));
     }
 
     /// A packet's first bit is due now, after the packet before it. Returns when its last bit is on the wire.
@@ -177,17 +178,14 @@ impl Transmitter {
     pub fn send(&mut self, now: Time, bytes: u32) -> Time {
         let Capacity::Constant(rate) = &self.capacity else {
             let (from, until) = self.last_step;
+            let end = now + self.last_size.transmission;
             // at `until` itself the next step holds, even for what takes no time
-            let within = from <= now && now < until && now + self.last_size.1 <= until;
-            if within && self.last_size.0 == bytes {
-                return now + self.last_size.1;
+            if self.last_size.bytes == bytes && from <= now && now < until && end <= until {
+                return end;
             }
             return self.send_at_varying_rate(now, bytes);
         };
-        if self.last_size.0 != bytes {
-            self.last_size = (bytes, rate.transmission(bytes));
-        }
-        now + self.last_size.1
+        now + self.last_size.transmission(*rate, bytes)
     }
 
     fn send_at_varying_rate(&mut self, now: Time, bytes: u32) -> Time {
@@ -226,7 +224,7 @@ impl Transmitter {
                     let next = steps.get(step + 1).map_or(Time::NEVER, |&(next, _)| next);
                     if next >= at + span {
                         if at == now {
-                            self.last_size = (bytes, span);
+                            self.last_size = LastSize { bytes, transmission: span };
                             self.last_step = (now, next);
                         }
                         return at + span;

@@ -8,6 +8,7 @@ pub mod disturbance;
 mod element;
 mod fifo;
 mod hash;
+mod last_size;
 pub mod loss;
 mod meter;
 mod occupancy;

@@ -4,6 +4,7 @@
 //! last bit: nothing that arrives later changes either. [`queue::DropTail`](crate::queue::DropTail) behind a
 //! link that asks for packets at its ticks gives the same results by events.
 
+use crate::last_size::LastSize;
 use crate::queue::Limit;
 use crate::{Capacity, Credit, Occupancy, Ticks};
 use longfat_units::{Interval, Rate, Time};
@@ -32,8 +33,8 @@ pub struct TickingFifo {
     occupancy: Occupancy,
     packets_out: u64,
     bytes_out: u64,
-    /// The last packet size and its transmission time: sizes rarely change, and a division is slow.
-    last_size: (u32, Interval),
+    /// The last packet that left the queue.
+    last_size: LastSize,
 }
 
 /// Packets of one size that leave the queue at one tick.
@@ -61,7 +62,7 @@ impl TickingFifo {
             occupancy: Occupancy::default(),
             packets_out: 0,
             bytes_out: 0,
-            last_size: (0, Interval::ZERO),
+            last_size: LastSize::default(),
         }
     }
 
@@ -94,10 +95,8 @@ impl TickingFifo {
     /// Packets that have left the queue at `at` go on the wire behind those before them.
     #[inline]
     fn depart(&mut self, at: Time, packets: u64, bytes: u32) {
-        if self.last_size.0 != bytes {
-            self.last_size = (bytes, self.rate.transmission(bytes));
-        }
-        let transmission = Interval::from_ns(packets * self.last_size.1.as_ns());
+        let each = self.last_size.transmission(self.rate, bytes);
+        let transmission = Interval::from_ns(packets * each.as_ns());
         self.busy_until = self.busy_until.max(at).later_by(transmission);
         self.served = self.served + transmission;
         self.packets_out += packets;

@@ -1,7 +1,8 @@
 //! RED's average queue, its drop probability, and the spacing of its drops: what RED and CHOKe share.
 
+use crate::last_size::LastSize;
 use longfat_units::math::{exp, pow};
-use longfat_units::{Interval, Rate, Stream, Time};
+use longfat_units::{Rate, Stream, Time};
 
 /// The moving average of the queue, in the unit of the lengths that callers pass.
 ///
@@ -17,8 +18,7 @@ pub struct Average {
     value: f64,
     /// When the last packet sent has left.
     free_at: Time,
-    /// Its size and transmission time: sizes rarely change, and a division is slow.
-    last_size: (u32, Interval),
+    last_size: LastSize,
 }
 
 impl Average {
@@ -33,7 +33,7 @@ impl Average {
             mean_packet_bytes,
             value: 0.0,
             free_at: Time::ZERO,
-            last_size: (0, Interval::ZERO),
+            last_size: LastSize::default(),
         }
     }
 
@@ -51,10 +51,7 @@ impl Average {
     /// A packet of `bytes` is sent.
     #[inline]
     pub fn depart(&mut self, now: Time, bytes: u32) {
-        if self.last_size.0 != bytes {
-            self.last_size = (bytes, self.rate.transmission(bytes));
-        }
-        self.free_at = now + self.last_size.1;
+        self.free_at = now + self.last_size.transmission(self.rate, bytes);
     }
 
     /// The average.
