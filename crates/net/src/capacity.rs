@@ -1,23 +1,20 @@
 //! The capacity of a link, which may change with time, and when the last bit of a packet is on the wire.
 //!
 //! ```text
-//! sine :  B(t) = (max + min)/2 + (max - min)/2 sin(2 pi t / period + pi/2)     (Lopez Pacheco 2008, equation 3.8)
+//! sine :  from its greatest to its least and back, over and over                (sine.rs)
 //! steps:  each rate from its time until the next one's
 //! trace:  up to 1500 bytes at each of these times, over and over (Mahimahi: Netravali et al., USENIX ATC 2015)
 //! ```
 
 use crate::last_size::LastSize;
-use longfat_units::math::sin;
+use crate::sine::{Series, Sine};
 use longfat_units::{Interval, Rate, Time};
-use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;
 
 /// Bytes that one delivery opportunity of a trace carries (Mahimahi's PACKET_SIZE).
 pub const OPPORTUNITY_BYTES: u32 = 1500;
 /// A trace's rate at a moment is its mean over this span before it (chosen here: a common control interval).
 const TRACE_WINDOW: Interval = Interval::from_millis(100);
-/// After this many halvings a time within a packet's transmission is known to the nanosecond.
-const MOST_STEPS: u32 = 64;
 
 /// The capacity of a link.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,12 +22,7 @@ pub enum Capacity {
     /// Always the same.
     Constant(Rate),
     /// A sine, at its maximum when time begins.
-    Sine {
-        /// Least and greatest rate, bit/s.
-        range_bps: (f64, f64),
-        /// Seconds from one greatest rate to the next.
-        period_s: f64,
-    },
+    Sine(Sine),
     /// Each rate from its time on; the first from the beginning, regardless of its time.
     Steps(Arc<[(Time, Rate)]>),
     /// Opportunities to deliver.
@@ -75,10 +67,7 @@ impl Capacity {
     pub fn bps(&self, now: Time) -> f64 {
         match self {
             Capacity::Constant(rate) => rate.as_bps() as f64,
-            Capacity::Sine { range_bps: (least, greatest), period_s } => {
-                let phase = 2.0 * PI * now.as_secs_f64() / period_s;
-                0.5 * (greatest + least) + 0.5 * (greatest - least) * sin(phase + FRAC_PI_2)
-            }
+            Capacity::Sine(sine) => sine.bps(now),
             Capacity::Steps(steps) => steps[at_step(steps, now)].1.as_bps() as f64,
             Capacity::Trace(_) => {
                 let from = if now.since(Time::ZERO) < TRACE_WINDOW { Time::ZERO } else { now - TRACE_WINDOW };
@@ -92,13 +81,7 @@ impl Capacity {
         let span_s = to.since(from).as_secs_f64();
         match self {
             Capacity::Constant(rate) => rate.as_bps() as f64 * span_s,
-            Capacity::Sine { range_bps: (least, greatest), period_s } => {
-                // the integral of the cosine as a product: exact for short spans late in a run
-                let half = PI * span_s / period_s;
-                let middle = 2.0 * PI * from.as_secs_f64() / period_s + half;
-                let swing = 0.5 * (greatest - least) * period_s / PI;
-                0.5 * (greatest + least) * span_s + swing * sin(middle + FRAC_PI_2) * sin(half)
-            }
+            Capacity::Sine(sine) => sine.bits(from, to),
             Capacity::Steps(steps) => {
                 let (mut bits, mut at, mut step) = (0.0, from, at_step(steps, from));
                 while at < to {
@@ -120,7 +103,7 @@ impl Capacity {
         let mut steps = match self {
             Capacity::Constant(before) => vec![(Time::ZERO, *before)],
             Capacity::Steps(steps) => steps.iter().copied().filter(|&(from, _)| from < now).collect(),
-            Capacity::Sine { .. } | Capacity::Trace(_) => return None,
+            Capacity::Sine(_) | Capacity::Trace(_) => return None,
         };
         steps.push((now, rate));
         Some(Capacity::Steps(steps.into()))
@@ -148,6 +131,8 @@ pub struct Transmitter {
     last_size: LastSize,
     /// Steps: between these times the last transmission time holds for whatever begins and ends there.
     last_step: (Time, Time),
+    /// Sines: the last series.
+    series: Series,
 }
 
 impl Transmitter {
@@ -159,6 +144,7 @@ impl Transmitter {
             left_bytes: OPPORTUNITY_BYTES,
             last_size: LastSize { bytes: 0, transmission: Interval::ZERO },
             last_step: (Time::NEVER, Time::ZERO),
+            series: Series::NONE,
         }
     }
 
@@ -170,7 +156,7 @@ impl Transmitter {
     /// From now on this is the capacity, which was the same until now.
     pub fn change(&mut self, capacity: Capacity) {
         self.capacity = capacity;
-        (self.last_size, self.last_step) = (LastSize::default(), (Time::NEVER, Time::ZERO));
+        (self.last_size, self.last_step) = (LastSize::default(), (Time::NEVER, Time::ZERO)); // a sine does not change
     }
 
     /// A packet's first bit is due now, after the packet before it. Returns when its last bit is on the wire.
@@ -183,6 +169,9 @@ impl Transmitter {
             if self.last_size.bytes == bytes && from <= now && now < until && end <= until {
                 return end;
             }
+            if let Some(transmission) = self.series.transmission(now, bytes) {
+                return now.later_by(transmission);
+            }
             return self.send_at_varying_rate(now, bytes);
         };
         now + self.last_size.transmission(*rate, bytes)
@@ -191,31 +180,13 @@ impl Transmitter {
     fn send_at_varying_rate(&mut self, now: Time, bytes: u32) -> Time {
         match &self.capacity {
             Capacity::Constant(rate) => now + rate.transmission(bytes),
-            Capacity::Sine { range_bps: (least, greatest), .. } => {
-                let bits = 8.0 * f64::from(bytes);
-                // the integral grows: the transmission ends between these two, where it reaches the packet's
-                // bits
-                let (mut early_s, mut late_s) = (bits / greatest, bits / least);
-                let mut span_s = (bits / self.capacity.bps(now)).clamp(early_s, late_s);
-                for _ in 0..MOST_STEPS {
-                    let end = now + Interval::from_secs_f64(span_s);
-                    let missing = bits - self.capacity.bits(now, end);
-                    let next_s = span_s + missing / self.capacity.bps(end);
-                    if missing > 0.0 {
-                        early_s = span_s;
-                    } else {
-                        late_s = span_s;
-                    }
-                    let step_s =
-                        if (early_s..=late_s).contains(&next_s) { next_s } else { 0.5 * (early_s + late_s) };
-                    if (step_s - span_s).abs() < 1e-9 {
-                        span_s = step_s;
-                        break;
-                    }
-                    span_s = step_s;
+            Capacity::Sine(sine) => match sine.series(now, bytes) {
+                Ok(series) => {
+                    self.series = series;
+                    now + series.at(now)
                 }
-                now + Interval::from_secs_f64(span_s)
-            }
+                Err(transmission) => now + transmission,
+            },
             Capacity::Steps(steps) => {
                 let (mut bits, mut at, mut step) = (8.0 * f64::from(bytes), now, at_step(steps, now));
                 loop {
@@ -267,7 +238,7 @@ mod tests {
     }
 
     fn thesis_sine() -> Capacity {
-        Capacity::Sine { range_bps: (3e8, 1e9), period_s: 32.0 }
+        Capacity::Sine(Sine { range_bps: (3e8, 1e9), period_s: 32.0 })
     }
 
     #[test]
@@ -282,7 +253,7 @@ mod tests {
     #[test]
     fn back_to_back_packets_take_what_the_capacity_carries() {
         let steps = Capacity::Steps([(s(0.0), mbps(10.0)), (s(1.0), mbps(1.0)), (s(2.0), mbps(5.0))].into());
-        let slow = Capacity::Sine { range_bps: (1e4, 1e5), period_s: 0.3 }; // packets longer than the period
+        let slow = Capacity::Sine(Sine { range_bps: (1e4, 1e5), period_s: 0.3 }); // packets longer than the period
         let trace =
             Capacity::Trace(Trace::new([3, 4, 4, 20].map(|ms| s(ms as f64 * 1e-3)).to_vec()).unwrap());
         for capacity in [steps, slow, trace, thesis_sine()] {

@@ -7,7 +7,7 @@ use super::streams::Streams;
 use longfat_net::disturbance::Disturbances;
 use longfat_net::queue::{self, Boxed, Limit, Setup};
 use longfat_net::router;
-use longfat_net::{Address, Capacity, LossModel, Ticks, Trace};
+use longfat_net::{Address, Capacity, LossModel, Sine, Ticks, Trace};
 use longfat_transport::cc::Value;
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Packet, SimPacket};
@@ -186,7 +186,7 @@ impl CapacityPlan {
             CapacityPlan::Sine { least_bps, period_s } => {
                 within(&format!("{at}.least_bps"), *least_bps, 1.0, rate_bps)?;
                 within(&format!("{at}.period_s"), *period_s, 1e-6, LONGEST_S)?;
-                Capacity::Sine { range_bps: (*least_bps, rate_bps), period_s: *period_s }
+                Capacity::Sine(Sine { range_bps: (*least_bps, rate_bps), period_s: *period_s })
             }
             CapacityPlan::Steps(steps) => {
                 let mut checked = Vec::with_capacity(steps.len());

@@ -22,6 +22,9 @@ const CHANGES: &[&[&str]] = &[
     // 6: growth is not scaled before the first round-trip time is known, which without timestamps may take long; before,
     // it was scaled by the stand-in for none
     &["htcp", "ltcp"],
+    // 7: on a link whose rate follows a sine, a packet's transmission ends at the nanosecond at which its last bit is
+    // sent; before, the search for it was rounded on the way
+    &["least_bps"],
 ];
 
 /// The version of the results of all plans: every change that alters any of them increments it.
@@ -61,8 +64,8 @@ mod tests {
     const KINDS: [&str; 9] =
         ["web", "surge", "short", "bulk", "onoff", "none", "random", "every", "gilbert_elliott"];
 
-    /// Keys of numbers in `ConnectionPlan`.
-    const KEYS: [&str; 2] = ["sack_compression_s", "ack_ahead"];
+    /// Keys of numbers in `ConnectionPlan` and `CapacityPlan`.
+    const KEYS: [&str; 3] = ["sack_compression_s", "ack_ahead", "least_bps"];
 
     #[test]
     fn changes_are_written_in_words_that_plans_have() {
