@@ -377,8 +377,10 @@ impl Driver<'_> {
             let events = match (queue, way) {
                 (Arithmetic::Constant(fifo), Way::Plain) => road.cross::<false>(fifo),
                 (Arithmetic::Ticking(fifo), Way::Plain) => road.cross::<false>(fifo),
+                (Arithmetic::Listed(fifo), Way::Plain) => road.cross::<false>(fifo),
                 (Arithmetic::Constant(fifo), _) => road.cross::<true>(fifo),
                 (Arithmetic::Ticking(fifo), _) => road.cross::<true>(fifo),
+                (Arithmetic::Listed(fifo), _) => road.cross::<true>(fifo),
             };
             self.kept.events += events;
             return;

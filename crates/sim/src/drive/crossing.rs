@@ -46,6 +46,7 @@ impl Driver<'_> {
         match queue {
             Arithmetic::Constant(fifo) => offer_all(keys, crossing, from, fifo),
             Arithmetic::Ticking(fifo) => offer_all(keys, crossing, from, fifo),
+            Arithmetic::Listed(fifo) => offer_all(keys, crossing, from, fifo),
         }
         counters.packets_in += keys.len() as u64;
         *events += crossed as u64;

@@ -4,7 +4,7 @@
 use super::sources::{FEW_SOURCES, Source, earliest, turn};
 use crate::model::flow::{Flow, PathLosses};
 use crate::model::link::{Crossed, LinkCounters};
-use longfat_net::{ConstantFifo, TickingFifo};
+use longfat_net::{ConstantFifo, ListedFifo, TickingFifo};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Packet, SimPacket};
 
@@ -25,6 +25,13 @@ impl Departures for TickingFifo {
     #[inline(always)]
     fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
         TickingFifo::offer(self, now, bytes)
+    }
+}
+
+impl Departures for ListedFifo {
+    #[inline(always)]
+    fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
+        ListedFifo::offer(self, now, bytes)
     }
 }
 

@@ -12,7 +12,8 @@ use longfat_net::DropReason;
 use longfat_net::disturbance::{Disturbed, Fate};
 use longfat_net::queue::Limit;
 use longfat_net::{
-    Address, Capacity, ConstantFifo, Credit, LossModel, Occupancy, Pipe, Sojourn, TickingFifo, Transmitter,
+    Address, Capacity, ConstantFifo, Credit, ListedFifo, LossModel, Occupancy, Pipe, Sojourn, TickingFifo,
+    Transmitter,
 };
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{FlowId, Packet, SimPacket};
@@ -24,6 +25,8 @@ enum Service<P> {
     Arithmetic(Box<ConstantFifo>),
     /// The same with service at the ticks of a clock.
     Ticking(Box<TickingFifo>),
+    /// A drop-tail queue at a rate that varies as planned, or whose waiting times are measured: the same.
+    Listed(Box<ListedFifo>),
     /// Any queue: the link asks for the next packet when it is free, or for several at a tick of its clock.
     Elements(Box<Elements<P>>),
 }
@@ -72,6 +75,8 @@ pub enum Arithmetic<'a> {
     Constant(&'a mut ConstantFifo),
     /// Its link serves it at ticks.
     Ticking(&'a mut TickingFifo),
+    /// The rate of its link varies as planned, or waiting times are measured.
+    Listed(&'a mut ListedFifo),
 }
 
 /// Why the rate of a link cannot be set while it runs.
@@ -94,15 +99,21 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         let LinkParts { plan, rate, capacity, ticks, disturbances, element } = planned.into_parts();
         let limit = plan.queue.limit();
         let calm = plan.router.is_none() && disturbances.is_none();
-        let plain = fast && calm && capacity.is_constant() && plan.queue.is_arithmetic();
+        let plain = fast && calm && plan.queue.is_drop_tail();
+        let (constant, measured) = (capacity.is_constant(), plan.queue.measures_waits());
         let fixed = match (&capacity, &plan.router) {
             (Capacity::Constant(_), None) => plain.then_some(RateError::Fixed),
             (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
             _ => Some(RateError::Varies),
         };
         let service = match ticks {
-            None if plain => Service::Arithmetic(Box::new(ConstantFifo::new(rate, limit))),
-            Some(ticks) if plain => Service::Ticking(Box::new(TickingFifo::new(rate, limit, ticks))),
+            None if plain && constant && !measured => {
+                Service::Arithmetic(Box::new(ConstantFifo::new(rate, limit)))
+            }
+            None if plain => Service::Listed(Box::new(ListedFifo::new(capacity.clone(), limit, measured))),
+            Some(ticks) if plain && constant && !measured => {
+                Service::Ticking(Box::new(TickingFifo::new(rate, limit, ticks)))
+            }
             _ => Service::Elements(Box::new(Elements {
                 chain: vec![Installed { element, timer_at: Time::NEVER }],
                 wire: Transmitter::new(capacity.clone()),
@@ -119,7 +130,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 bits: (0.0, 0.0),
                 withheld: false,
                 occupancy: Occupancy::default(),
-                sojourn: (!plan.queue.is_arithmetic()).then(Sojourn::default),
+                sojourn: measured.then(Sojourn::default),
                 low_latency: None,
             })),
         };
@@ -175,7 +186,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// [`Link::arrive`].
     #[inline]
     pub const fn is_arithmetic(&self) -> bool {
-        matches!(self.service, Service::Arithmetic(_) | Service::Ticking(_))
+        !matches!(self.service, Service::Elements(_))
     }
 
     /// The arithmetic queue, the counters and the propagation delay, where departures are arithmetic.
@@ -184,6 +195,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         let queue = match &mut self.service {
             Service::Arithmetic(fifo) => Arithmetic::Constant(fifo),
             Service::Ticking(fifo) => Arithmetic::Ticking(fifo),
+            Service::Listed(fifo) => Arithmetic::Listed(fifo),
             Service::Elements(_) => return None,
         };
         Some((queue, &mut self.counters, self.delay))
@@ -210,6 +222,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         let departure = match &mut self.service {
             Service::Arithmetic(fifo) => fifo.offer(now, bytes),
             Service::Ticking(fifo) => fifo.offer(now, bytes),
+            Service::Listed(fifo) => fifo.offer(now, bytes),
             Service::Elements(_) => None,
         };
         self.counters.packets_dropped += u64::from(departure.is_none());
@@ -292,7 +305,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     #[inline]
     pub fn wake(&self) -> Time {
         match &self.service {
-            Service::Arithmetic(_) | Service::Ticking(_) => Time::NEVER,
+            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) => Time::NEVER,
             Service::Elements(elements) => match &elements.behind {
                 None => elements.wake(),
                 Some(behind) => elements.wake().min(behind.head()),
@@ -314,6 +327,13 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 fifo.settle_before(now);
                 (self.counters.packets_out, self.counters.bytes_out) = fifo.sent();
                 self.counters.busy = fifo.busy(now);
+                (*fifo.occupancy(), self.counters)
+            }
+            Service::Listed(fifo) => {
+                fifo.settle_before(now);
+                (self.counters.packets_out, self.counters.bytes_out) = fifo.sent();
+                self.counters.busy = fifo.busy(now);
+                self.counters.bits_out = fifo.bits(now);
                 (*fifo.occupancy(), self.counters)
             }
             Service::Elements(elements) => {
@@ -343,6 +363,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         match &mut self.service {
             Service::Arithmetic(fifo) => fifo.restart(now),
             Service::Ticking(fifo) => fifo.restart(now),
+            Service::Listed(fifo) => fifo.restart(now),
             Service::Elements(elements) => {
                 elements.occupancy.restart(now);
                 for sojourn in elements.sojourn.iter_mut().chain(&mut elements.low_latency) {
@@ -355,7 +376,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// How many active flows its queue estimates, if it does.
     pub fn flows_estimated(&self) -> Option<f64> {
         match &self.service {
-            Service::Arithmetic(_) | Service::Ticking(_) => None,
+            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) => None,
             Service::Elements(elements) => elements.chain.iter().find_map(|e| e.element.flows_estimated()),
         }
     }
@@ -363,7 +384,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// The same in its low-latency queue, if a packet has ever been in one.
     pub fn low_latency(&self) -> Option<&Sojourn> {
         match &self.service {
-            Service::Arithmetic(_) | Service::Ticking(_) => None,
+            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) => None,
             Service::Elements(elements) => elements.low_latency.as_ref(),
         }
     }
@@ -372,6 +393,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub fn sojourn(&self) -> Option<&Sojourn> {
         match &self.service {
             Service::Arithmetic(_) | Service::Ticking(_) => None,
+            Service::Listed(fifo) => fifo.sojourn(),
             Service::Elements(elements) => elements.sojourn.as_ref(),
         }
     }

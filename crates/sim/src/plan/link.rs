@@ -152,12 +152,15 @@ impl QueuePlan {
         }
     }
 
-    /// Whether departures from it can be computed at arrival: it is a drop-tail queue, and its waiting times
-    /// are not measured.
-    pub fn is_arithmetic(&self) -> bool {
-        let measured = self.parameters.get(queue::SOJOURN);
-        let is_drop_tail = queue::find(&self.kind).is_some_and(|row| row.name == "droptail");
-        is_drop_tail && !matches!(measured, Some(Value::Word(w)) if w == "true")
+    /// Whether it is a drop-tail queue, so that departures can be computed at arrival.
+    pub fn is_drop_tail(&self) -> bool {
+        queue::find(&self.kind).is_some_and(|row| row.name == "droptail")
+    }
+
+    /// Whether its waiting times are measured: always, but for drop-tail only where that is asked for.
+    pub fn measures_waits(&self) -> bool {
+        let asked = self.parameters.get(queue::SOJOURN);
+        !self.is_drop_tail() || matches!(asked, Some(Value::Word(w)) if w == "true")
     }
 
     /// Builds the queue before a link of this rate.
