@@ -27,8 +27,8 @@ pub trait Mirror: Debug + Send {
 pub struct Echoing {
     receiver: Receiver,
     mirror: Option<Box<dyn Mirror>>,
-    /// The headers not yet echoed, joined.
-    waiting: Option<Explicit>,
+    /// What the next acknowledgement carries: the headers not yet echoed, joined.
+    waiting: Option<Box<Extra>>,
     tally: Option<Tally>,
     /// Headers of a data packet, bytes.
     header_bytes: u32,
@@ -63,7 +63,19 @@ impl Echoing {
     }
 
     /// A packet of the sender arrived. Returns the response, if one is due now.
+    #[inline(always)]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
+        if self.misbehaving.is_none() && self.tally.is_none() && self.receiver.is_next(packet) {
+            self.hear(packet);
+            let answer = self.receiver.take_next(now, packet)?;
+            return Some(self.carry(answer));
+        }
+        self.take_other(now, packet)
+    }
+
+    /// [`Echoing::on_packet`] for packets that are not the usual ones.
+    #[inline(never)]
+    fn take_other(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         let Some(misbehaving) = &mut self.misbehaving else { return self.take(now, packet) };
         let changed = misbehaving.look(packet, &mut self.receiver);
         let answer = self.take(now, changed.as_ref().unwrap_or(packet));
@@ -71,17 +83,16 @@ impl Echoing {
     }
 
     fn take(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
-        let header = packet.extra.as_ref().and_then(|e| e.explicit);
-        if let Some(request) = header.filter(|h| packet.kind == Kind::Syn && h.is_answered()) {
-            return self.receiver.on_packet(now, packet).map(|answer| carrying(answer, request));
+        if packet.kind == Kind::Syn {
+            let mut answer = self.receiver.on_packet(now, packet)?;
+            let header = packet.extra.as_ref().and_then(|e| e.explicit);
+            if let Some(request) = header.filter(Explicit::is_answered) {
+                answer.bytes += request.header_bytes() as u16;
+                answer.extra.get_or_insert_default().explicit = Some(request);
+            }
+            return Some(answer);
         }
-        if let Some(header) = header.filter(|h| packet.kind == Kind::Data && h.is_echoed()) {
-            self.waiting = Some(match (&mut self.mirror, self.waiting.take()) {
-                (Some(mirror), _) => mirror.answer(&header),
-                (None, Some(before)) => before.join(header),
-                (None, None) => header,
-            });
-        }
+        self.hear(packet);
         let answer = match self.tally.as_mut().filter(|_| packet.kind == Kind::Data) {
             Some(tally) => {
                 let payload = packet.bytes().saturating_sub(self.header_bytes);
@@ -91,6 +102,20 @@ impl Echoing {
             None => self.receiver.on_packet(now, packet),
         };
         answer.map(|answer| self.echo(answer))
+    }
+
+    /// Notes what routers wrote into the header of a data packet.
+    #[inline(always)]
+    fn hear(&mut self, packet: &SimPacket) {
+        let header = packet.extra.as_ref().and_then(|e| e.explicit.as_ref());
+        let Some(header) = header.filter(|h| packet.kind == Kind::Data && h.is_echoed()) else { return };
+        let spare = || self.spare.take().unwrap_or_default();
+        let waiting = &mut self.waiting.get_or_insert_with(spare).explicit;
+        match (&mut self.mirror, &mut *waiting) {
+            (Some(mirror), _) => *waiting = Some(mirror.answer(header)),
+            (None, Some(before)) => before.join(header),
+            (None, None) => *waiting = Some(*header),
+        }
     }
 
     /// A time that [`Echoing::wake`] asked for has come.
@@ -121,18 +146,29 @@ impl Echoing {
     }
 
     fn echo(&mut self, mut answer: SimPacket) -> SimPacket {
-        if let Some(tally) = self.tally.as_mut().filter(|_| answer.kind == Kind::Ack) {
+        if answer.kind != Kind::Ack {
+            return answer;
+        }
+        if let Some(tally) = &mut self.tally {
             tally.tell(&mut answer);
         }
-        match self.waiting.take_if(|_| answer.kind == Kind::Ack) {
-            Some(explicit) => {
-                if answer.extra.is_none() {
-                    answer.extra = self.spare.take();
-                }
-                carrying(answer, explicit)
+        self.carry(answer)
+    }
+
+    /// The acknowledgement with the headers that wait for one. Header and acknowledgement are moved, not copied: to copy
+    /// what was only just written in parts makes the processor wait.
+    #[inline(always)]
+    fn carry(&mut self, mut ack: SimPacket) -> SimPacket {
+        let Some(waiting) = self.waiting.take() else { return ack };
+        ack.bytes += waiting.explicit.as_ref().map_or(0, Explicit::header_bytes) as u16;
+        match &mut ack.extra {
+            none @ None => *none = Some(waiting),
+            Some(extra) => {
+                extra.explicit = waiting.explicit;
+                self.recycle(waiting);
             }
-            None => answer,
         }
+        ack
     }
 
     /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it.
@@ -140,13 +176,6 @@ impl Echoing {
         *extra = Extra::default();
         self.spare = Some(extra);
     }
-}
-
-/// The packet with this header.
-fn carrying(mut packet: SimPacket, header: Explicit) -> SimPacket {
-    packet.bytes += header.header_bytes() as u16;
-    packet.extra.get_or_insert_default().explicit = Some(header);
-    packet
 }
 
 #[cfg(test)]

@@ -41,15 +41,16 @@ impl Explicit {
         }
     }
 
-    /// Returns what a receiver echoes that acknowledges several packets at once: the sum of XCP's feedback,
-    /// the highest of VCP's loads, and the last of other headers.
-    pub fn join(self, later: Explicit) -> Explicit {
+    /// Joins the header of a later packet to this one, to what a receiver echoes that acknowledges several packets at
+    /// once: the sum of XCP's feedback, the highest of VCP's loads, and the last of other headers.
+    #[inline]
+    pub fn join(&mut self, later: &Explicit) {
         match (self, later) {
             (Explicit::Xcp(a), Explicit::Xcp(b)) => {
-                Explicit::Xcp(Xcp { feedback_bytes: a.feedback_bytes + b.feedback_bytes, ..b })
+                *a = Xcp { feedback_bytes: a.feedback_bytes + b.feedback_bytes, ..*b };
             }
-            (Explicit::Vcp(a), Explicit::Vcp(b)) => Explicit::Vcp(a.max(b)),
-            (_, later) => later,
+            (Explicit::Vcp(a), Explicit::Vcp(b)) => *a = (*a).max(*b),
+            (before, later) => *before = *later,
         }
     }
 

@@ -35,9 +35,9 @@ impl Sender {
             return;
         }
         let window = self.window.cwnd.min(self.receiver_window as f64);
-        let explicit = self.controller.explicit(window * self.packet_bytes(), self.rtt.srtt());
         let mut extra = self.spare.pop().unwrap_or_default();
-        *extra = Extra { explicit, ..Extra::default() };
+        *extra = Extra::default();
+        extra.explicit = self.controller.explicit(window * self.packet_bytes(), self.rtt.srtt());
         packet.extra = Some(extra);
     }
 
