@@ -21,7 +21,7 @@ mod red;
 mod sfq;
 mod sred;
 
-pub use droptail::SOJOURN;
+pub use droptail::{DropTail, SOJOURN};
 pub use limit::Limit;
 pub use list::*;
 pub use row::{Boxed, Discipline, Setup};

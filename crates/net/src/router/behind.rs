@@ -1,19 +1,80 @@
 //! A queue that stands behind a router in the same element: the two share one timer of the link.
 
-use crate::queue::Boxed;
-use crate::{Address, DropReason, Sink};
+use crate::queue::{Boxed, DropTail};
+use crate::{Address, DropReason, Element, Sink};
+use core::any::Any;
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
 
 /// The queue, and when it wants its timer.
 pub struct Behind<P> {
-    queue: Boxed<P>,
+    queue: Queue<P>,
     timer_at: Time,
+}
+
+/// Drop-tail is usual behind routers, and quicker where the compiler knows it.
+enum Queue<P> {
+    DropTail(DropTail<P>),
+    Other(Boxed<P>),
+}
+
+macro_rules! each {
+    ($self:ident, $queue:ident => $call:expr) => {
+        match $self {
+            Queue::DropTail($queue) => $call,
+            Queue::Other($queue) => $call,
+        }
+    };
+}
+
+impl<P: Packet> From<Boxed<P>> for Queue<P> {
+    fn from(queue: Boxed<P>) -> Self {
+        let any: &dyn Any = &*queue;
+        if !any.is::<DropTail<P>>() {
+            return Queue::Other(queue);
+        }
+        let any: Box<dyn Any> = queue;
+        match any.downcast() {
+            Ok(queue) => Queue::DropTail(*queue),
+            Err(_) => unreachable!("it is one"),
+        }
+    }
+}
+
+impl<P: Packet> Queue<P> {
+    #[inline]
+    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        each!(self, queue => queue.arrive(now, packet, out));
+    }
+
+    #[inline]
+    fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
+        each!(self, queue => queue.timer(now, out));
+    }
+
+    #[inline]
+    fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
+        each!(self, queue => queue.next(now, out))
+    }
+
+    #[inline]
+    fn packets(&self) -> u64 {
+        each!(self, queue => queue.packets())
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        each!(self, queue => queue.bytes())
+    }
+
+    fn flows_estimated(&self) -> Option<f64> {
+        each!(self, queue => queue.flows_estimated())
+    }
 }
 
 impl<P: Packet> Behind<P> {
     pub fn new(queue: Boxed<P>) -> Self {
-        Behind { queue, timer_at: Time::NEVER }
+        Behind { queue: queue.into(), timer_at: Time::NEVER }
     }
 
     /// When [`Behind::timer`] wants to be called.
