@@ -79,6 +79,13 @@ impl<P: Default> Pipe<P> {
         self.slots.get(self.slot(0)).filter(|_| self.len > 0).map(|(_, packet)| packet)
     }
 
+    /// The same for changes.
+    #[inline(always)]
+    pub fn first_mut(&mut self) -> Option<&mut P> {
+        let slot = self.slot(0);
+        self.slots.get_mut(slot).filter(|_| self.len > 0).map(|(_, packet)| packet)
+    }
+
     /// Brings the first packet into the cache. The value says nothing, but whoever uses it makes the processor read.
     #[inline(always)]
     pub fn read_first(&self) -> u64 {

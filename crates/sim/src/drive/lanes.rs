@@ -80,9 +80,11 @@ impl<E: Element<SimPacket> + ?Sized> Road<'_, E> {
         let (flow, data) = source.host();
         let flow = &mut self.ends.flows[flow];
         let pipe = if data { &mut flow.sending.outgoing } else { &mut flow.receiving.outgoing };
-        let packet = pipe.pop();
+        // not `pop`: an optional packet goes through memory more often
+        let Some(packet) = pipe.first_mut() else { return Time::NEVER };
+        let packet = core::mem::take(packet);
+        pipe.discard(1);
         let next = pipe.head();
-        let Some(packet) = packet else { return next };
         if flow.losses.strike(self.index, packet.kind) {
             self.lane.counters.packets_lost += 1;
             flow.drop(packet.kind);
