@@ -127,6 +127,13 @@ impl Receiver {
         self.deadline
     }
 
+    /// Reads a field of each line of the cache that a usual packet needs. The value says nothing, but whoever uses it
+    /// makes the processor read.
+    #[inline(always)]
+    pub const fn read(&self) -> u64 {
+        self.received_bytes ^ self.config.flow.0 as u64 ^ self.spare.is_some() as u64
+    }
+
     /// A packet of the sender arrived. Returns the response, if one is due now.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {

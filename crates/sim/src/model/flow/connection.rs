@@ -263,15 +263,15 @@ impl Flow {
                 sending.outgoing.head(),
             ]
         } else {
-            [sending.incoming.head(), sending.stop_at, sending.sender.wake(), receiving.outgoing.head()]
+            [sending.snapshots.limit(), sending.stop_at, sending.sender.wake(), receiving.outgoing.head()]
         };
-        let others = if data {
-            receiving.outgoing.read_end() ^ receiving.receiver.received_bytes()
+        let (end, from, to) = if data {
+            (receiving.receiver.read(), &sending.outgoing, &receiving.outgoing)
         } else {
-            let counted = sending.sender.counters().packets_sent ^ sending.sender.acked_bytes();
-            let floats = sending.sender.window().cwnd.to_bits() ^ sending.sender.srtt().as_ns();
-            sending.outgoing.read_end() ^ counted ^ floats
+            (sending.sender.read(), &receiving.outgoing, &sending.outgoing)
         };
+        let way = u64::from(self.transfer.is_some()) ^ self.route.forward_delay.as_ns();
+        let others = end ^ way ^ from.read_first() ^ to.read_end();
         times.into_iter().fold(others, |all, time| all ^ time.as_ns())
     }
 

@@ -193,6 +193,12 @@ impl AnySender {
         }
     }
 
+    /// Brings what a usual acknowledgement needs into the cache; the value says nothing.
+    #[inline(always)]
+    pub fn read(&self) -> u64 {
+        if let AnySender::Tcp(s) = self { s.read() } else { 0 }
+    }
+
     /// The window; NaN where there is none.
     pub fn window(&self) -> Window {
         self.common().map_or_else(udp::Sender::window, |s| *s.window())
@@ -317,6 +323,12 @@ impl AnyReceiver {
     /// IP bytes of data that arrived, duplicates included.
     pub fn received_bytes(&self) -> u64 {
         self.common().map_or_else(udp::Receiver::received_bytes, |r| r.received_bytes)
+    }
+
+    /// Brings what a usual packet needs into the cache; the value says nothing.
+    #[inline(always)]
+    pub fn read(&self) -> u64 {
+        if let AnyReceiver::Tcp(r) = self { r.read() } else { 0 }
     }
 
     /// Packets that arrived a second time.

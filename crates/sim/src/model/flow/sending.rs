@@ -62,7 +62,7 @@ pub struct SendingEnd {
     completed: Option<Time>,
     /// Kept where the run has series of what algorithms know of themselves.
     internals: Option<Box<Snapshots<Internals>>>,
-    snapshots: Snapshots<SenderSnapshot>,
+    pub(super) snapshots: Snapshots<SenderSnapshot>,
     /// From the last link back to the sender.
     pub incoming: Pipe<SimPacket>,
     clock: HostClock,
