@@ -206,9 +206,9 @@ impl Network {
             link.counters.packets_lost += 1;
             self.lose(now, place, packet, DropReason::Lost, lost);
         } else if link.is_arithmetic() {
-            match link.offer(now, packet.bytes()) {
-                Some(departure) => self.pass_on(now, place, packet, departure),
-                None => self.lose(now, place, packet, DropReason::Full, lost),
+            match link.offer(now, &mut packet) {
+                Ok(departure) => self.pass_on(now, place, packet, departure),
+                Err(reason) => self.lose(now, place, packet, reason, lost),
             }
         } else {
             link.arrive(now, packet);

@@ -74,6 +74,21 @@ pub trait Visitor<P: Packet> {
     fn visit<E: Element<P> + ?Sized>(self, element: &mut E) -> Self::Output;
 }
 
+/// The element as a value of this type, or as it came.
+///
+/// # Errors
+/// The element itself, if it is of another type.
+pub fn into_type<P: Packet, E: Element<P>>(
+    element: Box<dyn Element<P> + Send>,
+) -> Result<Box<E>, Box<dyn Element<P> + Send>> {
+    let any: &dyn Any = &*element;
+    if !any.is::<E>() {
+        return Err(element);
+    }
+    let any: Box<dyn Any> = element;
+    Ok(any.downcast().unwrap_or_else(|_| unreachable!("it is one")))
+}
+
 /// The element as a value of this type, if it is one.
 pub(crate) fn as_type<P: Packet, E: Element<P>>(element: &mut (dyn Element<P> + Send)) -> Option<&mut E> {
     let element: &mut dyn Any = element;

@@ -2,6 +2,7 @@
 //! [`Packet`](longfat_wire::Packet): the caller passes `now`, they act through a [`Sink`], and they own no
 //! clock, socket or thread.
 
+mod admission;
 mod capacity;
 pub mod counter;
 pub mod disturbance;
@@ -27,10 +28,11 @@ extern crate self as longfat_net;
 #[cfg(test)]
 mod testing;
 
+pub use admission::{Admission, Admitted};
 pub use capacity::{Capacity, OPPORTUNITY_BYTES, Trace, Transmitter};
-pub use element::{DropReason, Element, Sink, Visitor};
+pub use element::{DropReason, Element, Sink, Visitor, into_type};
 pub use fifo::ConstantFifo;
-pub use listed_fifo::ListedFifo;
+pub use listed_fifo::{ListedFifo, Offered};
 pub use longfat_wire::Address;
 pub use loss::{Loss, LossModel};
 pub use meter::Meter;

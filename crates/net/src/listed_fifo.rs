@@ -1,18 +1,19 @@
-//! A drop-tail FIFO whose rate may vary as planned and whose waiting times may be measured, without departure events.
+//! A FIFO that decides at arrival, whose rate may vary as planned and whose waiting times may be measured, without
+//! departure events.
 //!
 //! As with [`ConstantFifo`](crate::ConstantFifo), the start of a packet's transmission is known when the packet is
 //! accepted. Here each waiting packet is remembered by itself, since transmission times differ.
-//! [`queue::DropTail`](crate::queue::DropTail) behind a link that asks for packets gives the same results by events.
+//! [`queue::DropTail`](crate::queue::DropTail) or [`queue::Red`](crate::queue::Red) behind a link that asks for packets
+//! gives the same results by events.
 
-use crate::queue::Limit;
-use crate::{Capacity, Occupancy, Sojourn, Transmitter};
+use crate::{Admission, Admitted, Capacity, DropReason, Occupancy, Sojourn, Transmitter};
 use longfat_units::{Interval, Time};
 use std::collections::VecDeque;
 
-/// The fast form of drop-tail where the rate varies or waiting times are measured.
+/// The fast form of a discipline that decides at arrival.
 #[derive(Clone, Debug)]
-pub struct ListedFifo {
-    limit: Limit,
+pub struct ListedFifo<A> {
+    admission: A,
     wire: Transmitter,
     /// The waiting packets in their order.
     waiting: VecDeque<Waiting>,
@@ -38,11 +39,22 @@ struct Waiting {
     bytes: u32,
 }
 
-impl ListedFifo {
+/// What becomes of a packet that is offered to a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Offered {
+    /// Its last bit will be on the wire then.
+    Departs(Time),
+    /// The same, with a mark (RFC 3168).
+    Marked(Time, DropReason),
+    /// It is dropped.
+    Dropped(DropReason),
+}
+
+impl<A: Admission> ListedFifo<A> {
     /// An empty queue before an idle link, which notes how long packets wait if `measured`.
-    pub fn new(capacity: Capacity, limit: Limit, measured: bool) -> Self {
+    pub fn new(capacity: Capacity, admission: A, measured: bool) -> Self {
         ListedFifo {
-            limit,
+            admission,
             wire: Transmitter::new(capacity),
             waiting: VecDeque::new(),
             next_start: Time::NEVER,
@@ -67,13 +79,14 @@ impl ListedFifo {
             let Some(Waiting { since, start, bytes }) = self.waiting.pop_front() else { return };
             self.next_start = self.waiting.front().map_or(Time::NEVER, |next| next.start);
             self.occupancy.leave(start, bytes);
-            self.start(start.since(since), bytes);
+            self.start(start, start.since(since), bytes);
         }
     }
 
-    /// Counts a packet whose transmission starts after this wait.
+    /// The transmission of a packet starts after this wait.
     #[inline(always)]
-    fn start(&mut self, waited: Interval, bytes: u32) {
+    fn start(&mut self, now: Time, waited: Interval, bytes: u32) {
+        self.admission.starts(now, bytes);
         self.sent = (self.sent.0 + 1, self.sent.1 + u64::from(bytes));
         self.last_bytes = bytes;
         if let Some(sojourn) = &mut self.sojourn {
@@ -81,25 +94,32 @@ impl ListedFifo {
         }
     }
 
-    /// A packet of `bytes` arrives. Returns when its last bit will be on the wire, or `None` if there is no
-    /// room for it.
+    /// A packet of `bytes` arrives, which is not marked unless `markable`.
     #[inline(always)]
-    pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
+    pub fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Offered {
         self.settle(now);
-        if !self.limit.admits(self.occupancy.packets(), self.occupancy.bytes(), bytes) {
-            return None;
+        let waiting = (self.occupancy.packets(), self.occupancy.bytes());
+        match self.admission.admit(now, waiting, bytes, markable) {
+            Admitted::Unmarked => Offered::Departs(self.accept(now, bytes)),
+            Admitted::Marked(reason) => Offered::Marked(self.accept(now, bytes), reason),
+            Admitted::Dropped(reason) => Offered::Dropped(reason),
         }
+    }
+
+    /// Returns when the last bit of a packet is on the wire that is admitted now.
+    #[inline(always)]
+    fn accept(&mut self, now: Time, bytes: u32) -> Time {
         let start = self.free_at.max(now);
         if self.free_at <= now {
             self.idle = self.idle + now.since(self.free_at);
-            self.start(Interval::ZERO, bytes);
+            self.start(now, Interval::ZERO, bytes);
         } else {
             self.next_start = self.next_start.min(start);
             self.waiting.push_back(Waiting { since: now, start, bytes });
             self.occupancy.join(now, bytes);
         }
         self.free_at = self.wire.send(start, bytes);
-        Some(self.free_at)
+        self.free_at
     }
 
     /// The queue's length, exact after [`ListedFifo::settle_before`], like all that follows.
@@ -148,15 +168,16 @@ impl ListedFifo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::DropTail;
-    use crate::{DropReason, Element, Sine, Sink};
+    use crate::queue::{Boxed, DropTail, Limit, Red};
+    use crate::testing::{self, source::Given};
+    use crate::{Sine, Sink};
     use longfat_units::Rate;
-    use longfat_wire::{Address, FlowId, Kind, Packet, SimPacket};
+    use longfat_wire::{Address, Ecn, FlowId, Kind, Packet, SimPacket};
     use proptest::prelude::*;
 
     /// A link that asks its queue for packets, one event after the other.
     struct Asking {
-        queue: DropTail<SimPacket>,
+        queue: Boxed<SimPacket>,
         wire: Transmitter,
         free_at: Time,
         occupancy: Occupancy,
@@ -165,19 +186,22 @@ mod tests {
         waits: Sojourn,
     }
 
-    /// Notes what the queue reports.
+    /// What the queue reports.
     #[derive(Default)]
     struct Noted {
         waited: Interval,
-        dropped: bool,
+        dropped: Option<DropReason>,
+        marked: Option<DropReason>,
     }
 
     impl Sink<SimPacket> for Noted {
         fn forward(&mut self, _: SimPacket) {}
-        fn drop(&mut self, _: SimPacket, _: DropReason) {
-            self.dropped = true;
+        fn drop(&mut self, _: SimPacket, reason: DropReason) {
+            self.dropped = Some(reason);
         }
-        fn marked(&mut self, _: DropReason) {}
+        fn marked(&mut self, reason: DropReason) {
+            self.marked = Some(reason);
+        }
         fn waited(&mut self, span: Interval) {
             self.waited = span;
         }
@@ -186,7 +210,19 @@ mod tests {
     }
 
     impl Asking {
-        /// Sends what waits, as far as the wire is free by `until`. Returns when the last packet's last bit is on it.
+        fn new(queue: Boxed<SimPacket>, capacity: Capacity) -> Self {
+            Asking {
+                queue,
+                wire: Transmitter::new(capacity),
+                free_at: Time::ZERO,
+                occupancy: Occupancy::default(),
+                served: Interval::ZERO,
+                sent: (0, 0),
+                waits: Sojourn::default(),
+            }
+        }
+
+        /// Sends what waits whenever the wire is free between `now` and `until`.
         fn serve(&mut self, now: Time, until: Time) {
             let mut noted = Noted::default();
             while self.free_at <= until {
@@ -198,6 +234,16 @@ mod tests {
                 self.free_at = self.wire.send(start, packet.bytes());
                 self.served = self.served + self.free_at.since(start);
             }
+        }
+
+        /// A packet arrives, after what leaves until then. Returns what becomes of it, if it is the last one.
+        fn arrive(&mut self, now: Time, packet: SimPacket) -> (Option<DropReason>, Option<DropReason>) {
+            self.serve(Time::ZERO, now);
+            let mut noted = Noted::default();
+            self.queue.arrive(now, packet, &mut noted);
+            self.serve(now, now);
+            self.occupancy.set(now, self.queue.packets(), self.queue.bytes());
+            (noted.dropped, noted.marked)
         }
     }
 
@@ -212,50 +258,71 @@ mod tests {
         ]
     }
 
+    /// Packets by the time since the one before, their size, and whether they may be marked.
+    fn packets() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
+        let packet = (0..30_000u64, prop::sample::select(vec![40u32, 576, 1500]), any::<bool>());
+        proptest::collection::vec(packet, 1..300)
+    }
+
+    /// Offers the same packets to both; all that can be seen of them has to be the same.
+    fn compare<A: Admission>(
+        mut fifo: ListedFifo<A>,
+        mut asking: Asking,
+        arrivals: Vec<(u64, u32, bool)>,
+    ) -> Result<(), TestCaseError> {
+        let (mut now, mut last) = (Time::ZERO, Time::ZERO);
+        for (gap, bytes, markable) in arrivals {
+            now += Interval::from_ns(gap);
+            let mut packet = SimPacket::new(Kind::Data, FlowId(0), 0, bytes, now);
+            packet.ecn = if markable { Ecn::Capable } else { Ecn::NotCapable };
+            let expected = asking.arrive(now, packet);
+            let (departs, got) = match fifo.offer(now, bytes, markable) {
+                Offered::Departs(at) => (at, (None, None)),
+                Offered::Marked(at, reason) => (at, (None, Some(reason))),
+                Offered::Dropped(reason) => (last, (Some(reason), None)),
+            };
+            prop_assert_eq!(got, expected);
+            prop_assert!(departs >= last);
+            last = departs;
+            prop_assert_eq!(fifo.sent(), asking.sent);
+            let later = now + Interval::from_ns(1);
+            let lengths = asking.occupancy.statistics(Time::ZERO, later);
+            prop_assert_eq!(fifo.occupancy().statistics(Time::ZERO, later), lengths);
+            prop_assert_eq!(fifo.busy(now), asking.served.saturating_sub(asking.free_at.since(now)));
+            for share in [0.1, 0.5, 0.99] {
+                let waited = fifo.sojourn().and_then(|s| s.percentile_s(share));
+                prop_assert_eq!(waited, asking.waits.percentile_s(share));
+            }
+        }
+        fifo.settle_before(last + Interval::from_ns(1));
+        asking.serve(Time::ZERO, last);
+        prop_assert_eq!((last, fifo.sent()), (asking.free_at, asking.sent));
+        Ok(())
+    }
+
     proptest! {
         #[test]
-        fn departures_counts_and_waits_are_those_of_a_link_that_asks_its_queue(
-            capacity in capacities(),
-            arrivals in proptest::collection::vec((0..30_000u64, prop::sample::select(vec![40u32, 576, 1500])), 1..200),
-            most in 1..6u64,
+        fn drop_tail_does_what_it_does_behind_a_link_that_asks(
+            capacity in capacities(), arrivals in packets(), most in 1..6u64,
         ) {
-            let mut fifo = ListedFifo::new(capacity.clone(), Limit::Packets(most), true);
-            let mut asking = Asking {
-                queue: DropTail::new(Limit::Packets(most)),
-                wire: Transmitter::new(capacity),
-                free_at: Time::ZERO,
-                occupancy: Occupancy::default(),
-                served: Interval::ZERO,
-                sent: (0, 0),
-                waits: Sojourn::default(),
-            };
-            let mut now = Time::ZERO;
-            let mut last = Time::ZERO;
-            for (gap, bytes) in arrivals {
-                now += Interval::from_ns(gap);
-                asking.serve(Time::ZERO, now);
-                let mut noted = Noted::default();
-                let packet = SimPacket::new(Kind::Data, FlowId(0), 0, bytes, now);
-                asking.queue.arrive(now, packet, &mut noted);
-                asking.serve(now, now);
-                asking.occupancy.set(now, asking.queue.packets(), asking.queue.bytes());
-                let departure = fifo.offer(now, bytes);
-                prop_assert_eq!(departure.is_none(), noted.dropped);
-                if let Some(at) = departure {
-                    prop_assert!(at >= last);
-                    last = at;
-                }
-                prop_assert_eq!(fifo.sent(), asking.sent);
-                let later = now + Interval::from_ns(1);
-                prop_assert_eq!(fifo.occupancy().statistics(Time::ZERO, later), asking.occupancy.statistics(Time::ZERO, later));
-                prop_assert_eq!(fifo.busy(now), asking.served.saturating_sub(asking.free_at.since(now)));
-                for share in [0.1, 0.5, 0.99] {
-                    prop_assert_eq!(fifo.sojourn().and_then(|s| s.percentile_s(share)), asking.waits.percentile_s(share));
-                }
-            }
-            fifo.settle_before(last + Interval::from_ns(1));
-            asking.serve(Time::ZERO, last);
-            prop_assert_eq!((last, fifo.sent()), (asking.free_at, asking.sent));
+            let limit = Limit::Packets(most);
+            let asking = Asking::new(Box::new(DropTail::new(limit)), capacity.clone());
+            compare(ListedFifo::new(capacity, limit, true), asking, arrivals)?;
+        }
+
+        #[test]
+        fn red_drops_and_marks_what_it_does_behind_a_link_that_asks(
+            capacity in capacities(), arrivals in packets(), most in 1..9u64, ecn in any::<bool>(), hard in any::<bool>(),
+        ) {
+            let word = |flag: bool| if flag { "true" } else { "false" };
+            let (ecn, hard) = (word(ecn), word(hard));
+            let given: [(&str, &dyn Given); 5] =
+                [("min", &1.0), ("max", &4.0), ("weight", &0.3), ("ecn", &ecn), ("harddrop", &hard)];
+            let red = Red::build(testing::source::setup(most), &testing::source::parameters("red", &given));
+            let Ok(red) = red else { panic!("sound parameters") };
+            let law = red.clone().into_law();
+            let asking = Asking::new(Box::new(red), capacity.clone());
+            compare(ListedFifo::new(capacity, law, true), asking, arrivals)?;
         }
     }
 }

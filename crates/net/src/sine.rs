@@ -117,7 +117,7 @@ impl Sine {
         let (begin, end) = (self.derivatives(phase), self.derivatives(phase + TAU * tau_s / self.period_s));
         let growth = begin[0] / end[0];
         let second = (begin[1] - growth * growth * end[1]) / end[0];
-        let third = (begin[2] - 3.0 * growth * second * end[1] - growth.powi(3) * end[2]) / end[0];
+        let third = (begin[2] - 3.0 * growth * second * end[1] - growth * growth * growth * end[2]) / end[0];
         // half a nanosecond more, since the sum is rounded down
         let terms_ns = [1e9 * tau_s + 0.5, growth - 1.0, 0.5e-9 * second, 1e-18 / 6.0 * third];
         Ok(Series { bytes, stretch_bits, stretch, middle_ns, terms_ns })
@@ -143,7 +143,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Of no packet.
+    /// A series that holds for no packet.
     pub const NONE: Series =
         Series { bytes: u32::MAX, stretch_bits: 0, stretch: 0, middle_ns: 0, terms_ns: [0.0; 4] };
 

@@ -85,7 +85,7 @@ fn packets_wait_in_the_queue_until_the_tick_at_which_they_leave() {
     let burst = || vec![us(12_345); 15];
     let mut plain = nth(&dumbbell(12e6, 10, 1.0, vec![]), 0, true);
     for at in burst() {
-        plain.offer(at, 1500);
+        let _ = plain.offer(at, &mut SimPacket { bytes: 1500, ..SimPacket::default() });
     }
     assert_eq!(plain.counters.packets_dropped, 4);
     let mut link = first(&ticking(12e6, 10, 5e-3, 1));
@@ -257,7 +257,7 @@ proptest! {
                 slow.on_timer(at);
             }
             slow.arrive(now, SimPacket { bytes, ..SimPacket::default() });
-            left.extend(fast.offer(now, u32::from(bytes)));
+            left.extend(fast.offer(now, &mut SimPacket { bytes, ..SimPacket::default() }));
         }
         while slow.wake() < Time::NEVER {
             let at = slow.wake();

@@ -21,7 +21,8 @@ mod red;
 mod sfq;
 mod sred;
 
-pub use droptail::{DropTail, SOJOURN};
+pub use droptail::SOJOURN;
 pub use limit::Limit;
 pub use list::*;
+pub use red::Law as RedLaw;
 pub use row::{Boxed, Discipline, Setup};

@@ -25,13 +25,13 @@
 //! | mean packet | 1500 | bytes | chosen here: a full packet | ns-2 has 500 |
 
 use super::average::{Average, Curve, Spacing, Verdict, packets_per_s};
-use super::fifo::{Fifo, signal};
+use super::fifo::Fifo;
 use super::limit::Limit;
 use super::row::{Discipline, Setup};
-use crate::{DropReason, Element, Sink};
+use crate::{Admission, Admitted, DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Interval, Stream, Style, Time};
-use longfat_wire::Packet;
+use longfat_wire::{Ecn, Packet};
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
@@ -128,8 +128,14 @@ pub(super) fn thresholds(
 /// A RED queue.
 #[derive(Clone, Debug)]
 pub struct Red<P> {
-    limit: Limit,
+    law: Law,
     queue: Fifo<P>,
+}
+
+/// What RED decides, which it does at arrival.
+#[derive(Clone, Debug)]
+pub struct Law {
+    limit: Limit,
     average: Average,
     curve: Curve,
     spacing: Spacing,
@@ -153,13 +159,33 @@ struct Adaptation {
 impl<P: Packet> Red<P> {
     /// An empty queue from checked parameters; refused where they do not go together.
     pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+        Ok(Red { law: Law::build(setup, p)?, queue: Fifo::default() })
+    }
+
+    /// The law without its queue, which is empty.
+    pub fn into_law(self) -> Law {
+        self.law
+    }
+
+    /// The average queue, in packets, or in bytes in byte mode.
+    pub const fn average(&self) -> f64 {
+        self.law.average.value()
+    }
+
+    /// The probability at the upper threshold, which adaptation moves.
+    pub const fn max_p(&self) -> f64 {
+        self.law.curve.max_p
+    }
+}
+
+impl Law {
+    fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
         let (min, max) = thresholds(&ROW, p, &setup, 1e-3 * p.number("target_delay"))?;
         let mean = p.number("mean_packet");
         let bytes_each = (p.word("mode") == "bytes").then_some(mean);
         let unit = bytes_each.unwrap_or(1.0);
-        Ok(Red {
+        Ok(Law {
             limit: setup.limit,
-            queue: Fifo::default(),
             average: Average::new(p.number("weight"), setup.rate, mean),
             curve: Curve {
                 min: min * unit,
@@ -179,16 +205,6 @@ impl<P: Packet> Red<P> {
             hard: p.flag("harddrop"),
             draws: setup.stream,
         })
-    }
-
-    /// The average queue, in packets, or in bytes in byte mode.
-    pub const fn average(&self) -> f64 {
-        self.average.value()
-    }
-
-    /// The probability at the upper threshold, which adaptation moves.
-    pub const fn max_p(&self) -> f64 {
-        self.curve.max_p
     }
 }
 
@@ -229,38 +245,55 @@ pub(super) fn strikes(
     }
 }
 
-impl<P: Packet> Element<P> for Red<P> {
+impl Admission for Law {
     #[inline(always)]
-    fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+    fn admit(&mut self, now: Time, (packets, queued): (u64, u64), bytes: u32, markable: bool) -> Admitted {
         let (length, size) = match self.bytes_each {
-            None => (self.queue.len() as f64, 1.0),
-            Some(mean) => (self.queue.bytes() as f64, f64::from(packet.bytes()) / mean),
+            None => (packets as f64, 1.0),
+            Some(mean) => (queued as f64, f64::from(bytes) / mean),
         };
-        self.average.arrive(now, length, self.queue.len() == 0);
+        self.average.arrive(now, length, packets == 0);
         let average = self.average.value();
         if let Some(adaptation) = &mut self.adaptation {
             adaptation.adapt(now, average, &mut self.curve);
         }
-        if !self.queue.fits(&packet, self.limit) {
+        if !self.limit.admits(packets, queued, bytes) {
             self.spacing.restart();
-            return out.drop(packet, DropReason::Full);
+            return Admitted::Dropped(DropReason::Full);
         }
-        let verdict = self.curve.verdict(average);
-        let admitted = match strikes(verdict, size, &mut self.spacing, &mut self.draws) {
-            None => Some(packet),
-            Some(reason) => {
-                let marks = self.ecn && (reason == DropReason::Early || !self.hard);
-                signal(packet, marks, reason, out)
+        match strikes(self.curve.verdict(average), size, &mut self.spacing, &mut self.draws) {
+            None => Admitted::Unmarked,
+            Some(reason) if self.ecn && markable && (reason == DropReason::Early || !self.hard) => {
+                Admitted::Marked(reason)
             }
-        };
-        if let Some(packet) = admitted {
-            self.queue.push(now, packet);
+            Some(reason) => Admitted::Dropped(reason),
         }
+    }
+
+    #[inline(always)]
+    fn starts(&mut self, now: Time, bytes: u32) {
+        self.average.depart(now, bytes);
+    }
+}
+
+impl<P: Packet> Element<P> for Red<P> {
+    #[inline(always)]
+    fn arrive(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
+        let (waiting, markable) = ((self.queue.len(), self.queue.bytes()), packet.ecn() != Ecn::NotCapable);
+        match self.law.admit(now, waiting, packet.bytes(), markable) {
+            Admitted::Dropped(reason) => return out.drop(packet, reason),
+            Admitted::Marked(reason) => {
+                packet.set_ecn(Ecn::Marked);
+                out.marked(reason);
+            }
+            Admitted::Unmarked => {}
+        }
+        self.queue.push(now, packet);
     }
 
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         let packet = self.queue.serve(now, out)?;
-        self.average.depart(now, packet.bytes());
+        self.law.starts(now, packet.bytes());
         Some(packet)
     }
 

@@ -1,8 +1,7 @@
 //! A queue that stands behind a router in the same element: the two share one timer of the link.
 
 use crate::queue::{Boxed, DropTail};
-use crate::{Address, DropReason, Element, Sink};
-use core::any::Any;
+use crate::{Address, DropReason, Element, Sink, into_type};
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
 
@@ -25,20 +24,6 @@ macro_rules! each {
             Queue::Other($queue) => $call,
         }
     };
-}
-
-impl<P: Packet> From<Boxed<P>> for Queue<P> {
-    fn from(queue: Boxed<P>) -> Self {
-        let any: &dyn Any = &*queue;
-        if !any.is::<DropTail<P>>() {
-            return Queue::Other(queue);
-        }
-        let any: Box<dyn Any> = queue;
-        match any.downcast() {
-            Ok(queue) => Queue::DropTail(*queue),
-            Err(_) => unreachable!("it is one"),
-        }
-    }
 }
 
 impl<P: Packet> Queue<P> {
@@ -74,7 +59,8 @@ impl<P: Packet> Queue<P> {
 
 impl<P: Packet> Behind<P> {
     pub fn new(queue: Boxed<P>) -> Self {
-        Behind { queue: queue.into(), timer_at: Time::NEVER }
+        let queue = into_type(queue).map_or_else(Queue::Other, |queue| Queue::DropTail(*queue));
+        Behind { queue, timer_at: Time::NEVER }
     }
 
     /// When [`Behind::timer`] wants to be called.

@@ -1,6 +1,7 @@
 //! The arrivals of a batch at one link, in order.
 
 use crate::model::link::Crossed;
+use longfat_net::DropReason;
 use longfat_units::Time;
 
 /// Up to so many arrivals are sorted without buckets.
@@ -15,6 +16,10 @@ const BITS_MORE: u32 = 1;
 pub struct Crossing {
     /// IP bytes, or [`Crossing::LOST`].
     pub bytes: u32,
+    /// Why the queue marked or dropped it, if it has another reason than that it is full.
+    pub reason: Option<DropReason>,
+    /// Whether it may be marked.
+    pub markable: bool,
     /// When it departs; never if the queue dropped it.
     pub departs_at: Time,
 }
@@ -23,14 +28,17 @@ impl Crossing {
     /// No packet is this small: a loss process took it, and the queue never saw it.
     pub const LOST: u32 = 0;
     /// Fills room that no packet has used yet.
-    pub const NONE: Crossing = Crossing { bytes: 0, departs_at: Time::NEVER };
+    pub const NONE: Crossing = Crossing { bytes: 0, reason: None, markable: false, departs_at: Time::NEVER };
 
-    /// What becomes of it.
+    /// What becomes of it. Only a queue that is `JUDGING` has reasons.
     #[inline(always)]
-    pub const fn outcome(self) -> Crossed {
-        match self {
+    pub const fn outcome<const JUDGING: bool>(self) -> Crossed {
+        let reason = if JUDGING { self.reason } else { None };
+        match (Crossing { reason, ..self }) {
             Crossing { bytes: Self::LOST, .. } => Crossed::Lost,
-            Crossing { departs_at: Time::NEVER, .. } => Crossed::Dropped,
+            Crossing { departs_at: Time::NEVER, reason: Some(reason), .. } => Crossed::Dropped(reason),
+            Crossing { departs_at: Time::NEVER, .. } => Crossed::Dropped(DropReason::Full),
+            Crossing { departs_at, reason: Some(reason), .. } => Crossed::Marked(departs_at, reason),
             Crossing { departs_at, .. } => Crossed::Departs(departs_at),
         }
     }

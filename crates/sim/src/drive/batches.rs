@@ -375,12 +375,14 @@ impl Driver<'_> {
         if let Some(Fast { flows, queue, counters, delay }) = fast_path(self.run, index, way) {
             let mut road = Road { link: index, flows, sources, heads, until, counters, delay };
             let events = match (queue, way) {
-                (Arithmetic::Constant(fifo), Way::Plain) => road.cross::<false>(fifo),
-                (Arithmetic::Ticking(fifo), Way::Plain) => road.cross::<false>(fifo),
-                (Arithmetic::Listed(fifo), Way::Plain) => road.cross::<false>(fifo),
-                (Arithmetic::Constant(fifo), _) => road.cross::<true>(fifo),
-                (Arithmetic::Ticking(fifo), _) => road.cross::<true>(fifo),
-                (Arithmetic::Listed(fifo), _) => road.cross::<true>(fifo),
+                (Arithmetic::Constant(fifo), Way::Plain) => road.cross::<false, _>(fifo),
+                (Arithmetic::Ticking(fifo), Way::Plain) => road.cross::<false, _>(fifo),
+                (Arithmetic::Listed(fifo), Way::Plain) => road.cross::<false, _>(fifo),
+                (Arithmetic::Red(fifo), Way::Plain) => road.cross::<false, _>(fifo),
+                (Arithmetic::Constant(fifo), _) => road.cross::<true, _>(fifo),
+                (Arithmetic::Ticking(fifo), _) => road.cross::<true, _>(fifo),
+                (Arithmetic::Listed(fifo), _) => road.cross::<true, _>(fifo),
+                (Arithmetic::Red(fifo), _) => road.cross::<true, _>(fifo),
             };
             self.kept.events += events;
             return;
@@ -488,7 +490,7 @@ impl Driver<'_> {
         if !link.is_arithmetic() {
             link.arrive(now, packet);
             self.clear(now, index);
-        } else if let Some(departure) = link.offer(now, u32::from(packet.bytes)) {
+        } else if let Ok(departure) = link.offer(now, &mut packet) {
             if let Some(flow) = self.run.pass_on(index, packet, departure, true) {
                 self.look_at(flow);
             }

@@ -11,7 +11,7 @@ use crate::model::link::{Arithmetic, Crossed, LinkCounters};
 use crate::results::outcome::RunError;
 use core::slice;
 use longfat_units::{Interval, Time};
-use longfat_wire::Packet;
+use longfat_wire::{Ecn, Packet};
 
 /// From this many sources on, what they need is seldom in the cache (chosen here).
 const MANY: usize = 512;
@@ -36,17 +36,20 @@ impl Driver<'_> {
         };
         let Kept { feeds, arrivals, crossing, events, .. } = &mut **kept;
         arrivals.clear(until.since(from).as_ns() << SOURCE_BITS);
-        let crossed = match way {
-            Way::Plain => collect::<false>(index, sources, (from, until), flows, arrivals, crossing),
-            Way::Lossy | Way::Long => {
-                collect::<true>(index, sources, (from, until), flows, arrivals, crossing)
-            }
+        let judging = matches!(queue, Arithmetic::Red(_));
+        let collect = match (way, judging) {
+            (Way::Plain, false) => collect::<false, false>,
+            (Way::Plain, true) => collect::<false, true>,
+            (Way::Lossy | Way::Long, false) => collect::<true, false>,
+            (Way::Lossy | Way::Long, true) => collect::<true, true>,
         };
+        let crossed = collect(index, sources, (from, until), flows, arrivals, crossing);
         let keys = arrivals.sorted();
         match queue {
             Arithmetic::Constant(fifo) => offer_all(keys, crossing, from, fifo),
             Arithmetic::Ticking(fifo) => offer_all(keys, crossing, from, fifo),
             Arithmetic::Listed(fifo) => offer_all(keys, crossing, from, fifo),
+            Arithmetic::Red(fifo) => offer_all(keys, crossing, from, fifo),
         }
         counters.packets_in += keys.len() as u64;
         *events += crossed as u64;
@@ -59,11 +62,16 @@ impl Driver<'_> {
             for &source in group {
                 let (id, data) = source.host();
                 let flow = &mut flows[id];
+                let take = match (data, judging) {
+                    (true, false) => take::<true, false>,
+                    (true, true) => take::<true, true>,
+                    (false, false) => take::<false, false>,
+                    (false, true) => take::<false, true>,
+                };
+                take(flow, &mut rest, until, counters, delay);
                 if data {
-                    take::<true>(flow, &mut rest, until, counters, delay);
                     feeds.look_at_receiver(id, flow);
                 } else {
-                    take::<false>(flow, &mut rest, until, counters, delay);
                     feeds.look_at_sender(id, flow);
                     if flow.sending.sender.has_failed() {
                         failed = failed.or(Some(id));
@@ -80,7 +88,7 @@ impl Driver<'_> {
 /// Collects what reaches the link before `until`: sizes by sources, and keys of what meets the queue. Returns how many
 /// packets there are.
 #[inline(never)]
-fn collect<const LOSSY: bool>(
+fn collect<const LOSSY: bool, const JUDGING: bool>(
     link: usize,
     sources: &[Source],
     (from, until): (Time, Time),
@@ -110,12 +118,15 @@ fn collect<const LOSSY: bool>(
                         if *at >= until {
                             break 'packets;
                         }
-                        let bytes = &mut room[crossed - first].bytes;
+                        let crossing = &mut room[crossed - first];
                         if LOSSY && losses.strike(link, packet.kind) {
-                            *bytes = Crossing::LOST;
+                            crossing.bytes = Crossing::LOST;
                         } else {
                             debug_assert!(from <= *at, "an arrival before the batch");
-                            *bytes = packet.bytes();
+                            crossing.bytes = packet.bytes();
+                            if JUDGING {
+                                crossing.markable = packet.ecn != Ecn::NotCapable;
+                            }
                             keys[key] = (at.as_ns() - from.as_ns()) << SOURCE_BITS | crossed as u64;
                             key += 1;
                         }
@@ -131,18 +142,27 @@ fn collect<const LOSSY: bool>(
 
 /// Asks a queue, in the order of the keys, when each arrival departs.
 #[inline(never)]
-fn offer_all(keys: &[u64], crossing: &mut [Crossing], from: Time, queue: &mut impl Departures) {
+fn offer_all<Q: Departures>(keys: &[u64], crossing: &mut [Crossing], from: Time, queue: &mut Q) {
     for &key in keys {
         let now = from.later_by(Interval::from_ns(key >> SOURCE_BITS));
-        let Crossing { bytes, departs_at } = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
-        *departs_at = queue.offer(now, *bytes).unwrap_or(Time::NEVER);
+        let packet = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
+        let (reason, departs_at) = match queue.offer(now, packet.bytes, Q::JUDGING && packet.markable) {
+            Crossed::Departs(at) => (None, at),
+            Crossed::Marked(at, reason) => (Some(reason), at),
+            Crossed::Dropped(reason) => (Some(reason), Time::NEVER),
+            Crossed::Lost => (None, Time::NEVER),
+        };
+        packet.departs_at = departs_at;
+        if Q::JUDGING {
+            packet.reason = reason;
+        }
     }
 }
 
 /// The packets of a flow that cross the link, the first of `rest`, come to their end: data to the receiver, or
 /// acknowledgements to the sender.
 #[inline(never)]
-fn take<const DATA: bool>(
+fn take<const DATA: bool, const JUDGING: bool>(
     flow: &mut Flow,
     rest: &mut slice::Iter<'_, Crossing>,
     until: Time,
@@ -151,7 +171,7 @@ fn take<const DATA: bool>(
 ) {
     let next = |_: &mut _, _, _: &_| {
         debug_assert!(!rest.as_slice().is_empty(), "a packet that was not collected");
-        rest.next().map_or(Crossed::Dropped, |packet| packet.outcome())
+        rest.next().map_or(Crossed::Lost, |packet| packet.outcome::<JUDGING>())
     };
     if DATA {
         flow.cross_data(until, next, counters, delay);

@@ -191,19 +191,24 @@ impl Driver<'_, '_> {
         let link = &mut self.run.links[index];
         if !link.is_arithmetic() {
             link.arrive(now, packet);
-        } else if let Some(departure) = link.offer(now, u32::from(packet.bytes)) {
-            if let Some(tap) = &mut self.tap {
-                let (arrival, last) = self.run.arrival(index, &packet, departure);
-                tap.leaves(now, index, &packet, arrival, last);
-            }
-            if let Some(flow) = self.run.pass_on(index, packet, departure, false) {
-                self.plan_flow(flow);
-            }
         } else {
-            if let Some(tap) = &mut self.tap {
-                tap.drops(now, index, &packet, DropReason::Full);
+            match link.offer(now, &mut packet) {
+                Ok(departure) => {
+                    if let Some(tap) = &mut self.tap {
+                        let (arrival, last) = self.run.arrival(index, &packet, departure);
+                        tap.leaves(now, index, &packet, arrival, last);
+                    }
+                    if let Some(flow) = self.run.pass_on(index, packet, departure, false) {
+                        self.plan_flow(flow);
+                    }
+                }
+                Err(reason) => {
+                    if let Some(tap) = &mut self.tap {
+                        tap.drops(now, index, &packet, reason);
+                    }
+                    self.run.drop(&packet);
+                }
             }
-            self.run.drop(&packet);
         }
         self.settle(now, index);
     }

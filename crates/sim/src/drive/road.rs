@@ -4,34 +4,58 @@
 use super::sources::{FEW_SOURCES, Source, earliest, turn};
 use crate::model::flow::{Flow, PathLosses};
 use crate::model::link::{Crossed, LinkCounters};
-use longfat_net::{ConstantFifo, ListedFifo, TickingFifo};
+use longfat_net::queue::{Limit, RedLaw};
+use longfat_net::{ConstantFifo, DropReason, ListedFifo, TickingFifo};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Packet, SimPacket};
+use longfat_wire::{Ecn, Packet, SimPacket};
 
 /// A queue that knows at once when a packet departs.
 pub trait Departures {
-    /// A packet of `bytes` arrives. Returns when it departs, or `None` if there is no room for it.
-    fn offer(&mut self, now: Time, bytes: u32) -> Option<Time>;
+    /// Whether it marks packets, or drops some for another reason than that it is full.
+    const JUDGING: bool;
+    /// A packet of `bytes` arrives. Returns what becomes of it; it is not marked unless `markable`.
+    fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Crossed;
+}
+
+/// For queues that only drop what they have no room for.
+#[inline(always)]
+fn departs(at: Option<Time>) -> Crossed {
+    at.map_or(Crossed::Dropped(DropReason::Full), Crossed::Departs)
 }
 
 impl Departures for ConstantFifo {
+    const JUDGING: bool = false;
+
     #[inline(always)]
-    fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
-        ConstantFifo::offer(self, now, bytes)
+    fn offer(&mut self, now: Time, bytes: u32, _markable: bool) -> Crossed {
+        departs(ConstantFifo::offer(self, now, bytes))
     }
 }
 
 impl Departures for TickingFifo {
+    const JUDGING: bool = false;
+
     #[inline(always)]
-    fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
-        TickingFifo::offer(self, now, bytes)
+    fn offer(&mut self, now: Time, bytes: u32, _markable: bool) -> Crossed {
+        departs(TickingFifo::offer(self, now, bytes))
     }
 }
 
-impl Departures for ListedFifo {
+impl Departures for ListedFifo<Limit> {
+    const JUDGING: bool = false;
+
     #[inline(always)]
-    fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
-        ListedFifo::offer(self, now, bytes)
+    fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Crossed {
+        ListedFifo::offer(self, now, bytes, markable).into()
+    }
+}
+
+impl Departures for ListedFifo<RedLaw> {
+    const JUDGING: bool = true;
+
+    #[inline(always)]
+    fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Crossed {
+        ListedFifo::offer(self, now, bytes, markable).into()
     }
 }
 
@@ -50,7 +74,7 @@ impl Road<'_> {
     /// Takes all arrivals through the queue and over the link; some may meet a loss process first if `LOSSY`. Returns
     /// how many there were.
     #[inline(never)] // its loops need the registers
-    pub fn cross<const LOSSY: bool>(&mut self, queue: &mut impl Departures) -> u64 {
+    pub fn cross<const LOSSY: bool, Q: Departures>(&mut self, queue: &mut Q) -> u64 {
         let Road { link, flows, sources, heads, until, counters, delay } = self;
         let (mut arrived, lost_before) = (0, counters.packets_lost);
         while let Some((first, _)) = earliest(heads, *until) {
@@ -61,12 +85,12 @@ impl Road<'_> {
             // a loop of its own for each direction, so that none asks which one it is for every packet
             heads[first] = if data {
                 let meet = |losses: &mut _, now, packet: &_| {
-                    meet::<LOSSY>(queue, &mut arrived, (*link, losses), now, packet)
+                    meet::<LOSSY, Q>(queue, &mut arrived, (*link, losses), now, packet)
                 };
                 flow.cross_data(turn, meet, counters, *delay)
             } else {
                 let meet = |losses: &mut _, now, packet: &_| {
-                    meet::<LOSSY>(queue, &mut arrived, (*link, losses), now, packet)
+                    meet::<LOSSY, Q>(queue, &mut arrived, (*link, losses), now, packet)
                 };
                 flow.cross_acks(turn, meet, counters, *delay)
             };
@@ -78,8 +102,8 @@ impl Road<'_> {
 
 /// What becomes of a packet at the link.
 #[inline(always)]
-fn meet<const LOSSY: bool>(
-    queue: &mut impl Departures,
+fn meet<const LOSSY: bool, Q: Departures>(
+    queue: &mut Q,
     arrived: &mut u64,
     (link, losses): (usize, &mut PathLosses),
     now: Time,
@@ -89,5 +113,5 @@ fn meet<const LOSSY: bool>(
         return Crossed::Lost;
     }
     *arrived += 1;
-    queue.offer(now, packet.bytes()).map_or(Crossed::Dropped, Crossed::Departs)
+    queue.offer(now, packet.bytes(), Q::JUDGING && packet.ecn != Ecn::NotCapable)
 }

@@ -10,13 +10,13 @@ use elements::{Actions, Clock, Elements, Installed};
 pub use lane::{Exit, Lane, Use};
 use longfat_net::DropReason;
 use longfat_net::disturbance::{Disturbed, Fate};
-use longfat_net::queue::Limit;
+use longfat_net::queue::{Limit, Red, RedLaw};
 use longfat_net::{
     Address, Capacity, ConstantFifo, Credit, ListedFifo, LossModel, Occupancy, Pipe, Sojourn, TickingFifo,
-    Transmitter,
+    Transmitter, into_type,
 };
 use longfat_units::{Interval, Rate, Time};
-use longfat_wire::{FlowId, Packet, SimPacket};
+use longfat_wire::{Ecn, FlowId, Packet, SimPacket};
 use thiserror::Error;
 
 /// How packets get from the queue to the wire.
@@ -26,7 +26,9 @@ enum Service<P> {
     /// The same with service at the ticks of a clock.
     Ticking(Box<TickingFifo>),
     /// A drop-tail queue at a rate that varies as planned, or whose waiting times are measured: the same.
-    Listed(Box<ListedFifo>),
+    Listed(Box<ListedFifo<Limit>>),
+    /// RED, which decides at arrival too: the same.
+    Red(Box<ListedFifo<RedLaw>>),
     /// Any queue: the link asks for the next packet when it is free, or for several at a tick of its clock.
     Elements(Box<Elements<P>>),
 }
@@ -76,7 +78,9 @@ pub enum Arithmetic<'a> {
     /// Its link serves it at ticks.
     Ticking(&'a mut TickingFifo),
     /// The rate of its link varies as planned, or waiting times are measured.
-    Listed(&'a mut ListedFifo),
+    Listed(&'a mut ListedFifo<Limit>),
+    /// It is RED.
+    Red(&'a mut ListedFifo<RedLaw>),
 }
 
 /// Why the rate of a link cannot be set while it runs.
@@ -99,22 +103,10 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         let LinkParts { plan, rate, capacity, ticks, disturbances, element } = planned.into_parts();
         let limit = plan.queue.limit();
         let calm = plan.router.is_none() && disturbances.is_none();
-        let plain = fast && calm && plan.queue.is_drop_tail();
-        let (constant, measured) = (capacity.is_constant(), plan.queue.measures_waits());
-        let fixed = match (&capacity, &plan.router) {
-            (Capacity::Constant(_), None) => plain.then_some(RateError::Fixed),
-            (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
-            _ => Some(RateError::Varies),
-        };
-        let service = match ticks {
-            None if plain && constant && !measured => {
-                Service::Arithmetic(Box::new(ConstantFifo::new(rate, limit)))
-            }
-            None if plain => Service::Listed(Box::new(ListedFifo::new(capacity.clone(), limit, measured))),
-            Some(ticks) if plain && constant && !measured => {
-                Service::Ticking(Box::new(TickingFifo::new(rate, limit, ticks)))
-            }
-            _ => Service::Elements(Box::new(Elements {
+        let measured = plan.queue.measures_waits();
+        let plain = plan.queue.is_drop_tail() && capacity.is_constant() && !measured;
+        let elements = |element, capacity: &Capacity| {
+            Service::Elements(Box::new(Elements {
                 chain: vec![Installed { element, timer_at: Time::NEVER }],
                 wire: Transmitter::new(capacity.clone()),
                 clock: ticks.map(|ticks| Clock {
@@ -132,7 +124,30 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 occupancy: Occupancy::default(),
                 sojourn: measured.then(Sojourn::default),
                 low_latency: None,
-            })),
+            }))
+        };
+        let service = match ticks {
+            None if fast && calm && plain => Service::Arithmetic(Box::new(ConstantFifo::new(rate, limit))),
+            None if fast && calm && plan.queue.is_drop_tail() => {
+                Service::Listed(Box::new(ListedFifo::new(capacity.clone(), limit, measured)))
+            }
+            None if fast && calm => match into_type::<P, Red<P>>(element) {
+                Ok(red) => {
+                    Service::Red(Box::new(ListedFifo::new(capacity.clone(), red.into_law(), measured)))
+                }
+                Err(element) => elements(element, &capacity),
+            },
+            Some(ticks) if fast && calm && plain => {
+                Service::Ticking(Box::new(TickingFifo::new(rate, limit, ticks)))
+            }
+            _ => elements(element, &capacity),
+        };
+        let fixed = match (&capacity, &plan.router) {
+            (Capacity::Constant(_), None) => {
+                (!matches!(service, Service::Elements(_))).then_some(RateError::Fixed)
+            }
+            (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
+            _ => Some(RateError::Varies),
         };
         Link {
             name: plan.name,
@@ -196,6 +211,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             Service::Arithmetic(fifo) => Arithmetic::Constant(fifo),
             Service::Ticking(fifo) => Arithmetic::Ticking(fifo),
             Service::Listed(fifo) => Arithmetic::Listed(fifo),
+            Service::Red(fifo) => Arithmetic::Red(fifo),
             Service::Elements(_) => return None,
         };
         Some((queue, &mut self.counters, self.delay))
@@ -214,19 +230,32 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         }
     }
 
-    /// Offers a packet of `bytes` to the arithmetic queue: returns when its last bit is on the wire, or
-    /// `None` if the queue drops it.
+    /// Offers a packet to the arithmetic queue, which may mark it. Returns when its last bit is on the wire.
+    ///
+    /// # Errors
+    /// Why the queue drops it.
     #[inline(always)]
-    pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
+    pub fn offer(&mut self, now: Time, packet: &mut P) -> Result<Time, DropReason> {
+        let (bytes, markable) = (packet.bytes(), packet.ecn() != Ecn::NotCapable);
         self.counters.packets_in += 1;
-        let departure = match &mut self.service {
-            Service::Arithmetic(fifo) => fifo.offer(now, bytes),
-            Service::Ticking(fifo) => fifo.offer(now, bytes),
-            Service::Listed(fifo) => fifo.offer(now, bytes),
-            Service::Elements(_) => None,
+        let full = Crossed::Dropped(DropReason::Full);
+        let crossed = match &mut self.service {
+            Service::Arithmetic(fifo) => fifo.offer(now, bytes).map_or(full, Crossed::Departs),
+            Service::Ticking(fifo) => fifo.offer(now, bytes).map_or(full, Crossed::Departs),
+            Service::Listed(fifo) => fifo.offer(now, bytes, markable).into(),
+            Service::Red(fifo) => fifo.offer(now, bytes, markable).into(),
+            Service::Elements(_) => full,
         };
-        self.counters.packets_dropped += u64::from(departure.is_none());
-        departure
+        self.counters.count(crossed);
+        match crossed {
+            Crossed::Departs(at) => Ok(at),
+            Crossed::Marked(at, _) => {
+                packet.set_ecn(Ecn::Marked);
+                Ok(at)
+            }
+            Crossed::Dropped(reason) => Err(reason),
+            Crossed::Lost => Err(DropReason::Lost),
+        }
     }
 
     /// A packet arrives at the elements. [`Link::departed`] and [`Link::dropped`] then hold what departs or
@@ -305,7 +334,9 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     #[inline]
     pub fn wake(&self) -> Time {
         match &self.service {
-            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) => Time::NEVER,
+            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) | Service::Red(_) => {
+                Time::NEVER
+            }
             Service::Elements(elements) => match &elements.behind {
                 None => elements.wake(),
                 Some(behind) => elements.wake().min(behind.head()),
@@ -329,13 +360,8 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 self.counters.busy = fifo.busy(now);
                 (*fifo.occupancy(), self.counters)
             }
-            Service::Listed(fifo) => {
-                fifo.settle_before(now);
-                (self.counters.packets_out, self.counters.bytes_out) = fifo.sent();
-                self.counters.busy = fifo.busy(now);
-                self.counters.bits_out = fifo.bits(now);
-                (*fifo.occupancy(), self.counters)
-            }
+            Service::Listed(fifo) => self.counters.settle(fifo, now),
+            Service::Red(fifo) => self.counters.settle(fifo, now),
             Service::Elements(elements) => {
                 self.counters.busy = elements.served.saturating_sub(elements.busy_until.since(now));
                 // the rest of the last packet's transmission
@@ -364,6 +390,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             Service::Arithmetic(fifo) => fifo.restart(now),
             Service::Ticking(fifo) => fifo.restart(now),
             Service::Listed(fifo) => fifo.restart(now),
+            Service::Red(fifo) => fifo.restart(now),
             Service::Elements(elements) => {
                 elements.occupancy.restart(now);
                 for sojourn in elements.sojourn.iter_mut().chain(&mut elements.low_latency) {
@@ -376,7 +403,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// How many active flows its queue estimates, if it does.
     pub fn flows_estimated(&self) -> Option<f64> {
         match &self.service {
-            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) => None,
+            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) | Service::Red(_) => None,
             Service::Elements(elements) => elements.chain.iter().find_map(|e| e.element.flows_estimated()),
         }
     }
@@ -384,7 +411,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// The same in its low-latency queue, if a packet has ever been in one.
     pub fn low_latency(&self) -> Option<&Sojourn> {
         match &self.service {
-            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) => None,
+            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) | Service::Red(_) => None,
             Service::Elements(elements) => elements.low_latency.as_ref(),
         }
     }
@@ -394,6 +421,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         match &self.service {
             Service::Arithmetic(_) | Service::Ticking(_) => None,
             Service::Listed(fifo) => fifo.sojourn(),
+            Service::Red(fifo) => fifo.sojourn(),
             Service::Elements(elements) => elements.sojourn.as_ref(),
         }
     }

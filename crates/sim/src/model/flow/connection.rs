@@ -10,7 +10,7 @@ use crate::model::link::{Crossed, Link, LinkCounters};
 use crate::plan::{CheckedConnection, Streams};
 use longfat_net::Pipe;
 use longfat_units::{Interval, Time};
-use longfat_wire::{FlowId, Kind, SimPacket};
+use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
 
 /// Where a connection's packets go.
 #[derive(Clone, Debug)]
@@ -203,7 +203,11 @@ impl Flow {
     ) -> Time {
         let Flow { sending, receiving, losses, route, packets_lost, dropped, transfer, .. } = self;
         let meet = |reaches_at, packet: &mut SimPacket| match meet(losses, reaches_at, packet) {
-            Crossed::Departs(at) => {
+            outcome @ (Crossed::Departs(at) | Crossed::Marked(at, _)) => {
+                if outcome != Crossed::Departs(at) {
+                    counters.count(outcome);
+                    packet.ecn = Ecn::Marked;
+                }
                 let at = at.later_by(delay).later_by(route.forward_delay);
                 if transfer.is_some() {
                     receiving.note_arrival(at);
@@ -230,7 +234,11 @@ impl Flow {
     ) -> Time {
         let Flow { sending, receiving, losses, route, dropped, transfer, .. } = self;
         let meet = |reaches_at, packet: &mut SimPacket| match meet(losses, reaches_at, packet) {
-            Crossed::Departs(at) => {
+            outcome @ (Crossed::Departs(at) | Crossed::Marked(at, _)) => {
+                if outcome != Crossed::Departs(at) {
+                    counters.count(outcome);
+                    packet.ecn = Ecn::Marked;
+                }
                 let at = at.later_by(delay).later_by(route.reverse_delay);
                 if !sending.take_ahead(at, packet, transfer.is_some()) {
                     sending.incoming.push(at, core::mem::take(packet));

@@ -1,6 +1,6 @@
 //! What a link has counted.
 
-use longfat_net::DropReason;
+use longfat_net::{Admission, DropReason, ListedFifo, Occupancy, Offered};
 use longfat_units::{Interval, Time};
 
 /// How many packets were dropped or marked, by reason.
@@ -36,19 +36,45 @@ pub struct LinkCounters {
 pub enum Crossed {
     /// A loss process took it.
     Lost,
-    /// The queue had no room for it.
-    Dropped,
+    /// The queue dropped it.
+    Dropped(DropReason),
     /// Its last bit will have left then.
     Departs(Time),
+    /// The same, with a mark.
+    Marked(Time, DropReason),
+}
+
+impl From<Offered> for Crossed {
+    #[inline(always)]
+    fn from(offered: Offered) -> Self {
+        match offered {
+            Offered::Departs(at) => Crossed::Departs(at),
+            Offered::Marked(at, reason) => Crossed::Marked(at, reason),
+            Offered::Dropped(reason) => Crossed::Dropped(reason),
+        }
+    }
 }
 
 impl LinkCounters {
-    /// Counts a packet that does not depart.
+    /// Brings queue and counters up to `now`, and returns the occupancy and the counters.
+    pub fn settle(&mut self, fifo: &mut ListedFifo<impl Admission>, now: Time) -> (Occupancy, LinkCounters) {
+        fifo.settle_before(now);
+        (self.packets_out, self.bytes_out) = fifo.sent();
+        self.busy = fifo.busy(now);
+        self.bits_out = fifo.bits(now);
+        (*fifo.occupancy(), *self)
+    }
+
+    /// Counts a packet that does not depart, or departs with a mark.
     #[inline]
     pub fn count(&mut self, outcome: Crossed) {
         match outcome {
             Crossed::Lost => self.packets_lost += 1,
-            Crossed::Dropped => self.packets_dropped += 1,
+            Crossed::Dropped(reason) => {
+                self.packets_dropped += 1;
+                self.drops[reason as usize] += u64::from(reason != DropReason::Full);
+            }
+            Crossed::Marked(_, reason) => self.marks[reason as usize] += 1,
             Crossed::Departs(_) => {}
         }
     }
