@@ -1,4 +1,4 @@
-"""Measures what Longfat costs: the reference work, flows, memory over time, and many tiny runs.
+"""Measures what Longfat costs: the reference work, flows, bottlenecks, memory over time, and many tiny runs.
 
 Each run is a process of its own. Times are user CPU time per data packet that leaves the bottleneck.
 """
@@ -14,25 +14,42 @@ from pathlib import Path
 from typing import Any
 
 import measure
+import pgo
 from measure import BenchError, Row
 from rich.console import Console
 from rich.table import Table
 
 FLOWS = [2, 10, 100, 1000, 10_000]
-SECTIONS = ["cases", "scaling", "memory", "runs"]
+SECTIONS = ["cases", "scaling", "bottlenecks", "memory", "runs"]
 SUITE = "suite"
 """A section that runs only when it is named, since it can take long."""
 GOALS = {"w1": 45.0, "w2": 45.0, "w3": 150.0}
 """The bars of the design, in ns per packet."""
+SCALING_GOAL = 2.5
+"""Cost with 10000 flows, as a multiple of that with 100."""
+BOTTLENECK_GOALS = dict.fromkeys(pgo.BOTTLENECKS, 1.8) | {"xcp": 2.5}
+"""Cost with another bottleneck, as a multiple of that with drop-tail at a constant rate."""
+BOTTLENECK_ROUNDS = 9
+"""The fewest: a run takes 50 ms, so that single ones say little."""
 MEMORY_GOAL_MIB = 64.0
 RUN_GOAL_MS = 5.0
 
 
 def repeat(command: list[str | Path], repeats: int) -> Row:
     """Runs the command that many times; returns the last run's values and statistics of the cost."""
-    rows = [measure.run(command) for _ in range(repeats)]
+    return alternate([command], repeats)[0]
+
+
+def alternate(commands: list[list[str | Path]], rounds: int) -> list[Row]:
+    """Repeats several commands, each once a round: then other work on the machine hardly changes ratios."""
+    made = [[measure.run(command) for command in commands] for _ in range(rounds)]
+    return [summed_up(command, [row[i] for row in made]) for i, command in enumerate(commands)]
+
+
+def summed_up(command: list[str | Path], rows: list[Row]) -> Row:
+    """Returns the last run's values and statistics of the cost."""
     if len({row["packets"] for row in rows}) != 1:
-        raise BenchError(f"{command[1]}: the same plan gave another number of packets")
+        raise BenchError(f"{' '.join(map(str, command[1:]))}: the same plan gave another number of packets")
     return {
         **{
             key: rows[-1][key]
@@ -100,12 +117,38 @@ def scaling(binary: Path, repeats: int, console: Console) -> list[Row]:
         "Cost against flows: NewReno, 1 Mbit/s each, 20-200 ms",
         ["flows", "packets", "dropped", *COST_COLUMNS],
     )
-    rows = []
-    for flows in FLOWS:
-        rows.append(repeat([binary, "scale", "--flows", str(flows)], repeats))
-        packets, dropped = rows[-1]["packets"], rows[-1]["packets_dropped"]
+    rows = alternate([[binary, "scale", "--flows", str(flows)] for flows in FLOWS], repeats)
+    for flows, row in zip(FLOWS, rows, strict=True):
+        packets, dropped = row["packets"], row["packets_dropped"]
         share = f"{100 * dropped / (packets + dropped):.1f} %"
-        shown.add_row(str(flows), str(packets), share, *cost_cells(rows[-1]))
+        shown.add_row(str(flows), str(packets), share, *cost_cells(row))
+    console.print(shown)
+    few, most = (rows[FLOWS.index(flows)]["ns_per_packet"]["median"] for flows in (100, 10_000))
+    console.print(f"10000 flows cost {most / few:.2f} times what 100 flows cost (goal {SCALING_GOAL})\n")
+    return rows
+
+
+def bottlenecks(binary: Path, rounds: int, console: Console) -> list[Row]:
+    """Measures the cost per packet with other queues, rates that vary, and a router, beside drop-tail."""
+    shown = table(
+        f"Cost against the bottleneck: case ten, {rounds} runs of each in turn",
+        ["bottleneck", "packets", "utilization", *COST_COLUMNS, "of drop-tail", "goal"],
+    )
+    kinds = ["droptail", *BOTTLENECK_GOALS]
+    rows = alternate([[binary, "ten", "--bottleneck", kind] for kind in kinds], rounds)
+    for kind, row in zip(kinds, rows, strict=True):
+        row["bottleneck"] = kind
+        row["of_droptail"] = row["ns_per_packet"]["median"] / rows[0]["ns_per_packet"]["median"]
+        row["goal_of_droptail"] = BOTTLENECK_GOALS.get(kind)
+        goal = f"{row['goal_of_droptail']}" if row["goal_of_droptail"] else ""
+        shown.add_row(
+            kind,
+            f"{row['packets']}",
+            f"{row['utilization']:.3f}",
+            *cost_cells(row),
+            f"{row['of_droptail']:.2f}",
+            goal,
+        )
     console.print(shown)
     return rows
 
@@ -170,6 +213,9 @@ def main(arguments: list[str] | None = None) -> int:
             measured["cases"] = cases(binary, asked.repeats, console)
         if "scaling" in asked.only:
             measured["scaling"] = scaling(binary, min(asked.repeats, 3), console)
+        if "bottlenecks" in asked.only:
+            rounds = max(asked.repeats, BOTTLENECK_ROUNDS)
+            measured["bottlenecks"] = bottlenecks(binary, rounds, console)
         if "memory" in asked.only:
             measured["memory"] = memory(binary, console)
         if "runs" in asked.only:

@@ -21,10 +21,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "target" / "profile"
 PROFILE = FOLDER / "core.profdata"
+BOTTLENECKS = ("sojourn", "red", "codel", "fq_codel", "pie", "dualpi2", "steps", "sine", "xcp")
+"""What the example puts in the place of drop-tail at a constant rate."""
 REFERENCE = (
     *("w1 --seconds 20", "w2 --seconds 10", "w3 --seconds 5", "10g --seconds 2", "loss --seconds 3"),
     *("web --seconds 200", "10k --seconds 1", "ten --seconds 10", "scale --flows 100 --seconds 20"),
-    *(f"ten --seconds 5 --queue {kind}" for kind in ("codel", "fq_codel", "pie", "red", "dualpi2")),
+    *(f"ten --seconds 5 --bottleneck {kind}" for kind in BOTTLENECKS),
 )
 """Short runs of the reference work."""
 

@@ -32,8 +32,8 @@ pub struct Case {
     /// Web sessions, each with a mean gap of 1 s, pages of 9400 bytes on average, Pareto shape 1.2.
     pub web_sessions: u64,
     pub sample_s: f64,
-    /// Discipline of the bottleneck's queue.
-    pub queue: String,
+    /// Discipline of the bottleneck's queue, or a kind that is no discipline; see `link`.
+    pub bottleneck: String,
     /// A plan as JSON, in place of all that.
     pub text: Option<String>,
 }
@@ -55,7 +55,7 @@ pub fn all() -> Vec<Case> {
         loss: 0.0,
         web_sessions: 0,
         sample_s: 0.1,
-        queue: "droptail".to_owned(),
+        bottleneck: "droptail".to_owned(),
         text: None,
     };
     let w2 = Case {
@@ -159,22 +159,42 @@ impl Case {
     }
 
     fn connection(&self, rtt_s: f64) -> Value {
-        json!({"algorithm": self.algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": rtt_s,
-            "access_rate_bps": self.access_bps, "mss_bytes": 1448, "header_bytes": 52, "initial_ssthresh": self.initial_ssthresh,
-            "initial_window": 3.0, "max_window": null, "slow_start": "standard", "max_ssthresh": 100.0,
-            "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true, "sack": true,
-            "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
+        // a router helps only flows that speak its protocol; its header adds 20 bytes to each packet
+        let (algorithm, header_bytes, sack) = match self.bottleneck.as_str() {
+            "xcp" => ("xcp", 72, None),
+            _ => (self.algorithm, 52, Some(true)),
+        };
+        json!({"algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": rtt_s,
+            "access_rate_bps": self.access_bps, "mss_bytes": 1448, "header_bytes": header_bytes,
+            "initial_ssthresh": self.initial_ssthresh, "initial_window": 3.0, "max_window": null,
+            "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout_s": 0.04,
+            "byte_counting": true, "sack": sack, "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2,
+            "ecn": false})
     }
 
-    fn link(&self, name: &str, queue: &str, loss: f64) -> Value {
+    /// A link with drop-tail at a constant rate, except for what its kind says. Kinds that are no disciplines:
+    /// `sojourn` measures waits; `steps` halves the rate after a sixth of the time, restores it after a third,
+    /// and takes a quarter away after half; `sine` goes down to half the rate and back in 10 s; `xcp` adds a
+    /// router.
+    fn link(&self, name: &str, kind: &str, loss: f64) -> Value {
         let loss =
             if loss > 0.0 { json!({"kind": "random", "probability": loss}) } else { json!({"kind": "none"}) };
-        let mut queue = json!({"kind": queue, "limit_packets": self.buffer_packets});
-        if queue["kind"] == "sojourn" {
-            (queue["kind"], queue["sojourn"]) = (json!("droptail"), json!("true"));
+        let (rate, time) = (self.rate_bps, self.duration_s);
+        let queue = |discipline: &str| json!({"kind": discipline, "limit_packets": self.buffer_packets});
+        let mut link = json!({"name": name, "rate_bps": rate, "delay_s": 0.0, "loss": loss,
+            "ack_loss": {"kind": "none"}, "queue": queue("droptail")});
+        match kind {
+            "sojourn" => link["queue"]["sojourn"] = json!("true"),
+            "steps" => {
+                let steps =
+                    [(0.0, rate), (time / 6.0, 0.5 * rate), (time / 3.0, rate), (0.5 * time, 0.75 * rate)];
+                link["capacity"] = json!({"steps": steps});
+            }
+            "sine" => link["capacity"] = json!({"sine": {"least_bps": 0.5 * rate, "period_s": 10.0}}),
+            "xcp" => link["router"] = json!({"kind": "xcp", "alpha": 0.4, "beta": 0.226, "gamma": 0.1}),
+            discipline => link["queue"] = queue(discipline),
         }
-        json!({"name": name, "rate_bps": self.rate_bps, "delay_s": 0.0, "loss": loss, "ack_loss": {"kind": "none"},
-            "queue": queue})
+        link
     }
 
     /// The plan, as JSON. `fast` chooses the driver; both give the same results.
@@ -200,7 +220,7 @@ impl Case {
             json!([])
         };
         json!({"seed": 1, "duration_s": self.duration_s, "window_s": [0.0, self.duration_s],
-            "links": [self.link("bottleneck", &self.queue, self.loss), self.link("reverse", "droptail", 0.0)], "flows": flows,
+            "links": [self.link("bottleneck", &self.bottleneck, self.loss), self.link("reverse", "droptail", 0.0)], "flows": flows,
             "background": background, "sample": {"flows_s": self.sample_s, "links_s": self.sample_s},
             "events": false, "fast": fast})
         .to_string()

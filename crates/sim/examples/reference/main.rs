@@ -1,8 +1,11 @@
 //! Runs cases of the reference work and prints, one line of JSON each, what a packet cost.
 //!
-//!     reference [CASE]... [--plan FILE] [--seconds S] [--sample S] [--flows N] [--queue KIND] [--oracle] [--list]
+//!     reference [CASE]... [--plan FILE] [--seconds S] [--sample S] [--flows N] [--bottleneck KIND]
+//!               [--oracle] [--list]
 //!
-//! `--queue` gives the bottleneck another queue; `sojourn` is drop-tail that measures how long packets wait.
+//! `--bottleneck` takes the place of drop-tail at a constant rate. A queue's name gives the bottleneck this
+//! queue. Four kinds are no queues' names: `sojourn` is drop-tail that measures how long packets wait; with
+//! `steps` and `sine` the link's rate varies; `xcp` gives the link a router, and all flows its algorithm.
 //!
 //! `--plan` runs a plan as it is, in JSON (`longfat.runs.plan` in Python makes them from scenarios).
 //!
@@ -46,7 +49,7 @@ fn run(case: &Case, fast: bool) -> Result<Value, Box<dyn Error>> {
     let (summary, packets) = (&done.summary, done.summary.packets as f64);
     let (bottleneck, flows, web) = (&summary.links[0], &summary.flows, &summary.background);
     Ok(json!({"case": case.name, "title": case.title, "flows": case.flows, "duration_s": case.duration_s,
-        "queue": case.queue, "fast": fast,
+        "bottleneck": case.bottleneck, "fast": fast,
         "packets": summary.packets, "events": done.events_handled,
         "events_per_packet": done.events_handled as f64 / packets,
         "setup_s": ready.0 + ready.1 - begin.0 - begin.1, "user_s": end.0 - ready.0, "system_s": end.1 - ready.1,
@@ -68,7 +71,7 @@ struct Asked {
 fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
     let known = cases::all();
     let (mut chosen, mut fast, mut list) = (Vec::new(), true, false);
-    let (mut time, mut sample, mut flows, mut queue) = (None, None, None, None);
+    let (mut time, mut sample, mut flows, mut bottleneck) = (None, None, None, None);
     let span = |word: &str, given: Option<String>| {
         let given = given.and_then(|x| x.parse::<f64>().ok()).filter(|&s| s > 0.0);
         given.ok_or(format!("{word}: give simulated seconds above 0"))
@@ -79,7 +82,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
             "--list" => list = true,
             "--seconds" => time = Some(span(&word, arguments.next())?),
             "--sample" => sample = Some(span(&word, arguments.next())?),
-            "--queue" => queue = Some(arguments.next().ok_or("--queue: give its kind")?),
+            "--bottleneck" => bottleneck = Some(arguments.next().ok_or("--bottleneck: give its kind")?),
             "--plan" => {
                 let file = arguments.next().ok_or("--plan: give a file")?;
                 let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
@@ -106,7 +109,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
         Case {
             duration_s: time.unwrap_or(case.duration_s),
             sample_s: sample.unwrap_or(case.sample_s),
-            queue: queue.clone().unwrap_or(case.queue),
+            bottleneck: bottleneck.clone().unwrap_or(case.bottleneck),
             ..case
         }
     };
