@@ -64,8 +64,9 @@ pub struct Receiver {
     early: Chunks<(u64, u64)>,
     /// The last segments that arrived early, latest first, where each has an acknowledgement of its own.
     recent: [u64; SackBlocks::MOST],
-    /// Room for what an acknowledgement carries besides the usual.
-    spare: Option<Box<Extra>>,
+    /// Room for what acknowledgements carry besides the usual.
+    #[expect(clippy::vec_box, reason = "the boxes go from packet to packet")]
+    spare: Vec<Box<Extra>>,
     /// Acknowledgements that wait, if SACK blocks are compressed.
     compression: Option<Box<Compression>>,
     /// Segments that were acknowledged as if they had come.
@@ -89,7 +90,7 @@ impl Receiver {
             deadline: Time::NEVER,
             echo: Time::ZERO,
             echo_mark: false,
-            spare: None,
+            spare: Vec::new(),
             steady: false,
             skipped: 0,
             received_bytes: 0,
@@ -131,7 +132,7 @@ impl Receiver {
     /// makes the processor read.
     #[inline(always)]
     pub const fn read(&self) -> u64 {
-        self.received_bytes ^ self.config.flow.0 as u64 ^ self.spare.is_some() as u64
+        self.received_bytes ^ self.config.flow.0 as u64 ^ self.spare.len() as u64
     }
 
     /// A packet of the sender arrived. Returns the response, if one is due now.
@@ -363,8 +364,8 @@ impl Receiver {
         if self.config.sack && !self.early.is_empty() {
             let sack = self.sack_blocks();
             ack.bytes += sack.header_bytes() as u16;
-            let mut extra = self.spare.take().unwrap_or_default();
-            extra.sack = sack;
+            let mut extra = self.spare.pop().unwrap_or_default();
+            *extra = Extra { sack, ..Extra::default() };
             ack.extra = Some(extra);
         }
         ack
@@ -413,15 +414,10 @@ impl Receiver {
         (start <= seq && seq < end).then_some((start, end))
     }
 
-    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it. That may
-    /// have been an acknowledgement of another connection, with another receiver.
+    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it.
     #[inline]
     pub fn recycle(&mut self, extra: Box<Extra>) {
-        let Extra { sack: _, explicit, trail: _, report, message, accurate_ecn, division } = &*extra;
-        let others = report.is_some() || message.is_some() || accurate_ecn.is_some() || division.is_some();
-        if explicit.is_none() && !others {
-            self.spare = Some(extra); // holds SACK blocks, and nothing else
-        }
+        self.spare.push(extra); // never more than were under way at one time; not looked at, as it has left the cache
     }
 }
 
