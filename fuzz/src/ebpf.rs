@@ -44,7 +44,7 @@ fn exercise(control: &mut impl CongestionControl) {
             newly_delivered: 2,
             rtt: Some(span(40 + n)),
             srtt: span(41),
-            base_rtt: span(40),
+            base_rtt: Some(span(40)),
             one_way_delay: None,
             in_flight: w.cwnd,
             delivered: 2 * n,

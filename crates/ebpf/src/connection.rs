@@ -387,7 +387,7 @@ impl CongestionControl for Connection {
         let f = self.sock.fields();
         self.take_in(w);
         self.sock.set_time(self.host.now_ns);
-        self.sock.set_round_trips(self.host.now_ns, None, event.srtt, event.base_rtt);
+        self.sock.set_round_trips(self.host.now_ns, None, event.srtt, Some(event.base_rtt));
         self.host.native.event = Some(*event);
         let (cwnd, ssthresh) = (self.sock.cwnd(), self.sock.ssthresh());
         // tcp_current_ssthresh
@@ -509,7 +509,7 @@ impl CongestionControl for Connection {
         self.take_in(w);
         self.sock.set_time(self.host.now_ns);
         if let Some(rtt) = opening.rtt {
-            self.sock.set_round_trips(self.host.now_ns, Some(rtt), rtt, rtt);
+            self.sock.set_round_trips(self.host.now_ns, Some(rtt), rtt, Some(rtt));
         }
         let f = self.sock.fields();
         let now_us = self.host.now_ns / 1000;

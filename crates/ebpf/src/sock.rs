@@ -162,9 +162,15 @@ impl Sock {
         self.set(f.lsndtime, last_sent_ns.map_or(opened, |at| (at / TICK_NS) as u32));
     }
 
-    /// The round-trip times, of which the last sample may be unknown.
+    /// The round-trip times, of which the last sample may be unknown, and before the first one the least too.
     #[inline]
-    pub fn set_round_trips(&mut self, now_ns: u64, rtt: Option<Interval>, srtt: Interval, base: Interval) {
+    pub fn set_round_trips(
+        &mut self,
+        now_ns: u64,
+        rtt: Option<Interval>,
+        srtt: Interval,
+        base: Option<Interval>,
+    ) {
         let f = self.fields();
         if let Some(rtt) = rtt {
             let error = (micros(rtt).abs_diff(self.get(f.srtt_us) / 8)).min(1 << 28);
@@ -173,7 +179,7 @@ impl Sock {
         }
         self.set(f.srtt_us, eighths(srtt));
         self.set(f.rtt_min, (now_ns / 1_000_000) as u32);
-        self.set(f.rtt_min + 4, micros(base));
+        self.set(f.rtt_min + 4, base.map_or(u32::MAX, micros)); // as the kernel's (tcp_init_sock)
     }
 
     /// What an acknowledgement says.

@@ -38,7 +38,7 @@ fn ack(now: Time, rtt: Interval) -> Ack {
         newly_delivered: 1,
         rtt: Some(rtt),
         srtt: rtt,
-        base_rtt: ms(25),
+        base_rtt: Some(ms(25)),
         one_way_delay: None,
         in_flight: 40.0,
         delivered: 100,

@@ -210,7 +210,7 @@ impl Drive {
                 newly_delivered: acked as u32,
                 rtt: Some(us(rtt_us)),
                 srtt: us(self.srtt_us),
-                base_rtt: us(self.base_us),
+                base_rtt: Some(us(self.base_us)),
                 one_way_delay: None,
                 in_flight: self.w.cwnd,
                 delivered: self.unacknowledged,

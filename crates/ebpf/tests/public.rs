@@ -97,7 +97,7 @@ impl Flow {
             newly_delivered: 1,
             rtt: Some(rtt),
             srtt: rtt,
-            base_rtt: Interval::from_ns(BASE_NS),
+            base_rtt: Some(Interval::from_ns(BASE_NS)),
             one_way_delay: None,
             in_flight: self.w.cwnd - 1.0,
             delivered: self.delivered,

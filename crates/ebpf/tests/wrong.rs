@@ -68,7 +68,7 @@ fn ack(now_ms: u64, acked: u32) -> Ack {
         newly_delivered: acked,
         rtt: Some(Interval::from_millis(50)),
         srtt: Interval::from_millis(50),
-        base_rtt: Interval::from_millis(40),
+        base_rtt: Some(Interval::from_millis(40)),
         one_way_delay: None,
         in_flight: 10.0,
         delivered: 100,

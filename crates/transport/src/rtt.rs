@@ -154,6 +154,7 @@ impl Ticking {
 pub struct RttEstimator {
     srtt: Interval,
     rttvar: Interval,
+    /// [`Interval::MAX`] before the first sample, so that a sample needs no question whether there is one.
     base: Interval,
     /// The timeout, backoff included: it is read more often than it changes.
     rto: Interval,
@@ -266,9 +267,15 @@ impl RttEstimator {
         self.srtt
     }
 
-    /// The least round-trip time seen; [`Interval::MAX`] before the first sample.
+    /// The least round-trip time seen; `None` before the first sample.
     #[inline]
-    pub const fn base(&self) -> Interval {
+    pub fn base(&self) -> Option<Interval> {
+        (self.base != Interval::MAX).then_some(self.base)
+    }
+
+    /// [`RttEstimator::base`] once there is a sample; [`Interval::MAX`] before.
+    #[inline]
+    pub(crate) const fn known_base(&self) -> Interval {
         self.base
     }
 
@@ -333,7 +340,7 @@ mod tests {
     #[test]
     fn first_and_second_sample_follow_rfc_6298() {
         let mut r = RttEstimator::new(&RtoConfig::with_min(Interval::ZERO));
-        assert_eq!(r.rto(), ms(1000.0));
+        assert_eq!((r.rto(), r.base()), (ms(1000.0), None));
         took(&mut r, 100.0);
         // (2.2): SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR
         assert_eq!((r.srtt(), r.rto()), (ms(100.0), ms(300.0)));
@@ -346,11 +353,11 @@ mod tests {
     fn once_something_was_told_the_least_is_of_that_alone() {
         let mut r = RttEstimator::new(&RtoConfig::with_min(Interval::ZERO));
         took(&mut r, 100.0);
-        assert_eq!((r.srtt(), r.base()), (ms(100.0), ms(100.0)));
+        assert_eq!((r.srtt(), r.base()), (ms(100.0), Some(ms(100.0))));
         for (smoothed, told, least) in [(108.0, 104.0, 104.0), (102.0, 106.0, 104.0), (101.0, 103.0, 103.0)] {
             took(&mut r, smoothed);
             r.tell(ms(told));
-            assert_eq!(r.base(), ms(least));
+            assert_eq!(r.base(), Some(ms(least)));
         }
     }
 

@@ -92,7 +92,7 @@ struct Sender {
     greatest_queue: Interval,
     slow_start_limit: u32,
     srtt: Interval,
-    least_rtt: Interval,
+    least_rtt: Option<Interval>,
     delivered: u64,
     recovering: bool,
     /// The algorithm controls the window in every phase.
@@ -132,7 +132,7 @@ impl Sender {
             greatest_queue: Interval::from_millis(path.greatest_queue_ms),
             slow_start_limit: path.slow_start_limit,
             srtt: if path.measured { base_rtt } else { Interval::ZERO },
-            least_rtt: if path.measured { base_rtt } else { Interval::MAX },
+            least_rtt: path.measured.then_some(base_rtt),
             delivered: 0,
             recovering: false,
             models,
@@ -204,7 +204,7 @@ impl Sender {
         if measured {
             let first = self.srtt == Interval::ZERO;
             self.srtt = if first { rtt } else { self.srtt.scale(0.875) + rtt.scale(0.125) };
-            self.least_rtt = self.least_rtt.min(rtt);
+            self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
         }
         let in_flight = self.w.cwnd.floor();
         let ack = Ack {
@@ -306,7 +306,7 @@ impl Sender {
             now: self.now,
             in_flight: self.w.cwnd.floor(),
             srtt: self.srtt,
-            base_rtt: self.least_rtt,
+            base_rtt: self.least_rtt.unwrap_or(Interval::MAX),
         };
         self.control.on_congestion(&event, &mut self.w);
         self.check("on_congestion");

@@ -78,7 +78,7 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
                 newly_delivered: newly as u32,
                 rtt: advanced.then(|| now.rtt(&before)),
                 srtt: us(now.srtt_us),
-                base_rtt: us(now.min_rtt_us),
+                base_rtt: Some(us(now.min_rtt_us)),
                 one_way_delay: None,
                 in_flight: now.cwnd as f64,
                 delivered: now.delivered,

@@ -3,6 +3,7 @@
 
 use super::Reads;
 use longfat_transport::cc::{Ack, Cause, Congestion, Delivery, LostSegment, Opening, Repair, Window};
+use longfat_units::Interval;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -42,7 +43,7 @@ impl PyAck {
             newly_delivered: ack.newly_delivered,
             rtt_s: ack.rtt.map(|t| t.as_secs_f64()),
             srtt_s: ack.srtt.as_secs_f64(),
-            base_rtt_s: ack.base_rtt.as_secs_f64(),
+            base_rtt_s: ack.base_rtt.unwrap_or(Interval::MAX).as_secs_f64(),
             one_way_delay_s: ack.one_way_delay.map(|t| t.as_secs_f64()),
             in_flight: ack.in_flight,
             delivered: ack.delivered,

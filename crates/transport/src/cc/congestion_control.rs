@@ -27,8 +27,8 @@ pub struct Ack {
     pub rtt: Option<Interval>,
     /// The smoothed round-trip time (RFC 6298) including this sample; zero before the first.
     pub srtt: Interval,
-    /// The least round-trip time seen on this connection, including this sample; [`Interval::MAX`] before the first.
-    pub base_rtt: Interval,
+    /// The least round-trip time seen on this connection, including this sample; `None` before the first.
+    pub base_rtt: Option<Interval>,
     /// The one-way delay of the segment that triggered it, if the receiver reports it.
     pub one_way_delay: Option<Interval>,
     /// Segments in flight after this acknowledgement (RFC 6675 "pipe").

@@ -169,7 +169,8 @@ impl CongestionControl for Cubic {
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         if w.in_slow_start() {
             let least_delay = match &self.rule {
-                Rule::Curve(_) => ack.base_rtt,
+                // before the first round-trip time none is too long
+                Rule::Curve(_) => ack.base_rtt.unwrap_or(Interval::MAX),
                 Rule::Linux(linux) => linux.least_delay(),
             };
             let end = self.hystart.as_mut().is_some_and(|h| h.ends_slow_start(ack, w.cwnd, least_delay));

@@ -230,11 +230,12 @@ impl Fast {
 impl CongestionControl for Fast {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
-        if let Some(rtt) = ack.rtt {
+        // a measured round-trip time is one of those of which the base is the least
+        if let (Some(rtt), Some(base_rtt)) = (ack.rtt, ack.base_rtt) {
             let rtt_s = rtt.as_secs_f64();
             let weight = if self.mean_rtt_s == 0.0 { 1.0 } else { sample_weight(w.cwnd) };
             self.mean_rtt_s += weight * (rtt_s - self.mean_rtt_s);
-            self.base_rtt_s = ack.base_rtt.as_secs_f64();
+            self.base_rtt_s = base_rtt.as_secs_f64();
             self.fresh = true;
         }
         let round = self.round.passed(ack);

@@ -199,8 +199,10 @@ impl Htcp {
     }
 
     /// Before the first round-trip time nothing is scaled, as in Linux.
-    fn set_base_rtt(&mut self, base_rtt: Interval) {
-        if base_rtt != self.base_rtt && base_rtt != Interval::MAX {
+    fn set_base_rtt(&mut self, base_rtt: Option<Interval>) {
+        if let Some(base_rtt) = base_rtt
+            && base_rtt != self.base_rtt
+        {
             self.base_rtt = base_rtt;
             self.scale = base_rtt.as_secs_f64() / self.rtt_reference_s;
         }
@@ -246,7 +248,7 @@ impl CongestionControl for Htcp {
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
-        self.set_base_rtt(event.base_rtt);
+        self.set_base_rtt(Some(event.base_rtt).filter(|&base_rtt| base_rtt != Interval::MAX));
         self.undo = Some(self.epoch);
         self.recovering = true;
         self.epoch.congested = Some(event.now);
@@ -268,14 +270,17 @@ impl CongestionControl for Htcp {
             return;
         }
         let congested = *self.epoch.congested.get_or_insert(ack.now);
-        if let Some(rtt) = ack.rtt {
-            let known = self.epoch.max_rtt.max(ack.base_rtt);
+        // a measured round-trip time is one of those of which the base is the least
+        if let (Some(rtt), Some(base_rtt)) = (ack.rtt, ack.base_rtt) {
+            let known = self.epoch.max_rtt.max(base_rtt);
             self.epoch.max_rtt = if rtt > known && rtt <= known + MAX_RTT_STEP { rtt } else { known };
         }
         let Some(trip) = self.round.passed(ack) else { return };
         let sample = trip.throughput_pps();
         let epoch_s = ack.now.since(congested).as_secs_f64();
-        if self.throughput == 0.0 || epoch_s <= EPOCH_START_ROUNDS * ack.base_rtt.as_secs_f64() {
+        // nobody knows how many round trips have passed before the first time of one
+        let begins = ack.base_rtt.is_none_or(|rtt| epoch_s <= EPOCH_START_ROUNDS * rtt.as_secs_f64());
+        if self.throughput == 0.0 || begins {
             self.throughput = sample;
             self.greatest_throughput = sample;
         } else {

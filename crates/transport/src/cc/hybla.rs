@@ -175,7 +175,9 @@ impl CongestionControl for Hybla {
         if self.linux {
             return self.on_ack_as_linux(ack, w);
         }
-        self.follow(ack.base_rtt);
+        if let Some(base_rtt) = ack.base_rtt {
+            self.follow(base_rtt);
+        }
         if w.in_slow_start() {
             return w.slow_start(self.slow_start * ack.acked);
         }

@@ -154,7 +154,9 @@ impl CongestionControl for LedbatPlusPlus {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.follow(ack, w);
-        let gain = gain(self.target, self.delays.base().unwrap_or(ack.base_rtt));
+        let base = self.delays.base().or(ack.base_rtt);
+        // before the first round-trip time the path counts as a long one
+        let gain = base.map_or(1.0, |base| gain(self.target, base));
         match self.phase {
             Phase::Drain { .. } => {}
             Phase::Begin | Phase::Return { .. } => w.slow_start(gain * ack.acked),
@@ -239,6 +241,15 @@ mod tests {
             assert_eq!(gain(ms(60), ms(base_ms)), 1.0 / divisor, "{base_ms} ms");
         }
         assert_eq!(gain(ms(60), Interval::ZERO), 1.0 / 16.0);
+    }
+
+    #[test]
+    fn before_the_first_round_trip_time_a_segment_adds_one_as_on_a_long_path() {
+        let mut w = window(10.0, f64::INFINITY);
+        let unmeasured =
+            Ack { rtt: None, srtt: Interval::ZERO, base_rtt: None, ..ack_at(Time::ZERO, 1.0, ms(100)) };
+        plus_plus().on_ack(&unmeasured, &mut w);
+        assert_eq!(w.cwnd, 11.0);
     }
 
     #[test]

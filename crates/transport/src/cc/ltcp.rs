@@ -125,8 +125,10 @@ impl Ltcp {
 
     /// 1 before the first round-trip time.
     #[inline]
-    fn scale(&mut self, base_rtt: Interval) -> f64 {
-        if base_rtt != self.base_rtt && base_rtt != Interval::MAX {
+    fn scale(&mut self, base_rtt: Option<Interval>) -> f64 {
+        if let Some(base_rtt) = base_rtt
+            && base_rtt != self.base_rtt
+        {
             self.base_rtt = base_rtt;
             self.scale = pow(base_rtt.as_secs_f64() / self.rtt_reference_s, self.rtt_exponent);
         }
@@ -256,7 +258,7 @@ mod tests {
     fn throughput(exponent: f64, rtt_s: f64) -> f64 {
         let mut l = ltcp(&[("rtt_exponent", exponent)]);
         let mut w = window(1000.0, 2.0);
-        let base_rtt = Interval::from_secs_f64(rtt_s);
+        let base_rtt = Some(Interval::from_secs_f64(rtt_s));
         let mut mean = 0.0;
         for _ in 0..200 {
             let rounds = (10.0 / rtt_s) as u32;
@@ -286,7 +288,7 @@ mod tests {
     fn the_exponent_changes_nothing_before_the_first_round_trip_time() {
         let windows = [0.0, 2.0].map(|exponent| {
             let mut w = window(1000.0, 2.0);
-            let unmeasured = Ack { rtt: None, srtt: Interval::ZERO, base_rtt: Interval::MAX, ..ack(1.0) };
+            let unmeasured = Ack { rtt: None, srtt: Interval::ZERO, base_rtt: None, ..ack(1.0) };
             ltcp(&[("rtt_exponent", exponent)]).on_ack(&unmeasured, &mut w);
             w.cwnd
         });

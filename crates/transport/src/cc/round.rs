@@ -108,7 +108,7 @@ pub(super) mod path {
                 newly_delivered: 1,
                 rtt: Some(Interval::from_secs_f64(rtt_s)),
                 srtt: Interval::from_secs_f64(rtt_s),
-                base_rtt: self.base,
+                base_rtt: Some(self.base),
                 one_way_delay: None,
                 in_flight: cwnd,
                 delivered: self.unacknowledged,

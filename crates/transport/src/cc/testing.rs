@@ -38,7 +38,7 @@ pub fn ack_at(now: Time, acked: f64, rtt: Interval) -> Ack {
         newly_delivered: 1,
         rtt: Some(rtt),
         srtt: rtt,
-        base_rtt: RTT,
+        base_rtt: Some(RTT),
         one_way_delay: None,
         in_flight: 10.0,
         delivered: 1,
@@ -114,7 +114,7 @@ pub fn periodic(
             now_s += rtt_s / w.cwnd;
             unacknowledged += 1;
             let mut ack = ack_at(Time::from_secs_f64(now_s), 1.0, rtt);
-            ack.base_rtt = rtt;
+            ack.base_rtt = Some(rtt);
             (ack.unacknowledged, ack.delivered) = (unacknowledged, unacknowledged);
             ack.next_segment = unacknowledged + w.cwnd as u64;
             if 2 * cycle >= cycles {

@@ -180,10 +180,11 @@ impl Westwood {
         ns as f64 * self.hz / 1e9
     }
 
-    /// The number of segments that the path holds without a queue; `None` before the first sample.
+    /// The number of segments that the path holds without a queue; `None` before the first sample. Before the first
+    /// round-trip time it may hold any number.
     #[inline]
-    fn pipe(&self, base_rtt: Interval) -> Option<f64> {
-        let pipe = self.bandwidth * base_rtt.as_secs_f64();
+    fn pipe(&self, base_rtt: Option<Interval>) -> Option<f64> {
+        let pipe = self.bandwidth * base_rtt.unwrap_or(Interval::MAX).as_secs_f64();
         (self.bandwidth > 0.0).then_some(pipe.max(LEAST_SSTHRESH))
     }
 
@@ -279,7 +280,7 @@ impl CongestionControl for Westwood {
         }
         self.probing = self.agile && event.cause == Cause::Timeout;
         let unknown = || standard_decrease(w.cwnd).max(LEAST_SSTHRESH);
-        let pipe = self.pipe(event.base_rtt).unwrap_or_else(unknown);
+        let pipe = self.pipe(Some(event.base_rtt)).unwrap_or_else(unknown);
         self.estimate = Some(pipe);
         w.ssthresh = pipe.min(w.cwnd);
     }

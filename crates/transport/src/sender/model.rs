@@ -15,7 +15,7 @@ impl Sender {
     /// The connection is open.
     pub(super) fn open_model(&mut self, now: Time) {
         let Some(deliveries) = &mut self.deliveries else { return };
-        let rtt = Some(self.rtt.base()).filter(|_| self.rtt.srtt() != Interval::ZERO);
+        let rtt = self.rtt.base().filter(|_| self.rtt.srtt() != Interval::ZERO);
         if let Some(rtt) = rtt {
             deliveries.include(rtt);
         }

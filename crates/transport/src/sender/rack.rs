@@ -38,10 +38,10 @@ impl Sender {
                 deliveries.arrived(from, to);
             }
         }
-        let stamp = self.echo(now, packet);
+        let (min_rtt, stamp) = (self.min_rtt(), self.echo(now, packet));
         if let Some(rack) = &mut self.rack {
             for (from, to) in self.board.unknown(start, end) {
-                rack.order.delivered(from, to, now, stamp, self.rtt.base());
+                rack.order.delivered(from, to, now, stamp, min_rtt);
             }
         }
     }
@@ -49,6 +49,12 @@ impl Sender {
     /// What an acknowledgement echoes. Without timestamps nothing says that it answers an earlier transmission.
     fn echo(&self, now: Time, packet: &SimPacket) -> Time {
         if self.config.timestamps { packet.stamp } else { now }
+    }
+
+    /// The least round-trip time. Before the first sample an arrival says nothing of the last transmission: it may
+    /// always be that of an earlier one.
+    fn min_rtt(&self) -> Interval {
+        self.rtt.base().unwrap_or(Interval::MAX)
     }
 
     /// The answer to the request has given a round-trip time sample, so a probe may follow (section 7.3).
@@ -61,7 +67,7 @@ impl Sender {
     /// Looks for losses on an acknowledgement (section 6.2). Returns whether it found some.
     pub(super) fn look_back(&mut self, now: Time, packet: &SimPacket, cumulative: u64) -> bool {
         self.take_probe_ack(now, packet, cumulative);
-        let (base, min_rtt, stamp) = (self.board.base(), self.rtt.base(), self.echo(now, packet));
+        let (base, min_rtt, stamp) = (self.board.base(), self.min_rtt(), self.echo(now, packet));
         if let Some(rack) = &mut self.rack {
             rack.order.acknowledged(base, now, stamp, min_rtt);
             rack.probe.sampled |= cumulative > 0;
@@ -86,7 +92,9 @@ impl Sender {
         if !seen && (repairing || self.board.sacked() >= DUP_THRESH) {
             return Interval::ZERO;
         }
-        Interval::from_ns(self.rtt.base().as_ns() / 4).min(self.rtt.srtt())
+        // the window is at most the smoothed round-trip time, which is zero before the first sample
+        let Some(base) = self.rtt.base() else { return Interval::ZERO };
+        Interval::from_ns(base.as_ns() / 4).min(self.rtt.srtt())
     }
 
     /// Goes back after a timeout: only segments that have been under way for long count as lost (section 6.3).

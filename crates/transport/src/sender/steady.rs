@@ -32,7 +32,10 @@ impl Sender {
         self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
         if self.limited || self.wants_samples {
             let acked = self.growth(newly, newly);
-            let ack = self.describe(now, packet, acked, newly, Some(rtt));
+            let ack = Ack {
+                base_rtt: Some(self.rtt.known_base()), // a sample was just taken
+                ..self.describe(now, packet, acked, newly, Some(rtt))
+            };
             if self.wants_samples {
                 self.controller.on_sample(&ack);
             }

@@ -75,7 +75,7 @@ impl Sender {
             rtt_mean_s,
             rtt_increase_s,
             srtt_s: self.rtt.srtt().as_secs_f64(),
-            base_rtt_s: if measured { self.rtt.base().as_secs_f64() } else { 0.0 },
+            base_rtt_s: self.rtt.base().filter(|_| measured).map_or(0.0, Interval::as_secs_f64),
             window: self.window,
             in_flight: self.in_flight(),
             sent: self.counters.packets_sent,

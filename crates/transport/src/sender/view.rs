@@ -63,7 +63,7 @@ impl Sender {
             in_flight: self.in_flight(),
             srtt: self.rtt.srtt(),
             rtt_variation: self.rtt.variation(),
-            base_rtt: Some(self.rtt.base()).filter(|&base| base != Interval::MAX),
+            base_rtt: self.rtt.base(),
             pace: self.pace(),
             backoffs: self.rtt.backoffs(),
             mss_bytes: self.config.mss_bytes,

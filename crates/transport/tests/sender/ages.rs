@@ -158,8 +158,8 @@ impl CongestionControl for Told {
     }
     fn on_sample(&mut self, ack: &Ack) {
         let ms = |interval: Interval| interval.as_ns() as f64 / 1e6;
-        if let (Some(rtt), Ok(mut told)) = (ack.rtt, self.0.lock()) {
-            told.push((ms(rtt), ms(ack.base_rtt), ack.unacknowledged));
+        if let (Some(rtt), Some(base_rtt), Ok(mut told)) = (ack.rtt, ack.base_rtt, self.0.lock()) {
+            told.push((ms(rtt), ms(base_rtt), ack.unacknowledged));
         }
     }
     fn wants_samples(&self) -> bool {
