@@ -28,6 +28,7 @@ pub enum OtherSender {
 }
 
 /// A receiver of any kind.
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 #[repr(u8)] // which one it is lies beside what a usual packet needs
 pub enum AnyReceiver {
     /// TCP without explicit headers.
