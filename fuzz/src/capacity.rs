@@ -1,7 +1,7 @@
 //! Capacities that vary, of which traces come from files: transmissions end in order, and as the capacity allows.
 
 use crate::bytes::Bytes;
-use longfat_net::{Capacity, OPPORTUNITY_BYTES, Trace, Transmitter};
+use longfat_net::{Capacity, OPPORTUNITY_BYTES, Sine, Trace, Transmitter};
 use longfat_units::{Interval, Rate, Time};
 
 /// Puts packets on a wire, both as the bytes say.
@@ -36,7 +36,7 @@ fn capacity(bytes: &mut Bytes) -> Option<Capacity> {
         0 => {
             let (least, greatest) = (bytes.within(1.0, 1e12), bytes.within(1.0, 1e12));
             let range_bps = (least.min(greatest), least.max(greatest));
-            Capacity::Sine { range_bps, period_s: bytes.within(1e-3, 1e6) }
+            Capacity::Sine(Sine { range_bps, period_s: bytes.within(1e-3, 1e6) })
         }
         1 => {
             let mut at = Time::ZERO;

@@ -54,7 +54,7 @@ fn exercise(control: &mut impl CongestionControl) {
         control.on_sample(&ack);
         control.on_ack(&ack, &mut w);
         let cause = [Cause::Loss, Cause::Mark, Cause::Timeout][n as usize % 3];
-        let event = Congestion { cause, now, in_flight: w.cwnd, srtt: span(41), base_rtt: span(40) };
+        let event = Congestion { cause, now, in_flight: w.cwnd, srtt: span(41), base_rtt: Some(span(40)) };
         control.on_congestion(&event, &mut w);
         control.on_recovered(now, &mut w);
         control.on_undo(&mut w);

@@ -300,7 +300,7 @@ impl Drive {
             now: self.now(),
             in_flight: self.w.cwnd,
             srtt: us(self.srtt_us),
-            base_rtt: us(self.base_us),
+            base_rtt: Some(us(self.base_us)),
         };
         self.control.on_congestion(&event, &mut self.w);
         self.w.ssthresh = self.w.ssthresh.max(2.0);

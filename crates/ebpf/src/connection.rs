@@ -387,7 +387,7 @@ impl CongestionControl for Connection {
         let f = self.sock.fields();
         self.take_in(w);
         self.sock.set_time(self.host.now_ns);
-        self.sock.set_round_trips(self.host.now_ns, None, event.srtt, Some(event.base_rtt));
+        self.sock.set_round_trips(self.host.now_ns, None, event.srtt, event.base_rtt);
         self.host.native.event = Some(*event);
         let (cwnd, ssthresh) = (self.sock.cwnd(), self.sock.ssthresh());
         // tcp_current_ssthresh

@@ -207,7 +207,7 @@ fn cubic_ssthresh(memory: &mut Memory, host: &mut Host) -> Result<u64, String> {
         let (in_flight, cause) = (w.cwnd, Cause::Loss);
         // whatever it was: what a timeout means to CUBIC, cubictcp_state says
         let event =
-            native.event.map_or(Congestion { cause, now, in_flight, srtt: zero, base_rtt: zero }, |event| {
+            native.event.map_or(Congestion { cause, now, in_flight, srtt: zero, base_rtt: None }, |event| {
                 Congestion { cause, ..event }
             });
         let before = w.cwnd;

@@ -123,7 +123,8 @@ fn resumed(object: &Object, idle: Interval) -> (f64, Option<String>) {
     let mut w = Window { cwnd: 1000.0, ssthresh: f64::INFINITY, max_ssthresh: f64::INFINITY };
     let (opened, rtt) = (Time::ZERO, ms(100));
     connection.on_open(&Opening { now: opened, rtt: None, selective: true }, &mut w);
-    let loss = Congestion { cause: Cause::Loss, now: opened, in_flight: 1000.0, srtt: rtt, base_rtt: rtt };
+    let loss =
+        Congestion { cause: Cause::Loss, now: opened, in_flight: 1000.0, srtt: rtt, base_rtt: Some(rtt) };
     connection.on_congestion(&loss, &mut w);
     let mut now = opened;
     for i in 0..400 {

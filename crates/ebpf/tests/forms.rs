@@ -304,7 +304,7 @@ impl Drive {
         self.total_lost += 1;
         if cause == Cause::Timeout {
             let in_flight = self.w.cwnd;
-            let (srtt, base_rtt) = (us(self.srtt_us), us(self.base_us));
+            let (srtt, base_rtt) = (us(self.srtt_us), Some(us(self.base_us)));
             let event = Congestion { cause, now, in_flight, srtt, base_rtt };
             self.rust.on_congestion(&event, &mut self.w);
             self.object.on_congestion(&event, &mut self.other);
@@ -326,7 +326,7 @@ impl Drive {
             now: Time::from_ns(1000 * self.now_us),
             in_flight: self.w.cwnd,
             srtt: us(self.srtt_us),
-            base_rtt: us(self.base_us),
+            base_rtt: Some(us(self.base_us)),
         };
         self.rust.on_congestion(&event, &mut self.w);
         self.object.on_congestion(&event, &mut self.other);

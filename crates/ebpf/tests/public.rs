@@ -78,7 +78,8 @@ impl Flow {
             let now = Time::from_ns(self.now_ns);
             self.peak = self.w.cwnd;
             let in_flight = self.w.cwnd;
-            let event = Congestion { cause, now, in_flight, srtt: rtt, base_rtt: Interval::from_ns(BASE_NS) };
+            let event =
+                Congestion { cause, now, in_flight, srtt: rtt, base_rtt: Some(Interval::from_ns(BASE_NS)) };
             self.connection.on_congestion(&event, &mut self.w);
             if !self.connection.is_model_based() {
                 self.w.cwnd = self.w.ssthresh;

@@ -177,7 +177,8 @@ fn a_timeout_comes_after_a_program_has_set_the_greatest_window_too() {
     assert_eq!(w.cwnd, f64::from(u32::MAX));
     let span = Interval::from_millis(50);
     let now = Time::from_ns(2_000_000);
-    let timeout = Congestion { cause: Cause::Timeout, now, in_flight: w.cwnd, srtt: span, base_rtt: span };
+    let timeout =
+        Congestion { cause: Cause::Timeout, now, in_flight: w.cwnd, srtt: span, base_rtt: Some(span) };
     connection.on_congestion(&timeout, &mut w);
     assert!(w.cwnd >= 1.0, "{w:?}");
     assert_eq!(connection.take_failure(), None);
@@ -358,7 +359,7 @@ fn exercise(file: &[u8]) {
                 now: Time::from_ns(9_000_000 * n),
                 in_flight: 9.0,
                 srtt: zero,
-                base_rtt: zero,
+                base_rtt: Some(zero),
             };
             connection.on_congestion(&event, &mut w);
             connection.on_recovered(event.now, &mut w);

@@ -306,7 +306,7 @@ impl Sender {
             now: self.now,
             in_flight: self.w.cwnd.floor(),
             srtt: self.srtt,
-            base_rtt: self.least_rtt.unwrap_or(Interval::MAX),
+            base_rtt: self.least_rtt,
         };
         self.control.on_congestion(&event, &mut self.w);
         self.check("on_congestion");

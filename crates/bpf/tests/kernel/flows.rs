@@ -120,7 +120,7 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
                 now: Time::from_ns(1000 * now.at_us),
                 in_flight: w.cwnd,
                 srtt: us(now.srtt_us),
-                base_rtt: us(now.min_rtt_us),
+                base_rtt: Some(us(now.min_rtt_us)),
             };
             control.on_congestion(&event, &mut w);
             result.backoffs.push((now.ssthresh as f64, w.ssthresh.max(2.0), w.cwnd));

@@ -82,7 +82,7 @@ impl From<&Congestion> for PyCongestion {
             now_s: event.now.as_secs_f64(),
             in_flight: event.in_flight,
             srtt_s: event.srtt.as_secs_f64(),
-            base_rtt_s: event.base_rtt.as_secs_f64(),
+            base_rtt_s: event.base_rtt.unwrap_or(Interval::MAX).as_secs_f64(),
         }
     }
 }

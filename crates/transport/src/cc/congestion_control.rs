@@ -80,8 +80,8 @@ pub struct Congestion {
     pub in_flight: f64,
     /// The smoothed round-trip time; zero before the first sample.
     pub srtt: Interval,
-    /// The least round-trip time seen on this connection; [`Interval::MAX`] before the first sample.
-    pub base_rtt: Interval,
+    /// The least round-trip time seen on this connection; `None` before the first sample.
+    pub base_rtt: Option<Interval>,
 }
 
 /// The congestion window and slow-start threshold, both in segments.

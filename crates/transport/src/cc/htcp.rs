@@ -248,7 +248,7 @@ impl CongestionControl for Htcp {
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
-        self.set_base_rtt(Some(event.base_rtt).filter(|&base_rtt| base_rtt != Interval::MAX));
+        self.set_base_rtt(event.base_rtt);
         self.undo = Some(self.epoch);
         self.recovering = true;
         self.epoch.congested = Some(event.now);

@@ -149,7 +149,7 @@ pub(super) mod path {
                 now: Time::from_secs_f64(self.now_s),
                 in_flight: w.cwnd,
                 srtt: Interval::from_secs_f64(self.rtt_s(w.cwnd)),
-                base_rtt: self.base,
+                base_rtt: Some(self.base),
             };
             cc.on_congestion(&event, w);
             assert!(w.ssthresh > 0.0 && w.ssthresh < w.cwnd, "{} -> {}", w.cwnd, w.ssthresh);

@@ -49,7 +49,7 @@ pub fn ack_at(now: Time, acked: f64, rtt: Interval) -> Ack {
 
 /// A congestion event with this cause.
 pub fn congestion(cause: Cause) -> Congestion {
-    Congestion { cause, now: Time::ZERO, in_flight: 10.0, srtt: RTT, base_rtt: RTT }
+    Congestion { cause, now: Time::ZERO, in_flight: 10.0, srtt: RTT, base_rtt: Some(RTT) }
 }
 
 /// A loss.

@@ -280,7 +280,7 @@ impl CongestionControl for Westwood {
         }
         self.probing = self.agile && event.cause == Cause::Timeout;
         let unknown = || standard_decrease(w.cwnd).max(LEAST_SSTHRESH);
-        let pipe = self.pipe(Some(event.base_rtt)).unwrap_or_else(unknown);
+        let pipe = self.pipe(event.base_rtt).unwrap_or_else(unknown);
         self.estimate = Some(pipe);
         w.ssthresh = pipe.min(w.cwnd);
     }

@@ -7,7 +7,7 @@ use crate::DUP_THRESH;
 use crate::cc::LossDetection;
 use crate::cc::{Cause, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window};
 use crate::reduction::{Episode, Recovery};
-use longfat_units::{Interval, Time};
+use longfat_units::Time;
 use longfat_wire::SimPacket;
 
 /// The burst, in segments, that moderation of the window allows (Linux 2.6, tcp_max_burst).
@@ -122,7 +122,7 @@ impl Sender {
             now,
             in_flight: self.in_flight() as f64,
             srtt: self.rtt.srtt(),
-            base_rtt: self.rtt.base().unwrap_or(Interval::MAX),
+            base_rtt: self.rtt.base(),
         };
         let before = self.window;
         self.controller.on_congestion(&event, &mut self.window);
