@@ -27,27 +27,27 @@ macro_rules! each {
 }
 
 impl<P: Packet> Queue<P> {
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         each!(self, queue => queue.arrive(now, packet, out));
     }
 
-    #[inline]
+    #[inline(always)]
     fn timer(&mut self, now: Time, out: &mut dyn Sink<P>) {
         each!(self, queue => queue.timer(now, out));
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         each!(self, queue => queue.next(now, out))
     }
 
-    #[inline]
+    #[inline(always)]
     fn packets(&self) -> u64 {
         each!(self, queue => queue.packets())
     }
 
-    #[inline]
+    #[inline(always)]
     fn bytes(&self) -> u64 {
         each!(self, queue => queue.bytes())
     }
@@ -80,6 +80,7 @@ impl<P: Packet> Behind<P> {
         self.queue.flows_estimated()
     }
 
+    #[inline(always)]
     pub fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         self.queue.arrive(now, packet, &mut Within { out, timer_at: &mut self.timer_at });
     }
@@ -92,6 +93,7 @@ impl<P: Packet> Behind<P> {
         }
     }
 
+    #[inline(always)]
     pub fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         self.queue.next(now, &mut Within { out, timer_at: &mut self.timer_at })
     }

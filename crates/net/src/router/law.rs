@@ -113,6 +113,7 @@ impl<P: Packet, L: Law<P>> Controlled<P, L> {
     }
 
     /// Takes an arriving packet past the law and into the queue.
+    #[inline(always)]
     pub fn take(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
         self.law.arrive(now, &mut packet, &link(&self.capacity, &self.queue));
         self.queue.arrive(now, packet, out);
@@ -127,6 +128,7 @@ impl<P: Packet, L: Law<P>> Controlled<P, L> {
     }
 
     /// Returns the next packet, with the law's header.
+    #[inline(always)]
     pub fn give(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         let mut packet = self.queue.next(now, out);
         if let Some(packet) = &mut packet {
@@ -152,6 +154,7 @@ fn link<'a, P: Packet>(capacity: &'a Capacity, queue: &Behind<P>) -> Stretch<'a>
 }
 
 impl<P: Packet, L: Law<P>> Element<P> for Controlled<P, L> {
+    #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         self.take(now, packet, out);
         out.set_timer(self.wake());
