@@ -1,6 +1,6 @@
 //! Drop-tail: first in, first out; an arrival that finds the queue full is dropped.
 //!
-//! At a constant rate [`ConstantFifo`](crate::ConstantFifo) does the same without departure events.
+//! [`ConstantFifo`](crate::ConstantFifo) and [`ListedFifo`](crate::ListedFifo) do the same without departure events.
 
 use super::fifo::Fifo;
 use super::limit::Limit;
@@ -25,7 +25,7 @@ pub const ROW: Discipline = Discipline {
         parameters: &[Parameter::flag(
             SOJOURN,
             false,
-            "also measure how long packets wait: the run takes longer, its other results stay the same",
+            "also measure how long packets wait; the other results stay the same",
         )],
         style: Some(Style::new("#6b7280", "o")),
     },
