@@ -78,6 +78,12 @@ const LOSSES: [&str; 2] = [
     r#"{"kind": "gilbert_elliott", "good_to_bad": 1e-3, "bad_to_good": 0.3, "loss_good": 0.0, "loss_bad": 0.5}"#,
 ];
 
+const CAPACITIES: [&str; 3] = [
+    r#"{"steps": [[0.0, 20e6], [5.0, 5e6], [10.0, 15e6]]}"#,
+    r#"{"sine": {"least_bps": 5e6, "period_s": 7.0}}"#,
+    r#"{"trace_ms": [1, 2, 2, 5]}"#,
+];
+
 /// Routers without an algorithm of the same name, and the algorithms of the flows that cross them.
 const ROUTERS: [([&str; 2], &str); 9] = [
     (["xcp-r", "xcp-r"], r#"{"kind": "xcp"}"#),
@@ -132,6 +138,10 @@ fn cases() -> BTreeMap<String, Recorded> {
     }
     for loss in LOSSES.map(parsed) {
         add(format!("loss {}", loss["kind"]), two("sack", |plan| plan["links"][0]["loss"] = loss.clone()));
+    }
+    for capacity in CAPACITIES {
+        let change = |plan: &mut Value| plan["links"][0]["capacity"] = parsed(capacity);
+        add(format!("capacity {capacity}"), two("sack", change));
     }
     let backgrounds = [web("b", 20), surge("b", 20), short("b"), bulk("b", 3), onoff("b", 20)];
     for background in backgrounds {

@@ -25,6 +25,8 @@ const CHANGES: &[&[&str]] = &[
     // 7: on a link whose rate follows a sine, a packet's transmission ends at the nanosecond at which its last bit is
     // sent; before, the search for it was rounded on the way
     &["least_bps"],
+    // 8: a loss before the first round-trip time is known halves the window; before, it left the window as it was
+    &["westwood", "westwood+"],
 ];
 
 /// The version of the results of all plans: every change that alters any of them increments it.

@@ -180,11 +180,11 @@ impl Westwood {
         ns as f64 * self.hz / 1e9
     }
 
-    /// The number of segments that the path holds without a queue; `None` before the first sample. Before the first
-    /// round-trip time it may hold any number.
+    /// The number of segments that the path holds without a queue; `None` before the first sample, or before the first
+    /// round-trip time, which without timestamps may come later.
     #[inline]
     fn pipe(&self, base_rtt: Option<Interval>) -> Option<f64> {
-        let pipe = self.bandwidth * base_rtt.unwrap_or(Interval::MAX).as_secs_f64();
+        let pipe = self.bandwidth * base_rtt?.as_secs_f64();
         (self.bandwidth > 0.0).then_some(pipe.max(LEAST_SSTHRESH))
     }
 
@@ -393,6 +393,16 @@ mod tests {
         let mut w = window(40.0, 2.0);
         plus(&[]).on_congestion(&loss(), &mut w);
         assert_eq!(w.ssthresh, 20.0);
+    }
+
+    #[test]
+    fn a_loss_before_any_round_trip_time_is_known_halves_whatever_the_bandwidth() {
+        for mut c in [westwood(&[]), plus(&[])] {
+            let (mut path, mut w) = (path(), window(40.0, 2.0));
+            settle(&mut c, &mut path, 100.0);
+            c.on_congestion(&Congestion { base_rtt: None, ..loss() }, &mut w);
+            assert_eq!(w.ssthresh, 20.0, "{:?}", c.form);
+        }
     }
 
     #[test]
