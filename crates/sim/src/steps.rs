@@ -54,6 +54,11 @@ impl Stepped {
         self.drive.advance(&mut self.run, until, wanted)?;
         self.now = to.min(self.run.end);
         self.done = last;
+        if last {
+            for link in &mut self.run.links {
+                link.settle(until); // what begins at the very end counts, wherever departures are computed
+            }
+        }
         Ok(())
     }
 

@@ -48,7 +48,12 @@ fn a_rate_that_is_set_is_that_of_a_plan_with_steps() {
 fn a_rate_cannot_be_set_where_the_plan_or_a_router_has_its_say() {
     let rate = Rate::from_bps(2e6).unwrap();
     let plain = dumbbell(5e6, 30, 1.0, vec![flow("a", "sack")]);
-    assert_eq!(stepped(&plain, Rates::Planned).set_rate(0, rate), Err(RateError::Fixed));
+    for queue in ["droptail", "red", "codel"] {
+        let mut plan = plain.clone();
+        plan["links"][0]["queue"]["kind"] = json!(queue);
+        assert_eq!(stepped(&plan, Rates::Planned).set_rate(0, rate), Err(RateError::Fixed), "{queue}");
+        assert_eq!(stepped(&plan, Rates::Settable).set_rate(0, rate), Ok(()), "{queue}");
+    }
     let mut sine = plain.clone();
     sine["links"][0] =
         and(sine["links"][0].clone(), json!({"capacity": {"sine": {"least_bps": 1e6, "period_s": 1.0}}}));
@@ -56,6 +61,29 @@ fn a_rate_cannot_be_set_where_the_plan_or_a_router_has_its_say() {
     let mut routed = dumbbell(5e6, 30, 1.0, vec![flow("a", "xcp")]);
     routed["links"][0] = and(routed["links"][0].clone(), json!({"router": {"kind": "xcp"}}));
     assert_eq!(stepped(&routed, Rates::Settable).set_rate(0, rate), Err(RateError::Router));
+}
+
+#[test]
+fn the_end_of_a_run_shows_the_same_wherever_departures_are_computed() {
+    // packets of 12 s wait, and one begins its transmission at the very end
+    let queues = [
+        json!({"kind": "droptail", "limit_packets": 50}),
+        json!({"kind": "droptail", "limit_packets": 50, "sojourn": "true"}),
+        json!({"kind": "red", "limit_packets": 50, "min": 20.0, "max": 40.0}),
+    ];
+    for queue in queues {
+        let flows =
+            (0..6).map(|i| with(flow(&i.to_string(), "sack"), json!({"access_rate_bps": 1e14}))).collect();
+        let mut plan = dumbbell(1e3, 50, 2.4, flows);
+        plan["links"][0]["queue"] = queue.clone();
+        let [planned, settable] = [Rates::Planned, Rates::Settable].map(|rates| {
+            let mut run = stepped(&plan, rates);
+            go_on(&mut run, 2.4);
+            let link = run.link(0);
+            (link.packets_out, link.queue_packets, run.packets())
+        });
+        assert_eq!(planned, settable, "{queue}");
+    }
 }
 
 #[test]
