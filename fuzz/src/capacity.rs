@@ -34,9 +34,9 @@ pub fn check(data: &[u8]) {
 fn capacity(bytes: &mut Bytes) -> Option<Capacity> {
     Some(match bytes.number(1) % 4 {
         0 => {
-            let (least, greatest) = (bytes.within(1.0, 1e12), bytes.within(1.0, 1e12));
+            let (least, greatest) = (bytes.within(1.0, 1e15), bytes.within(1.0, 1e15));
             let range_bps = (least.min(greatest), least.max(greatest));
-            Capacity::Sine(Sine { range_bps, period_s: bytes.within(1e-3, 1e6) })
+            Capacity::Sine(Sine { range_bps, period_s: bytes.within(1e-6, 1e6) })
         }
         1 => {
             let mut at = Time::ZERO;

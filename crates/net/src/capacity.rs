@@ -131,8 +131,8 @@ pub struct Transmitter {
     last_size: LastSize,
     /// Steps: between these times the last transmission time holds for whatever begins and ends there.
     last_step: (Time, Time),
-    /// Sines: the last series.
-    series: Series,
+    /// Sines: the last series, and the one before, as data and acknowledgements may take turns.
+    series: [Series; 2],
 }
 
 impl Transmitter {
@@ -144,7 +144,7 @@ impl Transmitter {
             left_bytes: OPPORTUNITY_BYTES,
             last_size: LastSize { bytes: 0, transmission: Interval::ZERO },
             last_step: (Time::NEVER, Time::ZERO),
-            series: Series::NONE,
+            series: [Series::NONE; 2],
         }
     }
 
@@ -156,7 +156,8 @@ impl Transmitter {
     /// From now on this is the capacity, which was the same until now.
     pub fn change(&mut self, capacity: Capacity) {
         self.capacity = capacity;
-        (self.last_size, self.last_step) = (LastSize::default(), (Time::NEVER, Time::ZERO)); // a sine does not change
+        (self.last_size, self.last_step) = (LastSize::default(), (Time::NEVER, Time::ZERO));
+        self.series = [Series::NONE; 2];
     }
 
     /// A packet's first bit is due now, after the packet before it. Returns when its last bit is on the wire.
@@ -169,8 +170,10 @@ impl Transmitter {
             if self.last_size.bytes == bytes && from <= now && now < until && end <= until {
                 return end;
             }
-            if let Some(transmission) = self.series.transmission(now, bytes) {
-                return now.later_by(transmission);
+            for series in &self.series {
+                if let Some(transmission) = series.transmission(now, bytes) {
+                    return now.later_by(transmission);
+                }
             }
             return self.send_at_varying_rate(now, bytes);
         };
@@ -182,7 +185,7 @@ impl Transmitter {
             Capacity::Constant(rate) => now + rate.transmission(bytes),
             Capacity::Sine(sine) => match sine.series(now, bytes) {
                 Ok(series) => {
-                    self.series = series;
+                    self.series = [series, self.series[0]];
                     now + series.at(now)
                 }
                 Err(transmission) => now + transmission,

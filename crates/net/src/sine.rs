@@ -100,7 +100,7 @@ impl Sine {
         let width = sqrt(2.0 * least / (self.swing_bps() + least)).min(1.0);
         let half = width * sqrt(sqrt(ERROR_NS / longest_ns)).min(LONGEST_HALF);
         let stretch_ns = 2.0 * half * 1e9 * self.period_s / TAU;
-        (stretch_ns >= WORTH * longest_ns).then(|| (stretch_ns as u64).ilog2())
+        (stretch_ns >= (WORTH * longest_ns).max(1.0)).then(|| (stretch_ns as u64).ilog2())
     }
 
     /// The series about the middle of the stretch in which `now` is, for packets of this size; or how long the packet
@@ -171,12 +171,18 @@ mod tests {
     proptest! {
         #[test]
         fn a_packet_takes_until_the_rate_has_carried_its_bits(
-            (least, times) in (1e3..1e9f64, 1.0..300.0f64),
-            period_s in prop::sample::select(vec![1e-3, 0.1, 10.0, 300.0, 86_400.0]),
-            at in 0.0..1e5f64,
-            bytes in prop::sample::select(vec![40u32, 1500, 9000]),
+            (least, times) in (
+                prop_oneof![4 => 1e3..1e9f64, 1 => 1e9..1e14f64],
+                prop_oneof![6 => 1.0..300.0f64, 1 => Just(1.0), 1 => Just(1e6)],
+            ),
+            period_s in prop::sample::select(vec![1e-6, 1e-3, 0.1, 10.0, 300.0, 86_400.0, 1e6]),
+            (early, late, rounds) in (0.0..1e5f64, 0.45..0.55f64, 0..100u32),
+            trough in any::<bool>(),
+            bytes in prop::sample::select(vec![1u32, 40, 1500, 9000]),
         ) {
             let sine = Sine { range_bps: (least, least * times), period_s };
+            // anywhere, or where the rate is least
+            let at = if trough { (f64::from(rounds) + late) * period_s } else { early };
             let now = Time::from_secs_f64(at);
             let takes = match sine.series(now, bytes) {
                 Ok(series) => {
