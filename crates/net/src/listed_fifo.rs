@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::queue::{Boxed, DropTail, Limit, Red};
     use crate::testing::{self, source::Given};
-    use crate::{Sine, Sink};
+    use crate::{Sine, Sink, Trace};
     use longfat_units::Rate;
     use longfat_wire::{Address, Ecn, FlowId, Kind, Packet, SimPacket};
     use proptest::prelude::*;
@@ -183,6 +183,8 @@ mod tests {
         occupancy: Occupancy,
         served: Interval,
         sent: (u64, u64),
+        /// Bits before the packet on the wire.
+        bits_before: f64,
         waits: Sojourn,
     }
 
@@ -218,6 +220,7 @@ mod tests {
                 occupancy: Occupancy::default(),
                 served: Interval::ZERO,
                 sent: (0, 0),
+                bits_before: 0.0,
                 waits: Sojourn::default(),
             }
         }
@@ -230,6 +233,7 @@ mod tests {
                 let Some(packet) = self.queue.next(start, &mut noted) else { return };
                 self.occupancy.set(start, self.queue.packets(), self.queue.bytes());
                 self.waits.record(noted.waited);
+                self.bits_before = 8.0 * self.sent.1 as f64;
                 self.sent = (self.sent.0 + 1, self.sent.1 + u64::from(packet.bytes()));
                 self.free_at = self.wire.send(start, packet.bytes());
                 self.served = self.served + self.free_at.since(start);
@@ -245,6 +249,18 @@ mod tests {
             self.occupancy.set(now, self.queue.packets(), self.queue.bytes());
             (noted.dropped, noted.marked)
         }
+
+        /// Starts the statistics of a measurement interval.
+        fn restart(&mut self, now: Time) {
+            self.serve(Time::ZERO, now - Interval::from_ns(1));
+            self.occupancy.restart(now);
+            self.waits.restart();
+        }
+
+        fn bits(&self, now: Time) -> f64 {
+            let rest = self.wire.capacity().bits(now, self.free_at.max(now));
+            (8.0 * self.sent.1 as f64 - rest).max(self.bits_before)
+        }
     }
 
     fn capacities() -> impl Strategy<Value = Capacity> {
@@ -255,6 +271,13 @@ mod tests {
             Just(Capacity::Constant(rate(1000.0))),
             Just(Capacity::Steps(steps.into())),
             Just(Capacity::Sine(Sine { range_bps: (1e8, 1e9), period_s: 2e-3 })),
+            // small packets share an opportunity, and take no time
+            proptest::collection::vec(0..20u64, 1..9).prop_map(|mut ms| {
+                ms.sort_unstable();
+                ms.push(21);
+                let times = ms.into_iter().map(|ms| Time::ZERO + Interval::from_millis(ms)).collect();
+                Capacity::Trace(Trace::new(times).unwrap_or_else(|| panic!("a trace")))
+            }),
         ]
     }
 
@@ -270,9 +293,15 @@ mod tests {
         mut asking: Asking,
         arrivals: Vec<(u64, u32, bool)>,
     ) -> Result<(), TestCaseError> {
-        let (mut now, mut last) = (Time::ZERO, Time::ZERO);
-        for (gap, bytes, markable) in arrivals {
+        let (mut now, mut last, mut since) = (Time::ZERO, Time::ZERO, Time::ZERO);
+        let middle = arrivals.len() / 2;
+        for (i, (gap, bytes, markable)) in arrivals.into_iter().enumerate() {
             now += Interval::from_ns(gap);
+            if i == middle {
+                fifo.restart(now);
+                asking.restart(now);
+                since = now;
+            }
             let mut packet = SimPacket::new(Kind::Data, FlowId(0), 0, bytes, now);
             packet.ecn = if markable { Ecn::Capable } else { Ecn::NotCapable };
             let expected = asking.arrive(now, packet);
@@ -286,8 +315,9 @@ mod tests {
             last = departs;
             prop_assert_eq!(fifo.sent(), asking.sent);
             let later = now + Interval::from_ns(1);
-            let lengths = asking.occupancy.statistics(Time::ZERO, later);
-            prop_assert_eq!(fifo.occupancy().statistics(Time::ZERO, later), lengths);
+            let lengths = asking.occupancy.statistics(since, later);
+            prop_assert_eq!(fifo.occupancy().statistics(since, later), lengths);
+            prop_assert_eq!(fifo.bits(now), asking.bits(now));
             prop_assert_eq!(fifo.busy(now), asking.served.saturating_sub(asking.free_at.since(now)));
             for share in [0.1, 0.5, 0.99] {
                 let waited = fifo.sojourn().and_then(|s| s.percentile_s(share));
@@ -303,9 +333,9 @@ mod tests {
     proptest! {
         #[test]
         fn drop_tail_does_what_it_does_behind_a_link_that_asks(
-            capacity in capacities(), arrivals in packets(), most in 1..6u64,
+            capacity in capacities(), arrivals in packets(), most in 1..6u64, bytes in any::<bool>(),
         ) {
-            let limit = Limit::Packets(most);
+            let limit = if bytes { Limit::Bytes(1500 * most) } else { Limit::Packets(most) };
             let asking = Asking::new(Box::new(DropTail::new(limit)), capacity.clone());
             compare(ListedFifo::new(capacity, limit, true), asking, arrivals)?;
         }

@@ -3,6 +3,7 @@
 mod common;
 mod theory_common;
 
+mod at_arrival;
 mod background;
 mod bbr;
 mod bbr3;
