@@ -56,7 +56,7 @@ class Ack(Protocol):
 
     @property
     def base_rtt_s(self) -> float:
-        """The least round-trip time of this connection so far."""
+        """The least round-trip time of this connection so far; about 1.8e10 before the first."""
 
     @property
     def in_flight(self) -> float:

@@ -92,7 +92,8 @@ impl<P: Default> Pipe<P> {
         self.slots.get(self.slot(0)).map_or(0, |(at, _)| at.as_ns())
     }
 
-    /// The same for the places of the packets that enter next.
+    /// The same for the places of the packets that enter next: two, which mostly enter together, and where the second
+    /// ends.
     #[inline(always)]
     pub fn read_end(&self) -> u64 {
         let at = |place| self.slots.get(self.slot(self.len + place)).map_or(0, |(at, _)| at.as_ns());

@@ -173,6 +173,9 @@ impl Echoing {
 
     /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it.
     pub fn recycle(&mut self, mut extra: Box<Extra>) {
+        if self.spare.is_some() {
+            return self.receiver.recycle(extra); // for SACK blocks
+        }
         *extra = Extra::default();
         self.spare = Some(extra);
     }

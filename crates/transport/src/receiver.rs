@@ -414,10 +414,11 @@ impl Receiver {
         (start <= seq && seq < end).then_some((start, end))
     }
 
-    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it.
+    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it. That may
+    /// have been an acknowledgement of another connection. There are never more than places on the way to the sender.
     #[inline]
     pub fn recycle(&mut self, extra: Box<Extra>) {
-        self.spare.push(extra); // never more than were under way at one time; not looked at, as it has left the cache
+        self.spare.push(extra); // not looked at, as it has left the cache
     }
 }
 

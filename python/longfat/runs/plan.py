@@ -37,7 +37,7 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
 
     Args:
         scenario: what to run.
-        fast: lets the core use its fused form of drop-tail links at a constant rate (identical results).
+        fast: lets the core compute departures from drop-tail and RED at arrival (identical results).
     """
     full = scenario.resolve()
     return {

@@ -16,7 +16,7 @@ const BITS_MORE: u32 = 1;
 pub struct Crossing {
     /// IP bytes, or [`Crossing::LOST`].
     pub bytes: u32,
-    /// Why the queue marked or dropped it, if it has another reason than that it is full.
+    /// Why the queue marked or dropped it, where it may have several reasons.
     pub reason: Option<DropReason>,
     /// Whether it may be marked.
     pub markable: bool,
@@ -30,10 +30,10 @@ impl Crossing {
     /// Fills room that no packet has used yet.
     pub const NONE: Crossing = Crossing { bytes: 0, reason: None, markable: false, departs_at: Time::NEVER };
 
-    /// What becomes of it. Only a queue that is `JUDGING` has reasons.
+    /// What becomes of it. Only a queue that `JUDGES` has reasons.
     #[inline(always)]
-    pub const fn outcome<const JUDGING: bool>(self) -> Crossed {
-        let reason = if JUDGING { self.reason } else { None };
+    pub const fn outcome<const JUDGES: bool>(self) -> Crossed {
+        let reason = if JUDGES { self.reason } else { None };
         match (Crossing { reason, ..self }) {
             Crossing { bytes: Self::LOST, .. } => Crossed::Lost,
             Crossing { departs_at: Time::NEVER, reason: Some(reason), .. } => Crossed::Dropped(reason),

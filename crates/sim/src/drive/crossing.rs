@@ -36,8 +36,8 @@ impl Driver<'_> {
         };
         let Kept { feeds, arrivals, crossing, events, .. } = &mut **kept;
         arrivals.clear(until.since(from).as_ns() << SOURCE_BITS);
-        let judging = matches!(queue, Arithmetic::Red(_));
-        let collect = match (way, judging) {
+        let judges = matches!(queue, Arithmetic::Red(_));
+        let collect = match (way, judges) {
             (Way::Plain, false) => collect::<false, false>,
             (Way::Plain, true) => collect::<false, true>,
             (Way::Lossy | Way::Long, false) => collect::<true, false>,
@@ -62,7 +62,7 @@ impl Driver<'_> {
             for &source in group {
                 let (id, data) = source.host();
                 let flow = &mut flows[id];
-                let take = match (data, judging) {
+                let take = match (data, judges) {
                     (true, false) => take::<true, false>,
                     (true, true) => take::<true, true>,
                     (false, false) => take::<false, false>,
@@ -88,7 +88,7 @@ impl Driver<'_> {
 /// Collects what reaches the link before `until`: sizes by sources, and keys of what meets the queue. Returns how many
 /// packets there are.
 #[inline(never)]
-fn collect<const LOSSY: bool, const JUDGING: bool>(
+fn collect<const LOSSY: bool, const JUDGES: bool>(
     link: usize,
     sources: &[Source],
     (from, until): (Time, Time),
@@ -124,7 +124,7 @@ fn collect<const LOSSY: bool, const JUDGING: bool>(
                         } else {
                             debug_assert!(from <= *at, "an arrival before the batch");
                             crossing.bytes = packet.bytes();
-                            if JUDGING {
+                            if JUDGES {
                                 crossing.markable = packet.ecn != Ecn::NotCapable;
                             }
                             keys[key] = (at.as_ns() - from.as_ns()) << SOURCE_BITS | crossed as u64;
@@ -146,14 +146,14 @@ fn offer_all<Q: Departures>(keys: &[u64], crossing: &mut [Crossing], from: Time,
     for &key in keys {
         let now = from.later_by(Interval::from_ns(key >> SOURCE_BITS));
         let packet = &mut crossing[(key & ((1 << SOURCE_BITS) - 1)) as usize];
-        let (reason, departs_at) = match queue.offer(now, packet.bytes, Q::JUDGING && packet.markable) {
+        let (reason, departs_at) = match queue.offer(now, packet.bytes, Q::JUDGES && packet.markable) {
             Crossed::Departs(at) => (None, at),
             Crossed::Marked(at, reason) => (Some(reason), at),
             Crossed::Dropped(reason) => (Some(reason), Time::NEVER),
             Crossed::Lost => (None, Time::NEVER),
         };
         packet.departs_at = departs_at;
-        if Q::JUDGING {
+        if Q::JUDGES {
             packet.reason = reason;
         }
     }
@@ -162,7 +162,7 @@ fn offer_all<Q: Departures>(keys: &[u64], crossing: &mut [Crossing], from: Time,
 /// The packets of a flow that cross the link, the first of `rest`, come to their end: data to the receiver, or
 /// acknowledgements to the sender.
 #[inline(never)]
-fn take<const DATA: bool, const JUDGING: bool>(
+fn take<const DATA: bool, const JUDGES: bool>(
     flow: &mut Flow,
     rest: &mut slice::Iter<'_, Crossing>,
     until: Time,
@@ -171,7 +171,7 @@ fn take<const DATA: bool, const JUDGING: bool>(
 ) {
     let next = |_: &mut _, _, _: &_| {
         debug_assert!(!rest.as_slice().is_empty(), "a packet that was not collected");
-        rest.next().map_or(Crossed::Lost, |packet| packet.outcome::<JUDGING>())
+        rest.next().map_or(Crossed::Lost, |packet| packet.outcome::<JUDGES>())
     };
     if DATA {
         flow.cross_data(until, next, counters, delay);

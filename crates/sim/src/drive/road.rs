@@ -4,54 +4,38 @@
 use super::sources::{FEW_SOURCES, Source, earliest, turn};
 use crate::model::flow::{Flow, PathLosses};
 use crate::model::link::{Crossed, LinkCounters};
-use longfat_net::queue::{Limit, RedLaw};
-use longfat_net::{ConstantFifo, DropReason, ListedFifo, TickingFifo};
+use longfat_net::{Admission, ConstantFifo, ListedFifo, TickingFifo};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Packet, SimPacket};
 
 /// A queue that knows at once when a packet departs.
 pub trait Departures {
-    /// Whether it marks packets, or drops some for another reason than that it is full.
-    const JUDGING: bool;
+    /// As [`Admission::JUDGES`].
+    const JUDGES: bool;
     /// A packet of `bytes` arrives. Returns what becomes of it; it is not marked unless `markable`.
     fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Crossed;
 }
 
-/// For queues that only drop what they have no room for.
-#[inline(always)]
-fn departs(at: Option<Time>) -> Crossed {
-    at.map_or(Crossed::Dropped(DropReason::Full), Crossed::Departs)
-}
-
 impl Departures for ConstantFifo {
-    const JUDGING: bool = false;
+    const JUDGES: bool = false;
 
     #[inline(always)]
     fn offer(&mut self, now: Time, bytes: u32, _markable: bool) -> Crossed {
-        departs(ConstantFifo::offer(self, now, bytes))
+        ConstantFifo::offer(self, now, bytes).into()
     }
 }
 
 impl Departures for TickingFifo {
-    const JUDGING: bool = false;
+    const JUDGES: bool = false;
 
     #[inline(always)]
     fn offer(&mut self, now: Time, bytes: u32, _markable: bool) -> Crossed {
-        departs(TickingFifo::offer(self, now, bytes))
+        TickingFifo::offer(self, now, bytes).into()
     }
 }
 
-impl Departures for ListedFifo<Limit> {
-    const JUDGING: bool = false;
-
-    #[inline(always)]
-    fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Crossed {
-        ListedFifo::offer(self, now, bytes, markable).into()
-    }
-}
-
-impl Departures for ListedFifo<RedLaw> {
-    const JUDGING: bool = true;
+impl<A: Admission> Departures for ListedFifo<A> {
+    const JUDGES: bool = A::JUDGES;
 
     #[inline(always)]
     fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Crossed {
@@ -113,5 +97,5 @@ fn meet<const LOSSY: bool, Q: Departures>(
         return Crossed::Lost;
     }
     *arrived += 1;
-    queue.offer(now, packet.bytes(), Q::JUDGING && packet.ecn != Ecn::NotCapable)
+    queue.offer(now, packet.bytes(), Q::JUDGES && packet.ecn != Ecn::NotCapable)
 }

@@ -92,7 +92,7 @@ pub enum RateError {
     /// The router was told the rate when the run began.
     #[error("its router knows its rate; accepted: a link without a router")]
     Router,
-    /// Departures are computed at arrival.
+    /// The run began without leave to set rates, so departures may be computed at arrival.
     #[error("the rates of this run are fixed; accepted: a run with rates=True")]
     Fixed,
 }
@@ -143,9 +143,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             _ => elements(element, &capacity),
         };
         let fixed = match (&capacity, &plan.router) {
-            (Capacity::Constant(_), None) => {
-                (!matches!(service, Service::Elements(_))).then_some(RateError::Fixed)
-            }
+            (Capacity::Constant(_), None) => fast.then_some(RateError::Fixed),
             (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
             _ => Some(RateError::Varies),
         };
@@ -238,13 +236,15 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub fn offer(&mut self, now: Time, packet: &mut P) -> Result<Time, DropReason> {
         let (bytes, markable) = (packet.bytes(), packet.ecn() != Ecn::NotCapable);
         self.counters.packets_in += 1;
-        let full = Crossed::Dropped(DropReason::Full);
-        let crossed = match &mut self.service {
-            Service::Arithmetic(fifo) => fifo.offer(now, bytes).map_or(full, Crossed::Departs),
-            Service::Ticking(fifo) => fifo.offer(now, bytes).map_or(full, Crossed::Departs),
+        let crossed: Crossed = match &mut self.service {
+            Service::Arithmetic(fifo) => fifo.offer(now, bytes).into(),
+            Service::Ticking(fifo) => fifo.offer(now, bytes).into(),
             Service::Listed(fifo) => fifo.offer(now, bytes, markable).into(),
             Service::Red(fifo) => fifo.offer(now, bytes, markable).into(),
-            Service::Elements(_) => full,
+            Service::Elements(_) => {
+                debug_assert!(false, "a queue that the link asks for packets");
+                None.into()
+            }
         };
         self.counters.count(crossed);
         match crossed {

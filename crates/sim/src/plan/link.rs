@@ -152,7 +152,7 @@ impl QueuePlan {
         }
     }
 
-    /// Whether it is a drop-tail queue, so that departures can be computed at arrival.
+    /// Whether it is a drop-tail queue.
     pub fn is_drop_tail(&self) -> bool {
         queue::find(&self.kind).is_some_and(|row| row.name == "droptail")
     }

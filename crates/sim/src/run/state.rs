@@ -45,7 +45,7 @@ pub struct Sampled {
 /// Who decides on the rates of the links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rates {
-    /// The plan alone. Departures from a drop-tail queue at a constant rate are then computed at arrival.
+    /// The plan alone. Departures from drop-tail and RED are then computed at arrival.
     Planned,
     /// The caller may also set constant ones while the run pauses, so all links ask their queues. The results are
     /// the same, later.

@@ -32,8 +32,9 @@ impl Sender {
         self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
         if self.limited || self.wants_samples {
             let acked = self.growth(newly, newly);
+            debug_assert!(self.rtt.base().is_some(), "a sample was just taken");
             let ack = Ack {
-                base_rtt: Some(self.rtt.known_base()), // a sample was just taken
+                base_rtt: Some(self.rtt.known_base()),
                 ..self.describe(now, packet, acked, newly, Some(rtt))
             };
             if self.wants_samples {

@@ -204,10 +204,7 @@ impl Flow {
         let Flow { sending, receiving, losses, route, packets_lost, dropped, transfer, .. } = self;
         let meet = |reaches_at, packet: &mut SimPacket| match meet(losses, reaches_at, packet) {
             outcome @ (Crossed::Departs(at) | Crossed::Marked(at, _)) => {
-                if outcome != Crossed::Departs(at) {
-                    counters.count(outcome);
-                    packet.ecn = Ecn::Marked;
-                }
+                mark(outcome, packet, counters);
                 let at = at.later_by(delay).later_by(route.forward_delay);
                 if transfer.is_some() {
                     receiving.note_arrival(at);
@@ -235,10 +232,7 @@ impl Flow {
         let Flow { sending, receiving, losses, route, dropped, transfer, .. } = self;
         let meet = |reaches_at, packet: &mut SimPacket| match meet(losses, reaches_at, packet) {
             outcome @ (Crossed::Departs(at) | Crossed::Marked(at, _)) => {
-                if outcome != Crossed::Departs(at) {
-                    counters.count(outcome);
-                    packet.ecn = Ecn::Marked;
-                }
+                mark(outcome, packet, counters);
                 let at = at.later_by(delay).later_by(route.reverse_delay);
                 if !sending.take_ahead(at, packet, transfer.is_some()) {
                     sending.incoming.push(at, core::mem::take(packet));
@@ -316,6 +310,15 @@ impl Flow {
     #[inline]
     pub const fn double(&mut self) {
         self.dropped -= 1;
+    }
+}
+
+/// Marks a packet whose queue has marked it.
+#[inline(always)]
+fn mark(outcome: Crossed, packet: &mut SimPacket, counters: &mut LinkCounters) {
+    if let Crossed::Marked(..) = outcome {
+        counters.count(outcome);
+        packet.ecn = Ecn::Marked;
     }
 }
 

@@ -44,6 +44,14 @@ pub enum Crossed {
     Marked(Time, DropReason),
 }
 
+/// Of a queue that only drops what it has no room for.
+impl From<Option<Time>> for Crossed {
+    #[inline(always)]
+    fn from(departs_at: Option<Time>) -> Self {
+        departs_at.map_or(Crossed::Dropped(DropReason::Full), Crossed::Departs)
+    }
+}
+
 impl From<Offered> for Crossed {
     #[inline(always)]
     fn from(offered: Offered) -> Self {
