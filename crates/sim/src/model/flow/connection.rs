@@ -187,6 +187,8 @@ impl Flow {
             let at = at + self.route.reverse_delay;
             if !ahead || !self.sending.take_ahead(at, &packet, self.transfer.is_some()) {
                 self.sending.incoming.push(at, packet);
+            } else if let Some(extra) = packet.extra {
+                self.receiving.receiver.recycle(extra);
             }
         }
     }
@@ -230,12 +232,15 @@ impl Flow {
         delay: Interval,
     ) -> Time {
         let Flow { sending, receiving, losses, route, dropped, transfer, .. } = self;
+        let ReceivingEnd { outgoing, receiver, .. } = receiving;
         let meet = |reaches_at, packet: &mut SimPacket| match meet(losses, reaches_at, packet) {
             outcome @ (Crossed::Departs(at) | Crossed::Marked(at, _)) => {
                 mark(outcome, packet, counters);
                 let at = at.later_by(delay).later_by(route.reverse_delay);
                 if !sending.take_ahead(at, packet, transfer.is_some()) {
                     sending.incoming.push(at, core::mem::take(packet));
+                } else if let Some(extra) = packet.extra.take() {
+                    receiver.recycle(extra); // while it is in the cache
                 }
             }
             not_departed => {
@@ -243,7 +248,7 @@ impl Flow {
                 *dropped += 1;
             }
         };
-        cross(&mut receiving.outgoing, until, meet)
+        cross(outgoing, until, meet)
     }
 
     /// Its data packets (or acknowledgements) on the way to their first link.
