@@ -44,7 +44,7 @@ pub enum Crossed {
     Marked(Time, DropReason),
 }
 
-/// Of a queue that only drops what it has no room for.
+/// For queues that only drop what they have no room for.
 impl From<Option<Time>> for Crossed {
     #[inline(always)]
     fn from(departs_at: Option<Time>) -> Self {
