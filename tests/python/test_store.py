@@ -247,7 +247,7 @@ def test_an_option_that_came_later_is_in_a_runs_plan_only_where_it_is_used() -> 
 
 @pytest.mark.parametrize(
     ("change", "version"),
-    [({}, 1), ({"flow.0.algorithm": "westwood+"}, 2), ({"flow.0.algorithm": "westwoodplus"}, 2)],
+    [({}, 1), ({"flow.0.algorithm": "westwood+"}, 8), ({"flow.0.algorithm": "westwoodplus"}, 8)],
 )
 def test_a_change_of_results_gives_other_names_to_runs_that_it_concerns_alone(
     change: dict[str, str], version: int

@@ -41,10 +41,6 @@ pub struct ReceiverConfig {
     pub uncounted_hops: u8,
 }
 
-/// A receiver keeps so many boxes for what acknowledgements carry (measured: fewer are too few for a recovery, and more
-/// take a sixth more memory for nothing).
-const MOST_SPARE: usize = 12;
-
 /// The receiver of one connection.
 #[derive(Clone, Debug)]
 #[repr(C)] // what a usual packet needs lies together, in few cache lines
@@ -419,12 +415,10 @@ impl Receiver {
     }
 
     /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it. That may
-    /// have been an acknowledgement of another connection.
+    /// have been an acknowledgement of another connection. There are about as many as were on the way at one time.
     #[inline]
     pub fn recycle(&mut self, extra: Box<Extra>) {
-        if self.spare.len() < MOST_SPARE {
-            self.spare.push(extra); // not looked at: it may have left the cache
-        }
+        self.spare.push(extra); // not looked at: it may have left the cache
     }
 }
 
