@@ -14,6 +14,9 @@ use longfat_units::Time;
 use longfat_wire::{Explicit, Extra, Kind, Packet, SimPacket};
 use std::fmt::Debug;
 
+/// A receiver keeps room for so many acknowledgements (chosen here).
+const MOST_SPARE: usize = 256;
+
 /// A receiver's copy of what its sender controls.
 pub trait Mirror: Debug + Send {
     /// A data packet arrived with this header, which routers have filled in. Returns the header of an
@@ -33,8 +36,9 @@ pub struct Echoing {
     /// Headers of a data packet, bytes.
     header_bytes: u32,
     misbehaving: Option<Box<Misbehaving>>,
-    /// Room for what an acknowledgement carries besides the usual.
-    spare: Option<Box<Extra>>,
+    /// Room for what acknowledgements carry besides the usual.
+    #[expect(clippy::vec_box, reason = "the boxes go from packet to packet")]
+    spare: Vec<Box<Extra>>,
 }
 
 impl Echoing {
@@ -48,7 +52,7 @@ impl Echoing {
             tally: None,
             header_bytes: 0,
             misbehaving: None,
-            spare: None,
+            spare: Vec::new(),
         }
     }
 
@@ -109,7 +113,7 @@ impl Echoing {
     fn hear(&mut self, packet: &SimPacket) {
         let header = packet.extra.as_ref().and_then(|e| e.explicit.as_ref());
         let Some(header) = header.filter(|h| packet.kind == Kind::Data && h.is_echoed()) else { return };
-        let spare = || self.spare.take().unwrap_or_default();
+        let spare = || self.spare.pop().unwrap_or_default();
         let waiting = &mut self.waiting.get_or_insert_with(spare).explicit;
         match (&mut self.mirror, &mut *waiting) {
             (Some(mirror), _) => *waiting = Some(mirror.answer(header)),
@@ -173,11 +177,11 @@ impl Echoing {
 
     /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it.
     pub fn recycle(&mut self, mut extra: Box<Extra>) {
-        if self.spare.is_some() {
-            return self.receiver.recycle(extra); // for SACK blocks
+        // those of SACK blocks come here too, but are made elsewhere, so there may be ever more
+        if self.spare.len() < MOST_SPARE {
+            *extra = Extra::default();
+            self.spare.push(extra);
         }
-        *extra = Extra::default();
-        self.spare = Some(extra);
     }
 }
 
