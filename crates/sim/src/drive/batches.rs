@@ -26,7 +26,7 @@ use super::left::Left;
 use super::road::Road;
 use super::sources::{FEW_SOURCES, SOURCE_BITS, Source, arrival, earliest};
 use crate::model::flow::{Flow, Way};
-use crate::model::link::{Arithmetic, LinkCounters};
+use crate::model::link::{Arithmetic, LinkCounters, each_arithmetic};
 use crate::results::outcome::RunError;
 use crate::run::lookahead::Approaches;
 use crate::run::state::Simulation;
@@ -145,7 +145,7 @@ pub fn drive(
 /// What the fast path of a link needs.
 pub(super) struct Fast<'a> {
     pub flows: &'a mut [Flow],
-    pub queue: Arithmetic<'a>,
+    pub queue: &'a mut Arithmetic,
     pub counters: &'a mut LinkCounters,
     pub delay: Interval,
 }
@@ -374,16 +374,10 @@ impl Driver<'_> {
         }
         if let Some(Fast { flows, queue, counters, delay }) = fast_path(self.run, index, way) {
             let mut road = Road { link: index, flows, sources, heads, until, counters, delay };
-            let events = match (queue, way) {
-                (Arithmetic::Constant(fifo), Way::Plain) => road.cross::<false, _>(fifo),
-                (Arithmetic::Ticking(fifo), Way::Plain) => road.cross::<false, _>(fifo),
-                (Arithmetic::Listed(fifo), Way::Plain) => road.cross::<false, _>(fifo),
-                (Arithmetic::Red(fifo), Way::Plain) => road.cross::<false, _>(fifo),
-                (Arithmetic::Constant(fifo), _) => road.cross::<true, _>(fifo),
-                (Arithmetic::Ticking(fifo), _) => road.cross::<true, _>(fifo),
-                (Arithmetic::Listed(fifo), _) => road.cross::<true, _>(fifo),
-                (Arithmetic::Red(fifo), _) => road.cross::<true, _>(fifo),
-            };
+            let events = each_arithmetic!(queue, fifo => match way {
+                Way::Plain => road.cross::<false, _>(&mut **fifo),
+                Way::Lossy | Way::Long => road.cross::<true, _>(&mut **fifo),
+            });
             self.kept.events += events;
             return;
         }

@@ -4,10 +4,9 @@
 
 use super::arrivals::{Arrivals, Crossing};
 use super::batches::{Driver, Fast, Kept, MANY_ARRIVALS, fast_path};
-use super::road::Departures;
 use super::sources::{SOURCE_BITS, Source};
 use crate::model::flow::{Flow, Way};
-use crate::model::link::{Arithmetic, Crossed, LinkCounters};
+use crate::model::link::{Crossed, Departures, LinkCounters, each_arithmetic};
 use crate::results::outcome::RunError;
 use core::slice;
 use longfat_units::{Interval, Time};
@@ -36,7 +35,7 @@ impl Driver<'_> {
         };
         let Kept { feeds, arrivals, crossing, events, .. } = &mut **kept;
         arrivals.clear(until.since(from).as_ns() << SOURCE_BITS);
-        let judges = matches!(queue, Arithmetic::Red(_));
+        let judges = queue.judges();
         let collect = match (way, judges) {
             (Way::Plain, false) => collect::<false, false>,
             (Way::Plain, true) => collect::<false, true>,
@@ -45,12 +44,7 @@ impl Driver<'_> {
         };
         let crossed = collect(index, sources, (from, until), flows, arrivals, crossing);
         let keys = arrivals.sorted();
-        match queue {
-            Arithmetic::Constant(fifo) => offer_all(keys, crossing, from, fifo),
-            Arithmetic::Ticking(fifo) => offer_all(keys, crossing, from, fifo),
-            Arithmetic::Listed(fifo) => offer_all(keys, crossing, from, fifo),
-            Arithmetic::Red(fifo) => offer_all(keys, crossing, from, fifo),
-        }
+        each_arithmetic!(queue, fifo => offer_all(keys, crossing, from, &mut **fifo));
         counters.packets_in += keys.len() as u64;
         *events += crossed as u64;
         let mut rest = crossing[..crossed].iter();

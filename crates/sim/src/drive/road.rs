@@ -3,45 +3,9 @@
 
 use super::sources::{FEW_SOURCES, Source, earliest, turn};
 use crate::model::flow::{Flow, PathLosses};
-use crate::model::link::{Crossed, LinkCounters};
-use longfat_net::{Admission, ConstantFifo, ListedFifo, TickingFifo};
+use crate::model::link::{Crossed, Departures, LinkCounters};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Packet, SimPacket};
-
-/// A queue that knows at once when a packet departs.
-pub trait Departures {
-    /// As [`Admission::JUDGES`].
-    const JUDGES: bool;
-    /// A packet of `bytes` arrives. Returns what becomes of it; it is not marked unless `markable`.
-    fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Crossed;
-}
-
-impl Departures for ConstantFifo {
-    const JUDGES: bool = false;
-
-    #[inline(always)]
-    fn offer(&mut self, now: Time, bytes: u32, _markable: bool) -> Crossed {
-        ConstantFifo::offer(self, now, bytes).into()
-    }
-}
-
-impl Departures for TickingFifo {
-    const JUDGES: bool = false;
-
-    #[inline(always)]
-    fn offer(&mut self, now: Time, bytes: u32, _markable: bool) -> Crossed {
-        TickingFifo::offer(self, now, bytes).into()
-    }
-}
-
-impl<A: Admission> Departures for ListedFifo<A> {
-    const JUDGES: bool = A::JUDGES;
-
-    #[inline(always)]
-    fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Crossed {
-        ListedFifo::offer(self, now, bytes, markable).into()
-    }
-}
 
 /// The way from few hosts over a link that has arithmetic departures.
 pub struct Road<'a> {

@@ -1,16 +1,19 @@
 //! A shared link: a queue, a transmitter, a stretch of propagation.
 
+mod arithmetic;
 mod counters;
 mod elements;
 mod lane;
 
 use crate::plan::{CheckedLink, LinkParts};
+pub(crate) use arithmetic::each_arithmetic;
+pub use arithmetic::{Arithmetic, Departures};
 pub use counters::{Crossed, LinkCounters};
 use elements::{Actions, Clock, Elements, Installed};
 pub use lane::{Exit, Lane, Use};
 use longfat_net::DropReason;
 use longfat_net::disturbance::{Disturbed, Fate};
-use longfat_net::queue::{Limit, Red, RedLaw};
+use longfat_net::queue::{Limit, Red};
 use longfat_net::{
     Address, Capacity, ConstantFifo, Credit, ListedFifo, LossModel, Occupancy, Pipe, Sojourn, TickingFifo,
     Transmitter, into_type,
@@ -21,14 +24,8 @@ use thiserror::Error;
 
 /// How packets get from the queue to the wire.
 enum Service<P> {
-    /// A drop-tail queue at a constant rate: departures are computed at arrival.
-    Arithmetic(Box<ConstantFifo>),
-    /// The same with service at the ticks of a clock.
-    Ticking(Box<TickingFifo>),
-    /// A drop-tail queue at a rate that varies as planned, or whose waiting times are measured: the same.
-    Listed(Box<ListedFifo<Limit>>),
-    /// RED, which decides at arrival too: the same.
-    Red(Box<ListedFifo<RedLaw>>),
+    /// Departures are computed at arrival.
+    Arithmetic(Arithmetic),
     /// Any queue: the link asks for the next packet when it is free, or for several at a tick of its clock.
     Elements(Box<Elements<P>>),
 }
@@ -69,18 +66,6 @@ pub struct Link<P = SimPacket> {
     /// Why nobody may set its rate, if so.
     fixed: Option<RateError>,
     service: Service<P>,
-}
-
-/// A queue that computes departures at arrival.
-pub enum Arithmetic<'a> {
-    /// Its link serves it without a pause.
-    Constant(&'a mut ConstantFifo),
-    /// Its link serves it at ticks.
-    Ticking(&'a mut TickingFifo),
-    /// The rate of its link varies as planned, or waiting times are measured.
-    Listed(&'a mut ListedFifo<Limit>),
-    /// It is RED.
-    Red(&'a mut ListedFifo<RedLaw>),
 }
 
 /// Why the rate of a link cannot be set while it runs.
@@ -127,20 +112,25 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             }))
         };
         let service = match ticks {
-            None if fast && calm && plain => Service::Arithmetic(Box::new(ConstantFifo::new(rate, limit))),
-            None if fast && calm && plan.queue.is_drop_tail() => {
-                Service::Listed(Box::new(ListedFifo::new(capacity.clone(), limit, measured)))
+            _ if !fast || !calm => elements(element, &capacity),
+            None if plain => {
+                Service::Arithmetic(Arithmetic::Constant(Box::new(ConstantFifo::new(rate, limit))))
             }
-            None if fast && calm => match into_type::<P, Red<P>>(element) {
+            Some(ticks) if plain => {
+                Service::Arithmetic(Arithmetic::Ticking(Box::new(TickingFifo::new(rate, limit, ticks))))
+            }
+            Some(_) => elements(element, &capacity),
+            None if plan.queue.is_drop_tail() => {
+                let fifo = ListedFifo::new(capacity.clone(), limit, measured);
+                Service::Arithmetic(Arithmetic::Listed(Box::new(fifo)))
+            }
+            None => match into_type::<P, Red<P>>(element) {
                 Ok(red) => {
-                    Service::Red(Box::new(ListedFifo::new(capacity.clone(), red.into_law(), measured)))
+                    let fifo = ListedFifo::new(capacity.clone(), red.into_law(), measured);
+                    Service::Arithmetic(Arithmetic::Red(Box::new(fifo)))
                 }
                 Err(element) => elements(element, &capacity),
             },
-            Some(ticks) if fast && calm && plain => {
-                Service::Ticking(Box::new(TickingFifo::new(rate, limit, ticks)))
-            }
-            _ => elements(element, &capacity),
         };
         let fixed = match (&capacity, &plan.router) {
             (Capacity::Constant(_), None) => fast.then_some(RateError::Fixed),
@@ -204,15 +194,11 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// The arithmetic queue, the counters and the propagation delay, where departures are arithmetic.
     #[inline(always)]
-    pub fn arithmetic(&mut self) -> Option<(Arithmetic<'_>, &mut LinkCounters, Interval)> {
-        let queue = match &mut self.service {
-            Service::Arithmetic(fifo) => Arithmetic::Constant(fifo),
-            Service::Ticking(fifo) => Arithmetic::Ticking(fifo),
-            Service::Listed(fifo) => Arithmetic::Listed(fifo),
-            Service::Red(fifo) => Arithmetic::Red(fifo),
-            Service::Elements(_) => return None,
-        };
-        Some((queue, &mut self.counters, self.delay))
+    pub fn arithmetic(&mut self) -> Option<(&mut Arithmetic, &mut LinkCounters, Interval)> {
+        match &mut self.service {
+            Service::Arithmetic(queue) => Some((queue, &mut self.counters, self.delay)),
+            Service::Elements(_) => None,
+        }
     }
 
     /// Whether there is a quick way through the link, which its queue and what lies behind that have to allow. Only for
@@ -237,10 +223,9 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         let (bytes, markable) = (packet.bytes(), packet.ecn() != Ecn::NotCapable);
         self.counters.packets_in += 1;
         let crossed: Crossed = match &mut self.service {
-            Service::Arithmetic(fifo) => fifo.offer(now, bytes).into(),
-            Service::Ticking(fifo) => fifo.offer(now, bytes).into(),
-            Service::Listed(fifo) => fifo.offer(now, bytes, markable).into(),
-            Service::Red(fifo) => fifo.offer(now, bytes, markable).into(),
+            Service::Arithmetic(queue) => {
+                each_arithmetic!(queue, fifo => Departures::offer(&mut **fifo, now, bytes, markable))
+            }
             Service::Elements(_) => {
                 debug_assert!(false, "a queue that the link asks for packets");
                 None.into()
@@ -334,9 +319,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     #[inline]
     pub fn wake(&self) -> Time {
         match &self.service {
-            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) | Service::Red(_) => {
-                Time::NEVER
-            }
+            Service::Arithmetic(_) => Time::NEVER,
             Service::Elements(elements) => match &elements.behind {
                 None => elements.wake(),
                 Some(behind) => elements.wake().min(behind.head()),
@@ -348,20 +331,10 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// occupancy and the counters.
     pub fn settle(&mut self, now: Time) -> (Occupancy, LinkCounters) {
         match &mut self.service {
-            Service::Arithmetic(fifo) => {
-                fifo.settle_before(now);
-                (self.counters.packets_out, self.counters.bytes_out) = fifo.sent();
-                self.counters.busy = fifo.busy(now);
+            Service::Arithmetic(queue) => each_arithmetic!(queue, fifo => {
+                fifo.settle_into(now, &mut self.counters);
                 (*fifo.occupancy(), self.counters)
-            }
-            Service::Ticking(fifo) => {
-                fifo.settle_before(now);
-                (self.counters.packets_out, self.counters.bytes_out) = fifo.sent();
-                self.counters.busy = fifo.busy(now);
-                (*fifo.occupancy(), self.counters)
-            }
-            Service::Listed(fifo) => self.counters.settle(fifo, now),
-            Service::Red(fifo) => self.counters.settle(fifo, now),
+            }),
             Service::Elements(elements) => {
                 self.counters.busy = elements.served.saturating_sub(elements.busy_until.since(now));
                 // the rest of the last packet's transmission
@@ -387,10 +360,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// Restarts the queue statistics.
     pub fn restart(&mut self, now: Time) {
         match &mut self.service {
-            Service::Arithmetic(fifo) => fifo.restart(now),
-            Service::Ticking(fifo) => fifo.restart(now),
-            Service::Listed(fifo) => fifo.restart(now),
-            Service::Red(fifo) => fifo.restart(now),
+            Service::Arithmetic(queue) => each_arithmetic!(queue, fifo => fifo.restart(now)),
             Service::Elements(elements) => {
                 elements.occupancy.restart(now);
                 for sojourn in elements.sojourn.iter_mut().chain(&mut elements.low_latency) {
@@ -403,7 +373,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// How many active flows its queue estimates, if it does.
     pub fn flows_estimated(&self) -> Option<f64> {
         match &self.service {
-            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) | Service::Red(_) => None,
+            Service::Arithmetic(_) => None,
             Service::Elements(elements) => elements.chain.iter().find_map(|e| e.element.flows_estimated()),
         }
     }
@@ -411,7 +381,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// The same in its low-latency queue, if a packet has ever been in one.
     pub fn low_latency(&self) -> Option<&Sojourn> {
         match &self.service {
-            Service::Arithmetic(_) | Service::Ticking(_) | Service::Listed(_) | Service::Red(_) => None,
+            Service::Arithmetic(_) => None,
             Service::Elements(elements) => elements.low_latency.as_ref(),
         }
     }
@@ -419,9 +389,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// How long packets have waited since the last restart, if that is measured.
     pub fn sojourn(&self) -> Option<&Sojourn> {
         match &self.service {
-            Service::Arithmetic(_) | Service::Ticking(_) => None,
-            Service::Listed(fifo) => fifo.sojourn(),
-            Service::Red(fifo) => fifo.sojourn(),
+            Service::Arithmetic(queue) => each_arithmetic!(queue, fifo => fifo.sojourn()),
             Service::Elements(elements) => elements.sojourn.as_ref(),
         }
     }

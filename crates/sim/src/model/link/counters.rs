@@ -1,6 +1,6 @@
 //! What a link has counted.
 
-use longfat_net::{Admission, DropReason, ListedFifo, Occupancy, Offered};
+use longfat_net::{DropReason, Offered};
 use longfat_units::{Interval, Time};
 
 /// How many packets were dropped or marked, by reason.
@@ -64,15 +64,6 @@ impl From<Offered> for Crossed {
 }
 
 impl LinkCounters {
-    /// Brings queue and counters up to `now`, and returns the occupancy and the counters.
-    pub fn settle(&mut self, fifo: &mut ListedFifo<impl Admission>, now: Time) -> (Occupancy, LinkCounters) {
-        fifo.settle_before(now);
-        (self.packets_out, self.bytes_out) = fifo.sent();
-        self.busy = fifo.busy(now);
-        self.bits_out = fifo.bits(now);
-        (*fifo.occupancy(), *self)
-    }
-
     /// Counts a packet that does not depart, or departs with a mark.
     #[inline]
     pub fn count(&mut self, outcome: Crossed) {
