@@ -14,9 +14,6 @@ use longfat_units::Time;
 use longfat_wire::{Explicit, Extra, Kind, Packet, SimPacket};
 use std::fmt::Debug;
 
-/// A receiver keeps room for so many acknowledgements (chosen here).
-const MOST_SPARE: usize = 256;
-
 /// A receiver's copy of what its sender controls.
 pub trait Mirror: Debug + Send {
     /// A data packet arrived with this header, which routers have filled in. Returns the header of an
@@ -36,24 +33,13 @@ pub struct Echoing {
     /// Headers of a data packet, bytes.
     header_bytes: u32,
     misbehaving: Option<Box<Misbehaving>>,
-    /// Room for what acknowledgements carry besides the usual.
-    #[expect(clippy::vec_box, reason = "the boxes go from packet to packet")]
-    spare: Vec<Box<Extra>>,
 }
 
 impl Echoing {
     /// Wraps a receiver that waits for a connection request. Without a mirror, headers are echoed as they
     /// come; those of one acknowledgement are joined.
     pub const fn new(receiver: Receiver, mirror: Option<Box<dyn Mirror>>) -> Self {
-        Echoing {
-            receiver,
-            mirror,
-            waiting: None,
-            tally: None,
-            header_bytes: 0,
-            misbehaving: None,
-            spare: Vec::new(),
-        }
+        Echoing { receiver, mirror, waiting: None, tally: None, header_bytes: 0, misbehaving: None }
     }
 
     /// The same receiver with this feedback about marks. Data packets have `header_bytes` bytes of headers.
@@ -113,8 +99,7 @@ impl Echoing {
     fn hear(&mut self, packet: &SimPacket) {
         let header = packet.extra.as_ref().and_then(|e| e.explicit.as_ref());
         let Some(header) = header.filter(|h| packet.kind == Kind::Data && h.is_echoed()) else { return };
-        let spare = || self.spare.pop().unwrap_or_default();
-        let waiting = &mut self.waiting.get_or_insert_with(spare).explicit;
+        let waiting = &mut self.waiting.get_or_insert_with(|| self.receiver.room()).explicit;
         match (&mut self.mirror, &mut *waiting) {
             (Some(mirror), _) => *waiting = Some(mirror.answer(header)),
             (None, Some(before)) => before.join(header),
@@ -154,7 +139,7 @@ impl Echoing {
             return answer;
         }
         if let Some(tally) = &mut self.tally {
-            tally.tell(&mut answer);
+            tally.tell(&mut answer, || self.receiver.room());
         }
         self.carry(answer)
     }
@@ -169,19 +154,15 @@ impl Echoing {
             none @ None => *none = Some(waiting),
             Some(extra) => {
                 extra.explicit = waiting.explicit;
-                self.recycle(waiting);
+                self.receiver.recycle(waiting);
             }
         }
         ack
     }
 
     /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it.
-    pub fn recycle(&mut self, mut extra: Box<Extra>) {
-        // those of SACK blocks come here too, but are made elsewhere, so there may be ever more
-        if self.spare.len() < MOST_SPARE {
-            *extra = Extra::default();
-            self.spare.push(extra);
-        }
+    pub fn recycle(&mut self, extra: Box<Extra>) {
+        self.receiver.recycle(extra);
     }
 }
 

@@ -17,7 +17,7 @@
 //! With DCTCP's echo, the acknowledgement of a change may cover an older packet of the other state (section 3.2
 //! permits two acknowledgements, as Linux sends them, or this one).
 
-use longfat_wire::{AccurateEcn, Ecn, EcnBytes, SimPacket};
+use longfat_wire::{AccurateEcn, Ecn, EcnBytes, Extra, SimPacket};
 
 /// Which feedback about marks a sender needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -87,11 +87,11 @@ impl Tally {
         }
     }
 
-    /// Writes what is known into an acknowledgement that leaves now.
-    pub fn tell(&mut self, ack: &mut SimPacket) {
+    /// Writes what is known into an acknowledgement that leaves now, which may need `room` for that.
+    pub fn tell(&mut self, ack: &mut SimPacket, room: impl FnOnce() -> Box<Extra>) {
         match self {
             Tally::Dctcp(ce) => ack.ecn_flag = *ce,
-            Tally::Accurate(counters) => counters.tell(ack),
+            Tally::Accurate(counters) => counters.tell(ack, room),
         }
     }
 }
@@ -114,7 +114,7 @@ impl Counters {
         first || self.untold >= MARKS_PER_ACK
     }
 
-    fn tell(&mut self, ack: &mut SimPacket) {
+    fn tell(&mut self, ack: &mut SimPacket, room: impl FnOnce() -> Box<Extra>) {
         ack.ecn_flag = false;
         self.untold = 0;
         let used = u32::from(ack.bytes).saturating_sub(LEAST_HEADERS);
@@ -124,7 +124,7 @@ impl Counters {
             self.told = self.bytes;
             ack.bytes += length as u16;
         }
-        ack.extra.get_or_insert_default().accurate_ecn =
+        ack.extra.get_or_insert_with(room).accurate_ecn =
             Some(AccurateEcn { ace: (self.cep % ACE) as u8, option: told });
     }
 
@@ -215,7 +215,7 @@ mod tests {
 
     fn told(tally: &mut Tally) -> SimPacket {
         let mut ack = ack();
-        tally.tell(&mut ack);
+        tally.tell(&mut ack, Box::default);
         ack
     }
 
@@ -281,7 +281,7 @@ mod tests {
             let mut full = ack();
             full.bytes += sack.header_bytes() as u16;
             t.take(Ecn::Capable, MSS);
-            t.tell(&mut full);
+            t.tell(&mut full, Box::default);
             let feedback = full.extra.and_then(|e| e.accurate_ecn).expect("ACE is always there");
             assert_eq!(feedback.option.is_some(), fits, "{blocks} blocks");
         }

@@ -41,6 +41,10 @@ pub struct ReceiverConfig {
     pub uncounted_hops: u8,
 }
 
+/// Room for so many acknowledgements is kept (chosen here): a recovery may need as much, and those that a misbehaving
+/// receiver has divided bring more than was taken.
+const MOST_SPARE: usize = 4096;
+
 /// The receiver of one connection.
 #[derive(Clone, Debug)]
 #[repr(C)] // what a usual packet needs lies together, in few cache lines
@@ -364,8 +368,8 @@ impl Receiver {
         if self.config.sack && !self.early.is_empty() {
             let sack = self.sack_blocks();
             ack.bytes += sack.header_bytes() as u16;
-            let mut extra = self.spare.pop().unwrap_or_default();
-            *extra = Extra { sack, ..Extra::default() };
+            let mut extra = self.room();
+            extra.sack = sack;
             ack.extra = Some(extra);
         }
         ack
@@ -414,11 +418,21 @@ impl Receiver {
         (start <= seq && seq < end).then_some((start, end))
     }
 
+    /// Room for what an acknowledgement carries besides the usual, with nothing in it.
+    #[inline]
+    pub(crate) fn room(&mut self) -> Box<Extra> {
+        let mut extra = self.spare.pop().unwrap_or_default();
+        *extra = Extra::default();
+        extra
+    }
+
     /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it. That may
-    /// have been an acknowledgement of another connection. There are about as many as were on the way at one time.
+    /// have been an acknowledgement of another connection.
     #[inline]
     pub fn recycle(&mut self, extra: Box<Extra>) {
-        self.spare.push(extra); // not looked at: it may have left the cache
+        if self.spare.len() < MOST_SPARE {
+            self.spare.push(extra); // not looked at: it may have left the cache
+        }
     }
 }
 
