@@ -57,6 +57,7 @@ INSTRUMENTED = (
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table "
     "-Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
 )
+PANICKED = re.compile(r"panicked at .*\n(.*)")
 EXECUTED = re.compile(r"stat::number_of_executed_units:\s+(\d+)")
 
 
@@ -131,7 +132,8 @@ def run_core(target: str, programs: Path, seconds: int) -> Outcome:
     for path in quick:
         path.unlink()
     found = len(new - quick) or int(returncode != 0 and not quick)
-    why = f"see {log.relative_to(ROOT)}" if found else ""
+    told = PANICKED.search(text)
+    why = f"see {log.relative_to(ROOT)}{': ' + told.group(1)[:300] if told else ''}" if found else ""
     return Outcome(int(executed.group(1)) if executed else 0, spent_s, found, why)
 
 
