@@ -86,18 +86,25 @@ impl<P: Default> Pipe<P> {
         self.slots.get_mut(slot).filter(|_| self.len > 0).map(|(_, packet)| packet)
     }
 
-    /// Brings the first packet into the cache. The value says nothing, but whoever uses it makes the processor read.
+    /// Asks the processor for the first packets: two, which mostly arrive together.
     #[inline(always)]
-    pub fn read_first(&self) -> u64 {
-        self.slots.get(self.slot(0)).map_or(0, |(at, _)| at.as_ns())
+    pub fn fetch_first(&self) {
+        self.fetch(0);
     }
 
-    /// The same for the places of the packets that enter next: two, which mostly enter together, and where the second
-    /// ends.
+    /// The same for the places of the packets that enter next.
     #[inline(always)]
-    pub fn read_end(&self) -> u64 {
-        let at = |place| self.slots.get(self.slot(self.len + place)).map_or(0, |(at, _)| at.as_ns());
-        at(0) ^ at(1) ^ at(2)
+    pub fn fetch_end(&self) {
+        self.fetch(self.len);
+    }
+
+    #[inline(always)]
+    fn fetch(&self, place: usize) {
+        for place in [place, place + 1] {
+            if let Some(slot) = self.slots.get(self.slot(place)) {
+                longfat_cache::fetch(slot);
+            }
+        }
     }
 
     /// Takes the packet that arrives next.

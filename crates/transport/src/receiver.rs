@@ -132,11 +132,14 @@ impl Receiver {
         self.deadline
     }
 
-    /// Reads a field of each line of the cache that a usual packet needs. The value says nothing, but whoever uses it
-    /// makes the processor read.
+    /// Asks the processor for room for what the next acknowledgement carries besides the usual, if it may need it.
     #[inline(always)]
-    pub const fn read(&self) -> u64 {
-        self.received_bytes ^ self.config.flow.0 as u64 ^ self.spare.len() as u64
+    pub fn fetch_room(&self) {
+        if !self.steady
+            && let Some(extra) = self.spare.last()
+        {
+            longfat_cache::fetch(&**extra);
+        }
     }
 
     /// A packet of the sender arrived. Returns the response, if one is due now.

@@ -54,12 +54,6 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// As [`Sender::read`](crate::Sender::read).
-    #[inline(always)]
-    pub(crate) const fn read(&self) -> u64 {
-        self.base ^ self.lost ^ self.judged ^ self.heard[0].0
-    }
-
     /// First segment not cumulatively acknowledged.
     #[inline]
     pub const fn base(&self) -> u64 {

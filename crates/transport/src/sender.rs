@@ -256,21 +256,6 @@ impl Sender {
         self.rto_at.min(self.send_at).min(self.timer_at).min(self.early_at)
     }
 
-    /// Reads a field of each line of the cache that a usual acknowledgement needs. The value says nothing, but whoever
-    /// uses it makes the processor read.
-    #[inline(always)]
-    pub const fn read(&self) -> u64 {
-        let Sender { window, timer_at, counters, rtt, config, board, controller, patience, .. } = self;
-        let custom = matches!(controller, Controller::Custom(_)) as u64;
-        let times = window.cwnd.to_bits() ^ timer_at.as_ns() ^ rtt.srtt().as_ns() ^ patience.as_ns();
-        times
-            ^ counters.packets_sent
-            ^ config.mss_bytes as u64
-            ^ config.max_window.to_bits()
-            ^ board.read()
-            ^ custom
-    }
-
     /// The window.
     pub const fn window(&self) -> &Window {
         &self.window

@@ -9,15 +9,21 @@ use crate::model::flow::{Flow, Way};
 use crate::model::link::{Crossed, Departures, LinkCounters, each_arithmetic};
 use crate::results::outcome::RunError;
 use core::slice;
+use longfat_cache::fetch;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Packet};
 
-/// From this many sources on, what they need is seldom in the cache (chosen here).
+/// From this many sources on, what they need is seldom in the cache, and is asked for ahead of its use (chosen here).
 const MANY: usize = 512;
-/// The first packets of so many sources are read before the loop over them (chosen here).
-const PIPES_AHEAD: usize = 32;
-/// The state of so many flows is read before the loop over them (chosen here; some ten lines of the cache each).
-const FLOWS_AHEAD: usize = 8;
+/// How many sources ahead a loop over them asks for their memory: first for what is known by the flow's index, then for
+/// what that leads to, and so on. Chosen here: enough work to wait for what comes before, little enough for a cache.
+mod ahead {
+    pub const PIPE: usize = 24;
+    pub const FIRST_PACKETS: usize = 12;
+    pub const STATE: usize = 12;
+    pub const PACKETS: usize = 6;
+    pub const EXTRAS: usize = 2;
+}
 
 impl Driver<'_> {
     /// The arrivals from many sources cross a link that [has a fast path](fast_path). Returns false if the link has
@@ -49,27 +55,27 @@ impl Driver<'_> {
         *events += crossed as u64;
         let mut rest = crossing[..crossed].iter();
         let mut failed = None;
-        for group in sources.chunks(FLOWS_AHEAD) {
+        for (place, &source) in sources.iter().enumerate() {
             if sources.len() >= MANY {
-                read(flows, group, Flow::read);
+                at_source(flows, sources, place + ahead::STATE, Flow::fetch_state);
+                at_source(flows, sources, place + ahead::PACKETS, Flow::fetch_packets);
+                at_source(flows, sources, place + ahead::EXTRAS, Flow::fetch_extras);
             }
-            for &source in group {
-                let (id, data) = source.host();
-                let flow = &mut flows[id];
-                let take = match (data, judges) {
-                    (true, false) => take::<true, false>,
-                    (true, true) => take::<true, true>,
-                    (false, false) => take::<false, false>,
-                    (false, true) => take::<false, true>,
-                };
-                take(flow, &mut rest, until, counters, delay);
-                if data {
-                    feeds.look_at_receiver(id, flow);
-                } else {
-                    feeds.look_at_sender(id, flow);
-                    if flow.sending.sender.has_failed() {
-                        failed = failed.or(Some(id));
-                    }
+            let (id, data) = source.host();
+            let flow = &mut flows[id];
+            let take = match (data, judges) {
+                (true, false) => take::<true, false>,
+                (true, true) => take::<true, true>,
+                (false, false) => take::<false, false>,
+                (false, true) => take::<false, true>,
+            };
+            take(flow, &mut rest, until, counters, delay);
+            if data {
+                feeds.look_at_receiver(id, flow);
+            } else {
+                feeds.look_at_sender(id, flow);
+                if flow.sending.sender.has_failed() {
+                    failed = failed.or(Some(id));
                 }
             }
         }
@@ -91,45 +97,46 @@ fn collect<const LOSSY: bool, const JUDGES: bool>(
     crossing: &mut Vec<Crossing>,
 ) -> usize {
     let mut crossed = 0;
-    for group in sources.chunks(PIPES_AHEAD) {
+    for (place, &source) in sources.iter().enumerate() {
         if sources.len() >= MANY {
-            read(flows, group, |flow, data| flow.on_the_way(data).read_first());
-        }
-        for &source in group {
-            let (flow, data) = source.host();
-            let Flow { sending, receiving, losses, .. } = &mut flows[flow];
-            let pipe = if data { &mut sending.outgoing } else { &mut receiving.outgoing };
-            let most = pipe.len().min(MANY_ARRIVALS); // with more than that, nobody collects them
-            if crossing.len() < crossed + most {
-                crossing.resize(crossed + most, Crossing::NONE);
-            }
-            let first = crossed;
-            let room = &mut crossing[first..first + most];
-            arrivals.add(most, |keys| {
-                let mut key = 0;
-                'packets: for stretch in pipe.stretches() {
-                    for (at, packet) in stretch {
-                        if *at >= until {
-                            break 'packets;
-                        }
-                        let crossing = &mut room[crossed - first];
-                        if LOSSY && losses.strike(link, packet.kind) {
-                            crossing.bytes = Crossing::LOST;
-                        } else {
-                            debug_assert!(from <= *at, "an arrival before the batch");
-                            crossing.bytes = packet.bytes();
-                            if JUDGES {
-                                crossing.markable = packet.ecn != Ecn::NotCapable;
-                            }
-                            keys[key] = (at.as_ns() - from.as_ns()) << SOURCE_BITS | crossed as u64;
-                            key += 1;
-                        }
-                        crossed += 1;
-                    }
-                }
-                key
+            at_source(flows, sources, place + ahead::PIPE, |flow, data| fetch(flow.on_the_way(data)));
+            at_source(flows, sources, place + ahead::FIRST_PACKETS, |flow, data| {
+                flow.on_the_way(data).fetch_first();
             });
         }
+        let (flow, data) = source.host();
+        let Flow { sending, receiving, losses, .. } = &mut flows[flow];
+        let pipe = if data { &mut sending.outgoing } else { &mut receiving.outgoing };
+        let most = pipe.len().min(MANY_ARRIVALS); // with more than that, nobody collects them
+        if crossing.len() < crossed + most {
+            crossing.resize(crossed + most, Crossing::NONE);
+        }
+        let first = crossed;
+        let room = &mut crossing[first..first + most];
+        arrivals.add(most, |keys| {
+            let mut key = 0;
+            'packets: for stretch in pipe.stretches() {
+                for (at, packet) in stretch {
+                    if *at >= until {
+                        break 'packets;
+                    }
+                    let crossing = &mut room[crossed - first];
+                    if LOSSY && losses.strike(link, packet.kind) {
+                        crossing.bytes = Crossing::LOST;
+                    } else {
+                        debug_assert!(from <= *at, "an arrival before the batch");
+                        crossing.bytes = packet.bytes();
+                        if JUDGES {
+                            crossing.markable = packet.ecn != Ecn::NotCapable;
+                        }
+                        keys[key] = (at.as_ns() - from.as_ns()) << SOURCE_BITS | crossed as u64;
+                        key += 1;
+                    }
+                    crossed += 1;
+                }
+            }
+            key
+        });
     }
     crossed
 }
@@ -174,13 +181,11 @@ fn take<const DATA: bool, const JUDGES: bool>(
     }
 }
 
-/// Reads what a loop over these sources is going to need. That loop waits for each source in turn, while the
-/// processor reads for many at once here.
+/// Does this with the flow of the source at this place, if there is one.
 #[inline(always)]
-fn read(flows: &[Flow], sources: &[Source], what: impl Fn(&Flow, bool) -> u64) {
-    let all = sources.iter().map(|source| {
-        let (flow, data) = source.host();
-        what(&flows[flow], data)
-    });
-    core::hint::black_box(all.fold(0, |all, one| all ^ one));
+fn at_source(flows: &[Flow], sources: &[Source], place: usize, what: impl Fn(&Flow, bool)) {
+    if let Some(source) = sources.get(place) {
+        let (id, data) = source.host();
+        what(&flows[id], data);
+    }
 }

@@ -8,6 +8,7 @@ use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
 use crate::model::link::{Crossed, Link, LinkCounters};
 use crate::plan::{CheckedConnection, Streams};
+use longfat_cache::fetch;
 use longfat_net::Pipe;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
@@ -257,29 +258,35 @@ impl Flow {
         if data { &self.sending.outgoing } else { &self.receiving.outgoing }
     }
 
-    /// Brings what a usual packet needs into the cache: data at the receiver, or an acknowledgement at the sender. The
-    /// value says nothing, as with [`Pipe::read_first`].
+    /// Asks the processor for the state that data need at the receiver, or acknowledgements at the sender.
     #[inline(always)]
-    pub fn read(&self, data: bool) -> u64 {
-        let Flow { receiving, sending, .. } = self;
-        let times = if data {
-            [
-                receiving.incoming.head(),
-                receiving.last_arrival(),
-                receiving.receiver.wake(),
-                sending.outgoing.head(),
-            ]
+    pub fn fetch_state(&self, data: bool) {
+        fetch(&self.route);
+        fetch(&self.transfer);
+        if data {
+            fetch(&self.receiving);
         } else {
-            [sending.snapshots.limit(), sending.stop_at, sending.sender.wake(), receiving.outgoing.head()]
-        };
-        let (end, from, to) = if data {
-            (receiving.receiver.read(), &sending.outgoing, &receiving.outgoing)
-        } else {
-            (sending.sender.read(), &receiving.outgoing, &sending.outgoing)
-        };
-        let way = u64::from(self.transfer.is_some()) ^ self.route.forward_delay.as_ns();
-        let others = end ^ way ^ from.read_first() ^ to.read_end();
-        times.into_iter().fold(others, |all, time| all ^ time.as_ns())
+            fetch(&self.sending);
+        }
+        fetch(self.on_the_way(data));
+    }
+
+    /// The same for its packets that reach the first link next, and for the places of those that answer them. It waits
+    /// for the state.
+    #[inline(always)]
+    pub fn fetch_packets(&self, data: bool) {
+        self.on_the_way(data).fetch_first();
+        self.on_the_way(!data).fetch_end();
+    }
+
+    /// The same for what acknowledgements carry besides the usual. It waits for the state and the packets.
+    #[inline(always)]
+    pub fn fetch_extras(&self, data: bool) {
+        if data {
+            self.receiving.receiver.fetch_room();
+        } else if let Some(extra) = self.receiving.outgoing.first().and_then(|ack| ack.extra.as_deref()) {
+            fetch(extra);
+        }
     }
 
     /// When the first of its data packets (or acknowledgements) reaches a link.

@@ -194,12 +194,6 @@ impl AnySender {
         }
     }
 
-    /// Brings what a usual acknowledgement needs into the cache; the value says nothing.
-    #[inline(always)]
-    pub fn read(&self) -> u64 {
-        if let AnySender::Tcp(s) = self { s.read() } else { 0 }
-    }
-
     /// The window; NaN where there is none.
     pub fn window(&self) -> Window {
         self.common().map_or_else(udp::Sender::window, |s| *s.window())
@@ -326,10 +320,12 @@ impl AnyReceiver {
         self.common().map_or_else(udp::Receiver::received_bytes, |r| r.received_bytes)
     }
 
-    /// Brings what a usual packet needs into the cache; the value says nothing.
+    /// As [`Receiver::fetch_room`].
     #[inline(always)]
-    pub fn read(&self) -> u64 {
-        if let AnyReceiver::Tcp(r) = self { r.read() } else { 0 }
+    pub fn fetch_room(&self) {
+        if let AnyReceiver::Tcp(r) = self {
+            r.fetch_room();
+        }
     }
 
     /// Packets that arrived a second time.
