@@ -2,7 +2,7 @@
 //! that the link asks for packets. Odd plans still give finite numbers.
 
 use crate::common::disturbance::{disturbance, with_tick};
-use crate::common::{bulk, column, dumbbell, flow, onoff, run, run_by_both, short, surge, web, with};
+use crate::common::{bulk, column, dumbbell, flow, link, onoff, run, run_by_both, short, surge, web, with};
 use longfat_net::queue::disciplines;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -189,6 +189,29 @@ fn every_discipline_gives_the_same_bytes_by_both_drivers_under_load() {
         plan["window_s"] = json!([2.0, 9.0]);
         let summary = run_by_both(&plan).summary.links.remove(0);
         assert!(summary.packets_dropped + summary.packets_marked > 10, "{}", row.name);
+    }
+}
+
+#[test]
+fn flows_that_are_too_many_for_a_cache_give_the_same_bytes_by_both_drivers() {
+    // a batch has up to a packet of each flow, but at the lower rate only some leave
+    for (kind, rate_bps) in
+        ["droptail", "red", "codel", "fq_codel"].into_iter().flat_map(|k| [(k, 1e6), (k, 2e8)])
+    {
+        let flows = (0..1200).map(|i| {
+            let far = i % 3 == 0;
+            let (forward, reverse) = if far { (vec![0, 2], vec![3, 1]) } else { (vec![0], vec![1]) };
+            let changes = json!({"rtt_s": 0.02 + 1e-5 * f64::from(i), "forward": forward, "reverse": reverse,
+                "access_rate_bps": 1e14});
+            with(flow(&i.to_string(), "sack"), changes)
+        });
+        let mut plan = dumbbell(rate_bps, 600, 0.8, flows.collect());
+        plan["links"].as_array_mut().unwrap().extend([link("next", 1e8, 100), link("back", 1e8, 100)]);
+        for index in [0, 1] {
+            plan["links"][index]["queue"] = json!({"kind": kind, "limit_packets": 600});
+        }
+        let summary = run_by_both(&plan).summary.links.remove(0);
+        assert!(summary.packets_dropped > 10, "{kind} at {rate_bps} bit/s");
     }
 }
 

@@ -20,6 +20,7 @@
 //! Batches also end where samples are taken, so that samples see the same state with both drivers.
 
 use super::agenda::Agenda;
+use super::ahead;
 use super::arrivals::{Arrivals, Crossing};
 use super::feeds::{Arriving, Feeds};
 use super::left::Left;
@@ -402,6 +403,9 @@ impl Driver<'_> {
     pub(super) fn collect(&mut self, all: &mut Arrivals, sources: &[Source], from: Time, until: Time) {
         all.clear(until.since(from).as_ns() << SOURCE_BITS);
         for (i, &source) in sources.iter().enumerate() {
+            if sources.len() >= ahead::MANY {
+                ahead::to_collect(&self.run.flows, sources, i);
+            }
             let pipe = self.pipe(source);
             // with more than MANY_ARRIVALS, nobody collects them
             all.add(pipe.len().min(MANY_ARRIVALS), |keys| {

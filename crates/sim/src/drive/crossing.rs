@@ -2,6 +2,7 @@
 //! which needs nothing of the flows but sizes. Then each flow takes its own packets one after the other, so that its
 //! state comes into the cache once.
 
+use super::ahead;
 use super::arrivals::{Arrivals, Crossing};
 use super::batches::{Driver, Fast, Kept, MANY_ARRIVALS, fast_path};
 use super::sources::{SOURCE_BITS, Source};
@@ -9,21 +10,8 @@ use crate::model::flow::{Flow, Way};
 use crate::model::link::{Crossed, Departures, LinkCounters, each_arithmetic};
 use crate::results::outcome::RunError;
 use core::slice;
-use longfat_cache::fetch;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Packet};
-
-/// From this many sources on, what they need is seldom in the cache, and is asked for ahead of its use (chosen here).
-const MANY: usize = 512;
-/// How many sources ahead a loop over them asks for their memory: first for what is known by the flow's index, then for
-/// what that leads to, and so on. Chosen here: enough work to wait for what comes before, little enough for a cache.
-mod ahead {
-    pub const PIPE: usize = 24;
-    pub const FIRST_PACKETS: usize = 12;
-    pub const STATE: usize = 12;
-    pub const PACKETS: usize = 6;
-    pub const EXTRAS: usize = 2;
-}
 
 impl Driver<'_> {
     /// The arrivals from many sources cross a link that [has a fast path](fast_path). Returns false if the link has
@@ -56,10 +44,10 @@ impl Driver<'_> {
         let mut rest = crossing[..crossed].iter();
         let mut failed = None;
         for (place, &source) in sources.iter().enumerate() {
-            if sources.len() >= MANY {
-                at_source(flows, sources, place + ahead::STATE, Flow::fetch_state);
-                at_source(flows, sources, place + ahead::PACKETS, Flow::fetch_packets);
-                at_source(flows, sources, place + ahead::EXTRAS, Flow::fetch_extras);
+            if sources.len() >= ahead::MANY {
+                ahead::at(flows, sources, place + ahead::STATE, Flow::fetch_state);
+                ahead::at(flows, sources, place + ahead::PACKETS, Flow::fetch_packets);
+                ahead::at(flows, sources, place + ahead::EXTRAS, Flow::fetch_extras);
             }
             let (id, data) = source.host();
             let flow = &mut flows[id];
@@ -98,11 +86,8 @@ fn collect<const LOSSY: bool, const JUDGES: bool>(
 ) -> usize {
     let mut crossed = 0;
     for (place, &source) in sources.iter().enumerate() {
-        if sources.len() >= MANY {
-            at_source(flows, sources, place + ahead::PIPE, |flow, data| fetch(flow.on_the_way(data)));
-            at_source(flows, sources, place + ahead::FIRST_PACKETS, |flow, data| {
-                flow.on_the_way(data).fetch_first();
-            });
+        if sources.len() >= ahead::MANY {
+            ahead::to_collect(flows, sources, place);
         }
         let (flow, data) = source.host();
         let Flow { sending, receiving, losses, .. } = &mut flows[flow];
@@ -178,14 +163,5 @@ fn take<const DATA: bool, const JUDGES: bool>(
         flow.cross_data(until, next, counters, delay);
     } else {
         flow.cross_acks(until, next, counters, delay);
-    }
-}
-
-/// Does this with the flow of the source at this place, if there is one.
-#[inline(always)]
-fn at_source(flows: &[Flow], sources: &[Source], place: usize, what: impl Fn(&Flow, bool)) {
-    if let Some(source) = sources.get(place) {
-        let (id, data) = source.host();
-        what(&flows[id], data);
     }
 }

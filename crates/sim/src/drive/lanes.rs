@@ -1,5 +1,6 @@
 //! A batch at a link that asks its queue for packets, in a tight loop over arrivals and departures.
 
+use super::ahead;
 use super::batches::Driver;
 use super::left::Left;
 use super::sources::{FEW_SOURCES, Source, arrival, earliest};
@@ -15,11 +16,62 @@ struct Ends<'a> {
     flows: &'a mut [Flow],
     delay: Interval,
     left: &'a mut Left,
+    /// The last packets that left, if their flows are so many that each has to be asked for before it takes its own.
+    lagging: Option<Lagging>,
 }
 
-impl Exit<SimPacket> for Ends<'_> {
+/// So many packets wait until their flows are in the cache (chosen here, as the constants of [`ahead`]).
+const LAG: usize = 4;
+
+/// Packets that have left a link, in a ring, each with the time of its last bit; [`Time::NEVER`] where there is none.
+struct Lagging {
+    packets: [(SimPacket, Time); LAG],
+    oldest: usize,
+}
+
+impl Lagging {
+    fn new() -> Self {
+        Lagging { packets: core::array::from_fn(|_| (SimPacket::default(), Time::NEVER)), oldest: 0 }
+    }
+
+    /// A packet has left, or none if the time is [`Time::NEVER`]. Returns the one that has waited longest, or likewise none.
     #[inline(always)]
-    fn depart(&mut self, packet: SimPacket, at: Time) {
+    fn push(&mut self, packet: SimPacket, at: Time) -> (SimPacket, Time) {
+        let oldest = core::mem::replace(&mut self.packets[self.oldest], (packet, at));
+        self.oldest = (self.oldest + 1) % LAG;
+        oldest
+    }
+}
+
+impl Ends<'_> {
+    /// A packet leaves where flows are many: another is handed over that left before it.
+    #[inline(never)]
+    fn lag(&mut self, packet: SimPacket, at: Time) {
+        let Some(lagging) = &mut self.lagging else { return };
+        let asked_for = &lagging.packets[(lagging.oldest + LAG / 2) % LAG].0;
+        for (packet, fetch) in
+            [(&packet, Flow::fetch_state as fn(&Flow, bool)), (asked_for, Flow::fetch_answers)]
+        {
+            if let Some(flow) = self.flows.get(packet.flow.0 as usize) {
+                fetch(flow, packet.kind.is_forward());
+            }
+        }
+        let (packet, at) = lagging.push(packet, at);
+        if at != Time::NEVER {
+            self.hand_over(packet, at);
+        }
+    }
+
+    /// Hands over what is lagging.
+    fn hand_over_all(&mut self) {
+        for _ in 0..LAG {
+            self.lag(SimPacket::default(), Time::NEVER);
+        }
+    }
+
+    /// A packet that has left goes on to its end, or to its next link.
+    #[inline(always)]
+    fn hand_over(&mut self, packet: SimPacket, at: Time) {
         let id = packet.flow.0 as usize;
         match self.flows.get_mut(id) {
             Some(flow) if flow.route.path(packet.kind).len() == usize::from(packet.hop) + 1 => {
@@ -28,6 +80,13 @@ impl Exit<SimPacket> for Ends<'_> {
             }
             _ => self.left.onward.push((packet, at)),
         }
+    }
+}
+
+impl Exit<SimPacket> for Ends<'_> {
+    #[inline(always)]
+    fn depart(&mut self, packet: SimPacket, at: Time) {
+        if self.lagging.is_none() { self.hand_over(packet, at) } else { self.lag(packet, at) }
     }
 
     fn drop(&mut self, packet: SimPacket) {
@@ -61,6 +120,7 @@ impl Use<SimPacket> for Batch<'_> {
         }
         // events of the link at `until` belong to the next batch
         *events += road.events + road.lane.advance(until - Interval::from_ns(1), &mut road.ends);
+        road.ends.hand_over_all();
     }
 }
 
@@ -110,7 +170,18 @@ impl<E: Element<SimPacket> + ?Sized> Road<'_, E> {
     /// The packets with these sort keys come to the link.
     #[inline(never)]
     fn take_all(&mut self, keys: &[u64], sources: &[Source], from: Time) {
-        for &key in keys {
+        for (place, &key) in keys.iter().enumerate() {
+            if sources.len() >= ahead::MANY {
+                for (place, fetch) in [
+                    (place + ahead::PIPE, Flow::fetch_pipe as fn(&Flow, bool)),
+                    (place + ahead::FIRST_PACKETS, Flow::fetch_first),
+                ] {
+                    if let Some(&key) = keys.get(place) {
+                        let (flow, data) = arrival(key, sources, from).1.host();
+                        fetch(&self.ends.flows[flow], data);
+                    }
+                }
+            }
             let (now, source) = arrival(key, sources, from);
             self.take(now, source);
         }
@@ -131,7 +202,8 @@ impl Driver<'_> {
         }
         self.kept.left.noted.resize(self.run.flows.len(), false);
         let Simulation { links, flows, .. } = &mut *self.run;
-        let ends = Ends { flows, delay: links[index].delay, left: &mut self.kept.left };
+        let lagging = (sources.len() >= ahead::MANY).then(Lagging::new);
+        let ends = Ends { flows, delay: links[index].delay, left: &mut self.kept.left, lagging };
         let keys = (!few).then(|| all.sorted());
         let events = &mut self.kept.events;
         links[index].lane(Batch { ends, index, sources, keys, from, until, events });

@@ -5,6 +5,7 @@ use crate::run::state::Simulation;
 use longfat_units::{Interval, Time};
 
 mod agenda;
+mod ahead;
 mod arrivals;
 pub mod batches;
 mod crossing;

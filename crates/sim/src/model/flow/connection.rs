@@ -258,7 +258,20 @@ impl Flow {
         if data { &self.sending.outgoing } else { &self.receiving.outgoing }
     }
 
-    /// Asks the processor for the state that data need at the receiver, or acknowledgements at the sender.
+    /// Asks the processor for where its data (or acknowledgements) are on the way to their first link.
+    #[inline(always)]
+    pub fn fetch_pipe(&self, data: bool) {
+        fetch(self.on_the_way(data));
+        fetch(&self.losses);
+    }
+
+    /// The same for the first of those packets. It waits for [`Flow::fetch_pipe`].
+    #[inline(always)]
+    pub fn fetch_first(&self, data: bool) {
+        self.on_the_way(data).fetch_first();
+    }
+
+    /// The same for the state that data need at the receiver, or acknowledgements at the sender.
     #[inline(always)]
     pub fn fetch_state(&self, data: bool) {
         fetch(&self.route);
@@ -271,12 +284,21 @@ impl Flow {
         fetch(self.on_the_way(data));
     }
 
-    /// The same for its packets that reach the first link next, and for the places of those that answer them. It waits
-    /// for the state.
+    /// The same for the packets that reach that end next, and for the places of those that answer them. It waits for
+    /// the state.
     #[inline(always)]
     pub fn fetch_packets(&self, data: bool) {
         self.on_the_way(data).fetch_first();
         self.on_the_way(!data).fetch_end();
+    }
+
+    /// The same for the places of what answers such packets, and for what that may carry. It waits for the state.
+    #[inline(always)]
+    pub fn fetch_answers(&self, data: bool) {
+        self.on_the_way(!data).fetch_end();
+        if data {
+            self.receiving.receiver.fetch_room();
+        }
     }
 
     /// The same for what acknowledgements carry besides the usual. It waits for the state and the packets.
