@@ -207,6 +207,9 @@ fn flows_that_are_too_many_for_a_cache_give_the_same_bytes_by_both_drivers() {
         });
         let mut plan = dumbbell(rate_bps, 600, 0.8, flows.collect());
         plan["links"].as_array_mut().unwrap().extend([link("next", 1e8, 100), link("back", 1e8, 100)]);
+        for index in 0..4 {
+            plan["links"][index]["delay_s"] = json!(0.004);
+        }
         for index in [0, 1] {
             plan["links"][index]["queue"] = json!({"kind": kind, "limit_packets": 600});
         }
