@@ -132,13 +132,13 @@ impl Receiver {
         self.deadline
     }
 
-    /// Asks the processor for room for what the next acknowledgement carries besides the usual, if it may need it.
+    /// Asks the processor for room for what the next acknowledgements carry besides the usual, if they may need it.
     #[inline(always)]
     pub fn fetch_room(&self) {
-        if !self.steady
-            && let Some(extra) = self.spare.last()
-        {
-            longfat_cache::fetch(&**extra);
+        if !self.steady {
+            for extra in self.spare.iter().rev().take(2) {
+                longfat_cache::fetch(&**extra);
+            }
         }
     }
 

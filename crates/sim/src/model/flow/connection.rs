@@ -306,8 +306,12 @@ impl Flow {
     pub fn fetch_extras(&self, data: bool) {
         if data {
             self.receiving.receiver.fetch_room();
-        } else if let Some(extra) = self.receiving.outgoing.first().and_then(|ack| ack.extra.as_deref()) {
-            fetch(extra);
+        } else {
+            for (_, ack) in self.receiving.outgoing.iter().take(2) {
+                if let Some(extra) = ack.extra.as_deref() {
+                    fetch(extra);
+                }
+            }
         }
     }
 
