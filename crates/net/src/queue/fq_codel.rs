@@ -22,7 +22,7 @@ use super::fifo::Fifo;
 use super::limit::Limit;
 use super::row::{Discipline, Setup};
 use super::turns::Turns;
-use crate::hash::Hash;
+use crate::hash::Bins;
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
@@ -91,7 +91,7 @@ pub struct FqCoDel<P> {
     limit: Limit,
     law: Law,
     batch: u64,
-    hash: Hash,
+    bins: Bins,
     slots: Vec<Slot<P>>,
     turns: Turns,
     packets: u64,
@@ -109,7 +109,7 @@ impl<P: Packet> FqCoDel<P> {
             limit: setup.limit,
             law: Law::new(&ROW, p)?,
             batch: p.number("batch") as u64,
-            hash: Hash::new(&mut draws),
+            bins: Bins::new(&mut draws, flows),
             slots: (0..flows).map(|_| slot()).collect(),
             turns: Turns::new(flows, p.number("quantum") as i64),
             packets: 0,
@@ -152,7 +152,7 @@ impl<P: Packet> FqCoDel<P> {
 impl<P: Packet> Element<P> for FqCoDel<P> {
     #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
-        let index = self.hash.bin_of(&packet, self.slots.len());
+        let index = self.bins.of(&packet);
         self.packets += 1;
         self.bytes += u64::from(packet.bytes());
         self.max_packet = self.max_packet.max(packet.bytes());

@@ -23,7 +23,7 @@ use super::pie::{ALPHA, BETA, DERANDOMIZE, ECN_THRESHOLD, Law, MAX_BURST, Memory
 use super::red::ECN;
 use super::row::{Discipline, Setup};
 use super::turns::Turns;
-use crate::hash::Hash;
+use crate::hash::Bins;
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
@@ -70,7 +70,7 @@ struct Slot<P> {
 pub struct FqPie<P> {
     limit: Limit,
     law: Law,
-    hash: Hash,
+    bins: Bins,
     slots: Vec<Slot<P>>,
     /// The slots that are not at rest: of thousands, hardly any has packets.
     awake: Vec<usize>,
@@ -89,7 +89,7 @@ impl<P: Packet> FqPie<P> {
         Ok(FqPie {
             limit: setup.limit,
             law,
-            hash: Hash::new(&mut draws),
+            bins: Bins::new(&mut draws, flows),
             slots: (0..flows)
                 .map(|_| Slot { queue: Fifo::default(), memory: law.memory(), is_awake: false })
                 .collect(),
@@ -109,7 +109,7 @@ impl<P: Packet> Element<P> for FqPie<P> {
             self.started = true;
             out.set_timer(now + self.law.update);
         }
-        let index = self.hash.bin_of(&packet, self.slots.len());
+        let index = self.bins.of(&packet);
         let Slot { queue, memory, is_awake } = &mut self.slots[index];
         if !self.limit.admits(self.packets, self.bytes, packet.bytes()) {
             Law::refuse(memory);

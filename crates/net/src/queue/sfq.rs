@@ -21,7 +21,7 @@ use super::fq_codel::QUANTUM;
 use super::limit::Limit;
 use super::row::{Discipline, Setup};
 use super::turns::Turns;
-use crate::hash::Hash;
+use crate::hash::Bins;
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
@@ -72,7 +72,7 @@ pub struct Sfq<P> {
     limit: Limit,
     most_flows: usize,
     depth: u64,
-    hash: Hash,
+    bins: Bins,
     slots: Vec<Fifo<P>>,
     turns: Turns,
     packets: u64,
@@ -88,7 +88,7 @@ impl<P: Packet> Sfq<P> {
             limit: setup.limit,
             most_flows: p.number("flows") as usize,
             depth: p.number("depth") as u64,
-            hash: Hash::new(&mut draws),
+            bins: Bins::new(&mut draws, queues),
             slots: (0..queues).map(|_| Fifo::default()).collect(),
             turns: Turns::new(queues, p.number("quantum") as i64),
             packets: 0,
@@ -134,7 +134,7 @@ impl<P: Packet> Sfq<P> {
 
 impl<P: Packet> Element<P> for Sfq<P> {
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
-        let index = self.hash.bin_of(&packet, self.slots.len());
+        let index = self.bins.of(&packet);
         let waiting = self.slots[index].len();
         if waiting >= self.depth || (waiting == 0 && self.turns.len() >= self.most_flows) {
             return out.drop(packet, DropReason::Full);
