@@ -100,6 +100,12 @@ def measured(process: subprocess.Popen[bytes]) -> tuple[int, float]:
     return process.returncode, usage.ru_utime + usage.ru_stime
 
 
+def told(log: str) -> str:
+    """Returns what the first panic in a log says, as the end of a line, at most 300 characters; nothing without one."""
+    panicked = PANICKED.search(log)
+    return f": {panicked.group(1)[:300]}" if panicked else ""
+
+
 def is_slow(program: Path, unit: Path) -> bool:
     """Whether an input by itself takes long; libFuzzer's clock also runs while others have the processor."""
     command = [str(program), str(unit), f"-timeout={100 * LONGEST_UNIT_S}"]
@@ -132,8 +138,7 @@ def run_core(target: str, programs: Path, seconds: int) -> Outcome:
     for path in quick:
         path.unlink()
     found = len(new - quick) or int(returncode != 0 and not quick)
-    told = PANICKED.search(text)
-    why = f"see {log.relative_to(ROOT)}{': ' + told.group(1)[:300] if told else ''}" if found else ""
+    why = f"see {log.relative_to(ROOT)}{told(text)}" if found else ""
     return Outcome(int(executed.group(1)) if executed else 0, spent_s, found, why)
 
 

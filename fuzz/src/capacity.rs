@@ -5,7 +5,7 @@ use longfat_net::{Capacity, OPPORTUNITY_BYTES, Sine, Trace, Transmitter};
 use longfat_units::{Interval, Rate, Time};
 
 /// How far from its last bit a packet ends: half a nanosecond of rounding, a tenth of a sine's series, and its floats.
-const OFF_S: f64 = 0.65e-9;
+const OFF_S: f64 = (0.5 + 0.1 + 0.05) * 1e-9;
 
 /// Puts packets on a wire, both as the bytes say.
 pub fn check(data: &[u8]) {
