@@ -27,22 +27,22 @@ impl Hash {
     }
 }
 
-/// Remembers no bins of flows beyond this (chosen here: a flow's takes four bytes).
-const MOST_KNOWN: u64 = 1 << 20;
+/// The bins of so many flows, in one direction or the other, are remembered (chosen here: 64 KiB).
+const REMEMBERED: usize = 1 << 14;
 const UNKNOWN: u32 = u32::MAX;
 
-/// The bins of packets' flows, each of which is computed once: the next step of a queue waits for it.
+/// The bins of packets' flows. Those of the first flows are computed once, since what a queue does next waits for the bin.
 #[derive(Clone, Debug)]
 pub struct Bins {
     hash: Hash,
     bins: usize,
-    known: Vec<u32>,
+    remembered: Vec<u32>,
 }
 
 impl Bins {
     /// So many bins, of a hash that is drawn from this stream.
     pub fn new(draws: &mut Stream, bins: usize) -> Self {
-        Bins { hash: Hash::new(draws), bins, known: Vec::new() }
+        Bins { hash: Hash::new(draws), bins, remembered: vec![UNKNOWN; REMEMBERED] }
     }
 
     /// The bin of a packet's flow. The two directions of a connection are separate flows, as they have different
@@ -50,22 +50,19 @@ impl Bins {
     #[inline(always)]
     pub fn of<P: Packet>(&mut self, packet: &P) -> usize {
         let flow = u64::from(packet.flow().0) << 1 | u64::from(packet.kind().is_forward());
-        match self.known.get(flow as usize) {
+        match self.remembered.get(usize::try_from(flow).unwrap_or(usize::MAX)) {
             Some(&bin) if bin != UNKNOWN => bin as usize,
-            _ => self.learn(flow),
+            _ => self.compute(flow),
         }
     }
 
-    #[cold]
     #[inline(never)]
-    fn learn(&mut self, flow: u64) -> usize {
+    fn compute(&mut self, flow: u64) -> usize {
         let bin = self.hash.bin(flow, self.bins);
-        if flow < MOST_KNOWN {
-            let place = flow as usize;
-            if self.known.len() <= place {
-                self.known.resize(place + 1, UNKNOWN);
-            }
-            self.known[place] = bin as u32;
+        if let Ok(place) = usize::try_from(flow)
+            && let Some(remembered) = self.remembered.get_mut(place)
+        {
+            *remembered = bin as u32;
         }
         bin
     }
@@ -81,13 +78,13 @@ mod tests {
         let mut bins = Bins::new(&mut Stream::new(1, "bins"), 1024);
         let hash = bins.hash;
         for _ in 0..3 {
-            for flow in [7, 0, (MOST_KNOWN / 2) as u32 - 1, (MOST_KNOWN / 2) as u32, u32::MAX] {
+            for flow in [7, 0, REMEMBERED as u32 / 2 - 1, REMEMBERED as u32 / 2, u32::MAX] {
                 for (kind, forward) in [(Kind::Data, 1), (Kind::Ack, 0)] {
                     let packet = SimPacket::new(kind, FlowId(flow), 0, 1500, longfat_units::Time::ZERO);
                     assert_eq!(bins.of(&packet), hash.bin(u64::from(flow) << 1 | forward, 1024));
                 }
             }
         }
-        assert_eq!(bins.known.len() as u64, MOST_KNOWN);
+        assert_eq!(bins.remembered.iter().filter(|&&bin| bin != UNKNOWN).count(), 6);
     }
 }
