@@ -90,21 +90,21 @@ impl<P: Default> Pipe<P> {
 
     /// Asks the processor for the first packets, as many as mostly arrive together.
     #[inline(always)]
-    pub fn fetch_first(&self) {
-        self.fetch(0);
+    pub fn prefetch_first(&self) {
+        self.prefetch(0);
     }
 
     /// The same for the places of the packets that enter next.
     #[inline(always)]
-    pub fn fetch_end(&self) {
-        self.fetch(self.len);
+    pub fn prefetch_end(&self) {
+        self.prefetch(self.len);
     }
 
     #[inline(always)]
-    fn fetch(&self, place: usize) {
+    fn prefetch(&self, place: usize) {
         for place in place..place + Self::TOGETHER {
             if let Some(slot) = self.slots.get(self.slot(place)) {
-                longfat_cache::fetch(slot);
+                longfat_cache::prefetch(slot);
             }
         }
     }

@@ -194,27 +194,41 @@ fn every_discipline_gives_the_same_bytes_by_both_drivers_under_load() {
 
 #[test]
 fn flows_that_are_too_many_for_a_cache_give_the_same_bytes_by_both_drivers() {
+    let kinds = ["droptail", "red", "codel", "fq_codel", "fq_pie", "sfq"];
     // a batch has up to a packet of each flow, but at the lower rate only some leave
-    for (kind, rate_bps) in
-        ["droptail", "red", "codel", "fq_codel"].into_iter().flat_map(|k| [(k, 1e6), (k, 2e8)])
-    {
-        let flows = (0..1200).map(|i| {
-            let far = i % 3 == 0;
-            let (forward, reverse) = if far { (vec![0, 2], vec![3, 1]) } else { (vec![0], vec![1]) };
-            let changes = json!({"rtt_s": 0.02 + 1e-5 * f64::from(i), "forward": forward, "reverse": reverse,
-                "access_rate_bps": 1e14});
-            with(flow(&i.to_string(), "sack"), changes)
-        });
-        let mut plan = dumbbell(rate_bps, 600, 0.8, flows.collect());
-        plan["links"].as_array_mut().unwrap().extend([link("next", 1e8, 100), link("back", 1e8, 100)]);
-        for index in 0..4 {
-            plan["links"][index]["delay_s"] = json!(0.004);
+    for (kind, rate_bps) in kinds.into_iter().flat_map(|kind| [(kind, 1e6), (kind, 2e8)]) {
+        for (two_links, losses) in [(false, false), (false, true), (true, false)] {
+            let flows = (0..700).map(|i| {
+                let (forward, reverse) =
+                    if two_links && i % 9 == 0 { (vec![0, 2], vec![3, 1]) } else { (vec![0], vec![1]) };
+                let changes = json!({"rtt_s": 0.02 + 1e-5 * f64::from(i), "forward": forward, "reverse": reverse,
+                    "access_rate_bps": 1e14});
+                with(flow(&i.to_string(), "sack"), changes)
+            });
+            let mut plan = dumbbell(rate_bps, 400, 0.8, flows.collect());
+            plan["background"] = json!([with(web("web", 40), json!({"gap_s": 0.01}))]);
+            if two_links {
+                plan["links"]
+                    .as_array_mut()
+                    .unwrap()
+                    .extend([link("next", 1e8, 100), link("back", 1e8, 100)]);
+            }
+            for link in plan["links"].as_array_mut().unwrap().iter_mut() {
+                link["delay_s"] = json!(0.004);
+            }
+            for index in [0, 1] {
+                let link = &mut plan["links"][index];
+                link["queue"] = json!({"kind": kind, "limit_packets": 400});
+                if losses {
+                    let random = json!({"kind": "random", "probability": 0.02});
+                    (link["loss"], link["ack_loss"]) = (random.clone(), random);
+                }
+            }
+            let links = run_by_both(&plan).summary.links;
+            let gone = links[0].packets_dropped + links[0].packets_lost;
+            assert!(gone > 10, "{kind} at {rate_bps} bit/s: {gone}");
+            assert_eq!(links[1].packets_lost > 10, losses && rate_bps > 1e7);
         }
-        for index in [0, 1] {
-            plan["links"][index]["queue"] = json!({"kind": kind, "limit_packets": 600});
-        }
-        let summary = run_by_both(&plan).summary.links.remove(0);
-        assert!(summary.packets_dropped > 10, "{kind} at {rate_bps} bit/s");
     }
 }
 

@@ -134,10 +134,10 @@ impl Receiver {
 
     /// Asks the processor for room for what the next acknowledgements carry besides the usual, if they may need it.
     #[inline(always)]
-    pub fn fetch_room(&self) {
+    pub fn prefetch_room(&self) {
         if !self.steady {
             for extra in self.spare.iter().rev().take(2) {
-                longfat_cache::fetch(&**extra);
+                longfat_cache::prefetch(&**extra);
             }
         }
     }

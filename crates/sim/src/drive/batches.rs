@@ -403,7 +403,7 @@ impl Driver<'_> {
     pub(super) fn collect(&mut self, all: &mut Arrivals, sources: &[Source], from: Time, until: Time) {
         all.clear(until.since(from).as_ns() << SOURCE_BITS);
         for (i, &source) in sources.iter().enumerate() {
-            if sources.len() >= ahead::MANY {
+            if ahead::pays(sources) {
                 ahead::to_collect(&self.run.flows, sources, i);
             }
             let pipe = self.pipe(source);

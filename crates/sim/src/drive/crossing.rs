@@ -44,10 +44,10 @@ impl Driver<'_> {
         let mut rest = crossing[..crossed].iter();
         let mut failed = None;
         for (place, &source) in sources.iter().enumerate() {
-            if sources.len() >= ahead::MANY {
-                ahead::at(flows, sources, place + ahead::STATE, Flow::fetch_state);
-                ahead::at(flows, sources, place + ahead::PACKETS, Flow::fetch_packets);
-                ahead::at(flows, sources, place + ahead::EXTRAS, Flow::fetch_extras);
+            if ahead::pays(sources) {
+                ahead::at(flows, sources, place + ahead::STATE, Flow::prefetch_state);
+                ahead::at(flows, sources, place + ahead::PACKETS, Flow::prefetch_packets);
+                ahead::at(flows, sources, place + ahead::EXTRAS, Flow::prefetch_extras);
             }
             let (id, data) = source.host();
             let flow = &mut flows[id];
@@ -86,8 +86,11 @@ fn collect<const LOSSY: bool, const JUDGES: bool>(
 ) -> usize {
     let mut crossed = 0;
     for (place, &source) in sources.iter().enumerate() {
-        if sources.len() >= ahead::MANY {
+        if ahead::pays(sources) {
             ahead::to_collect(flows, sources, place);
+            if LOSSY {
+                ahead::at(flows, sources, place + ahead::PIPE, |flow, _| flow.prefetch_losses());
+            }
         }
         let (flow, data) = source.host();
         let Flow { sending, receiving, losses, .. } = &mut flows[flow];

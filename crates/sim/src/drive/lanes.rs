@@ -3,7 +3,7 @@
 use super::ahead;
 use super::batches::Driver;
 use super::left::Left;
-use super::sources::{FEW_SOURCES, Source, arrival, earliest};
+use super::sources::{FEW_SOURCES, Source, arrival, earliest, source};
 use crate::model::flow::Flow;
 use crate::model::link::{Exit, Lane, Use};
 use crate::run::state::Simulation;
@@ -23,52 +23,39 @@ struct Ends<'a> {
 /// So many packets wait until their flows are in the cache (chosen here, as the constants of [`ahead`]).
 const LAG: usize = 4;
 
-/// Packets that have left a link, in a ring, each with the time of its last bit; [`Time::NEVER`] where there is none.
+/// Packets that have left a link, in a ring, each with the time of its last bit.
 struct Lagging {
-    packets: [(SimPacket, Time); LAG],
+    packets: [Option<(SimPacket, Time)>; LAG],
     oldest: usize,
 }
 
 impl Lagging {
-    fn new() -> Self {
-        Lagging { packets: core::array::from_fn(|_| (SimPacket::default(), Time::NEVER)), oldest: 0 }
-    }
+    const NONE: Lagging = Lagging { packets: [const { None }; LAG], oldest: 0 };
 
-    /// A packet has left, or none if the time is [`Time::NEVER`]. Returns the one that has waited longest, or likewise none.
+    /// Another packet has left, or none. Returns the one that left [`LAG`] calls ago.
     #[inline(always)]
-    fn push(&mut self, packet: SimPacket, at: Time) -> (SimPacket, Time) {
-        let oldest = core::mem::replace(&mut self.packets[self.oldest], (packet, at));
+    fn push(&mut self, packet: Option<(SimPacket, Time)>) -> Option<(SimPacket, Time)> {
+        let oldest = core::mem::replace(&mut self.packets[self.oldest], packet);
         self.oldest = (self.oldest + 1) % LAG;
         oldest
+    }
+
+    /// The one that [`Lagging::push`] returns after this many more.
+    #[inline(always)]
+    fn after(&self, pushes: usize) -> Option<&SimPacket> {
+        self.packets[(self.oldest + pushes) % LAG].as_ref().map(|(packet, _)| packet)
+    }
+}
+
+/// Does this with a packet's flow, if it has one, and whether the packet is on the way to its receiver.
+#[inline(always)]
+fn with_flow(flows: &[Flow], packet: &SimPacket, what: impl Fn(&Flow, bool)) {
+    if let Some(flow) = flows.get(packet.flow.0 as usize) {
+        what(flow, packet.kind.is_forward());
     }
 }
 
 impl Ends<'_> {
-    /// A packet leaves where flows are many: another is handed over that left before it.
-    #[inline(never)]
-    fn lag(&mut self, packet: SimPacket, at: Time) {
-        let Some(lagging) = &mut self.lagging else { return };
-        let asked_for = &lagging.packets[(lagging.oldest + LAG / 2) % LAG].0;
-        for (packet, fetch) in
-            [(&packet, Flow::fetch_state as fn(&Flow, bool)), (asked_for, Flow::fetch_answers)]
-        {
-            if let Some(flow) = self.flows.get(packet.flow.0 as usize) {
-                fetch(flow, packet.kind.is_forward());
-            }
-        }
-        let (packet, at) = lagging.push(packet, at);
-        if at != Time::NEVER {
-            self.hand_over(packet, at);
-        }
-    }
-
-    /// Hands over what is lagging.
-    fn hand_over_all(&mut self) {
-        for _ in 0..LAG {
-            self.lag(SimPacket::default(), Time::NEVER);
-        }
-    }
-
     /// A packet that has left goes on to its end, or to its next link.
     #[inline(always)]
     fn hand_over(&mut self, packet: SimPacket, at: Time) {
@@ -81,12 +68,29 @@ impl Ends<'_> {
             _ => self.left.onward.push((packet, at)),
         }
     }
+
+    /// Hands over the packets that lag behind.
+    fn hand_over_all(&mut self) {
+        let Some(mut lagging) = self.lagging.take() else { return };
+        for _ in 0..LAG {
+            if let Some((packet, at)) = lagging.push(None) {
+                self.hand_over(packet, at);
+            }
+        }
+    }
 }
 
 impl Exit<SimPacket> for Ends<'_> {
     #[inline(always)]
     fn depart(&mut self, packet: SimPacket, at: Time) {
-        if self.lagging.is_none() { self.hand_over(packet, at) } else { self.lag(packet, at) }
+        let Some(lagging) = &mut self.lagging else { return self.hand_over(packet, at) };
+        with_flow(self.flows, &packet, Flow::prefetch_state);
+        if let Some(next) = lagging.after(LAG / 2) {
+            with_flow(self.flows, next, Flow::prefetch_answers);
+        }
+        if let Some((packet, at)) = lagging.push(Some((packet, at))) {
+            self.hand_over(packet, at);
+        }
     }
 
     fn drop(&mut self, packet: SimPacket) {
@@ -167,20 +171,25 @@ impl<E: Element<SimPacket> + ?Sized> Road<'_, E> {
         }
     }
 
+    /// Does this with the flow of the packet with this sort key, if there is one, and whether its sender sends it.
+    #[inline(always)]
+    fn at(&self, key: Option<&u64>, sources: &[Source], what: impl Fn(&Flow, bool)) {
+        if let Some(&key) = key {
+            let (id, data) = source(key, sources).host();
+            what(&self.ends.flows[id], data);
+        }
+    }
+
     /// The packets with these sort keys come to the link.
     #[inline(never)]
     fn take_all(&mut self, keys: &[u64], sources: &[Source], from: Time) {
         for (place, &key) in keys.iter().enumerate() {
-            if sources.len() >= ahead::MANY {
-                for (place, fetch) in [
-                    (place + ahead::PIPE, Flow::fetch_pipe as fn(&Flow, bool)),
-                    (place + ahead::FIRST_PACKETS, Flow::fetch_first),
-                ] {
-                    if let Some(&key) = keys.get(place) {
-                        let (flow, data) = arrival(key, sources, from).1.host();
-                        fetch(&self.ends.flows[flow], data);
-                    }
-                }
+            if ahead::pays(sources) {
+                self.at(keys.get(place + ahead::PIPE), sources, |flow, data| {
+                    flow.prefetch_pipe(data);
+                    flow.prefetch_losses();
+                });
+                self.at(keys.get(place + ahead::FIRST_PACKETS), sources, Flow::prefetch_first);
             }
             let (now, source) = arrival(key, sources, from);
             self.take(now, source);
@@ -202,7 +211,7 @@ impl Driver<'_> {
         }
         self.kept.left.noted.resize(self.run.flows.len(), false);
         let Simulation { links, flows, .. } = &mut *self.run;
-        let lagging = (sources.len() >= ahead::MANY).then(Lagging::new);
+        let lagging = ahead::pays(sources).then_some(Lagging::NONE);
         let ends = Ends { flows, delay: links[index].delay, left: &mut self.kept.left, lagging };
         let keys = (!few).then(|| all.sorted());
         let events = &mut self.kept.events;
@@ -225,5 +234,29 @@ impl Driver<'_> {
             }
         }
         self.kept.left = left;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longfat_wire::FlowId;
+
+    #[test]
+    fn packets_that_lag_come_in_order_and_each_once_however_many_they_are() {
+        for packets in 0..3 * LAG {
+            let mut lagging = Lagging::NONE;
+            let seen = |left: Option<(SimPacket, Time)>| left.map(|(packet, at)| (packet.seq, at.as_ns()));
+            let mut come = Vec::new();
+            for seq in 0..packets as u64 {
+                let packet = SimPacket::new(Kind::Data, FlowId(0), seq, 1500, Time::ZERO);
+                let next = lagging.after(LAG / 2).map(|packet| packet.seq);
+                assert_eq!(next, (seq >= LAG as u64 / 2).then(|| seq - LAG as u64 / 2));
+                come.extend(seen(lagging.push(Some((packet, Time::from_ns(10 * seq))))));
+            }
+            assert_eq!(come.len(), packets.saturating_sub(LAG), "the last ones lag");
+            come.extend((0..LAG).filter_map(|_| seen(lagging.push(None))));
+            assert!(come.into_iter().eq((0..packets as u64).map(|seq| (seq, 10 * seq))), "{packets}");
+        }
     }
 }

@@ -32,11 +32,16 @@ impl Source {
     }
 }
 
+/// The source of an arrival with this sort key.
+#[inline(always)]
+pub const fn source(key: u64, sources: &[Source]) -> Source {
+    sources[(key & ((1 << SOURCE_BITS) - 1)) as usize]
+}
+
 /// The time and the source of an arrival in a batch that begins at `from`.
 #[inline(always)]
 pub fn arrival(key: u64, sources: &[Source], from: Time) -> (Time, Source) {
-    let source = sources[(key & ((1 << SOURCE_BITS) - 1)) as usize];
-    (from + Interval::from_ns(key >> SOURCE_BITS), source)
+    (from + Interval::from_ns(key >> SOURCE_BITS), source(key, sources))
 }
 
 /// The earliest time before `until`, with its index; the lowest index among equals.

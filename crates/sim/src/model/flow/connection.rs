@@ -8,7 +8,7 @@ use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
 use crate::model::link::{Crossed, Link, LinkCounters};
 use crate::plan::{CheckedConnection, Streams};
-use longfat_cache::fetch;
+use longfat_cache::prefetch;
 use longfat_net::Pipe;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
@@ -260,56 +260,61 @@ impl Flow {
 
     /// Asks the processor for where its data (or acknowledgements) are on the way to their first link.
     #[inline(always)]
-    pub fn fetch_pipe(&self, data: bool) {
-        fetch(self.on_the_way(data));
-        fetch(&self.losses);
+    pub fn prefetch_pipe(&self, data: bool) {
+        prefetch(self.on_the_way(data));
     }
 
-    /// The same for the first of those packets. It waits for [`Flow::fetch_pipe`].
+    /// The same for its loss processes.
     #[inline(always)]
-    pub fn fetch_first(&self, data: bool) {
-        self.on_the_way(data).fetch_first();
+    pub fn prefetch_losses(&self) {
+        prefetch(&self.losses);
+    }
+
+    /// The same for the first of those packets. It waits for [`Flow::prefetch_pipe`].
+    #[inline(always)]
+    pub fn prefetch_first(&self, data: bool) {
+        self.on_the_way(data).prefetch_first();
     }
 
     /// The same for the state that data need at the receiver, or acknowledgements at the sender.
     #[inline(always)]
-    pub fn fetch_state(&self, data: bool) {
-        fetch(&self.route);
-        fetch(&self.transfer);
+    pub fn prefetch_state(&self, data: bool) {
+        prefetch(&self.route);
+        prefetch(&self.transfer);
         if data {
-            fetch(&self.receiving);
+            prefetch(&self.receiving);
         } else {
-            fetch(&self.sending);
+            prefetch(&self.sending);
         }
-        fetch(self.on_the_way(data));
+        prefetch(self.on_the_way(data));
     }
 
     /// The same for the packets that reach that end next, and for the places of those that answer them. It waits for
     /// the state.
     #[inline(always)]
-    pub fn fetch_packets(&self, data: bool) {
-        self.on_the_way(data).fetch_first();
-        self.on_the_way(!data).fetch_end();
+    pub fn prefetch_packets(&self, data: bool) {
+        self.on_the_way(data).prefetch_first();
+        self.on_the_way(!data).prefetch_end();
     }
 
     /// The same for the places of what answers such packets, and for what that may carry. It waits for the state.
     #[inline(always)]
-    pub fn fetch_answers(&self, data: bool) {
-        self.on_the_way(!data).fetch_end();
+    pub fn prefetch_answers(&self, data: bool) {
+        self.on_the_way(!data).prefetch_end();
         if data {
-            self.receiving.receiver.fetch_room();
+            self.receiving.receiver.prefetch_room();
         }
     }
 
     /// The same for what acknowledgements carry besides the usual. It waits for the state and the packets.
     #[inline(always)]
-    pub fn fetch_extras(&self, data: bool) {
+    pub fn prefetch_extras(&self, data: bool) {
         if data {
-            self.receiving.receiver.fetch_room();
+            self.receiving.receiver.prefetch_room();
         } else {
             for (_, ack) in self.receiving.outgoing.iter().take(2) {
                 if let Some(extra) = ack.extra.as_deref() {
-                    fetch(extra);
+                    prefetch(extra);
                 }
             }
         }

@@ -320,11 +320,11 @@ impl AnyReceiver {
         self.common().map_or_else(udp::Receiver::received_bytes, |r| r.received_bytes)
     }
 
-    /// As [`Receiver::fetch_room`].
+    /// As [`Receiver::prefetch_room`].
     #[inline(always)]
-    pub fn fetch_room(&self) {
+    pub fn prefetch_room(&self) {
         if let AnyReceiver::Tcp(r) = self {
-            r.fetch_room();
+            r.prefetch_room();
         }
     }
 
