@@ -101,7 +101,7 @@ def measured(process: subprocess.Popen[bytes]) -> tuple[int, float]:
 
 
 def told(log: str) -> str:
-    """Returns what the first panic in a log says, as the end of a line, at most 300 characters; nothing without one."""
+    """Returns what the first panic in a log says, as the end of a line of at most 302 characters."""
     panicked = PANICKED.search(log)
     return f": {panicked.group(1)[:300]}" if panicked else ""
 

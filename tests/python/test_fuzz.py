@@ -69,7 +69,7 @@ def test_a_command_that_ends_in_another_way_is_a_finding(
 
 def test_a_finding_is_told_with_what_its_panic_says(fuzz: Any) -> None:
     told = fuzz["run"].told
-    log = "INFO: Seed: 1\n\nthread '<unnamed>' (12) panicked at src/capacity.rs:31:13:\n{}\nstack backtrace:\n"
+    log = "INFO: Seed: 1\n\nthread 'a' (12) panicked at src/capacity.rs:31:13:\n{}\nstack backtrace:\n"
     assert told(log.format("37384 bits of 0")) == ": 37384 bits of 0"
     assert told(log.format(1000 * "long")) == ": " + 75 * "long"
     assert told("ALARM: working on the last Unit for 61 seconds\n") == ""
