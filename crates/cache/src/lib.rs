@@ -1,6 +1,7 @@
 //! Asks the processor to bring memory into its cache before it is needed. That changes when results come, never which.
 //!
-//! A crate of its own since the instruction is unsafe to give in stable Rust. `core::hint::prefetch_read` will replace it.
+//! It is a crate of its own since stable Rust counts the instruction as unsafe. `core::hint::prefetch_read` will replace
+//! it when that is stable.
 
 /// Bytes that come into the cache together.
 const LINE: usize = 64;
@@ -9,14 +10,19 @@ const LINE: usize = 64;
 /// AArch64.
 #[inline(always)]
 pub fn prefetch<T: ?Sized>(value: &T) {
-    let (first, bytes) = ((&raw const *value).cast::<u8>(), size_of_val(value));
+    each_line((&raw const *value).cast(), size_of_val(value), prefetch_line);
+}
+
+/// Calls `ask` with an address in each line of so many bytes from `first` on.
+#[inline(always)]
+fn each_line(first: *const u8, bytes: usize, mut ask: impl FnMut(*const u8)) {
     let mut offset = 0;
     while offset < bytes {
-        prefetch_line(first.wrapping_add(offset));
+        ask(first.wrapping_add(offset));
         offset += LINE;
     }
     if bytes > 1 {
-        prefetch_line(first.wrapping_add(bytes - 1)); // it may begin within a line, and end in one more
+        ask(first.wrapping_add(bytes - 1)); // they may begin within a line, and end in one more
     }
 }
 
@@ -48,13 +54,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_any_size_and_place_may_be_asked_for() {
-        let bytes: Vec<u8> = (0..=255).collect();
-        for first in 0..70 {
-            for last in [first, first + 1, first + 63, first + 64, first + 65, 255] {
-                prefetch(&bytes[first..last]);
+    fn each_line_of_a_value_is_asked_for_wherever_it_begins_and_no_other_is() {
+        for first in 4096..4096 + LINE {
+            for bytes in (0..3 * LINE).chain([496, 1376]) {
+                let mut asked = Vec::new();
+                each_line(core::ptr::without_provenance(first), bytes, |at| asked.push(at.addr() / LINE));
+                asked.dedup();
+                let mut lines: Vec<_> = (first..first + bytes).map(|at| at / LINE).collect();
+                lines.dedup();
+                assert_eq!(asked, lines, "{bytes} bytes at {first}");
             }
         }
+    }
+
+    #[test]
+    fn values_are_as_they_were_once_asked_for() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        prefetch(&bytes[3..200]);
         prefetch(&());
         assert!(bytes.iter().copied().eq(0..=255));
     }

@@ -31,7 +31,8 @@ impl Hash {
 const REMEMBERED: usize = 1 << 14;
 const UNKNOWN: u32 = u32::MAX;
 
-/// The bins of packets' flows. Those of the first flows are computed once, since what a queue does next waits for the bin.
+/// The bins of packets' flows. Those of the first flows are computed once, since all that a queue does next waits for
+/// the bin.
 #[derive(Clone, Debug)]
 pub struct Bins {
     hash: Hash,

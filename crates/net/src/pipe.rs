@@ -25,7 +25,7 @@ impl<P> Default for Pipe<P> {
 
 impl<P: Default> Pipe<P> {
     const FIRST_SLOTS: usize = 4;
-    /// Measured: with ten thousand flows, 4 take 8 % less time than 2.
+    /// So many packets often arrive, or enter, together (measured, docs/performance.md).
     const TOGETHER: usize = 4;
 
     #[inline(always)]

@@ -10,8 +10,8 @@ use crate::model::flow::Flow;
 /// fuzzers look for differences.
 const MANY: usize = if cfg!(any(fuzzing, debug_assertions)) { 8 } else { 512 };
 
-// How many sources (in a lane: packets) ahead. All are chosen here: a flow takes some 100 ns, about as long as memory, and
-// a cache of the first level holds the state of some twenty.
+// How many sources (in a lane: packets) ahead. All are chosen here: a flow takes some 100 ns, about as long as memory,
+// and a cache of the first level holds the state of some twenty.
 
 /// Where a flow's packets are on the way to their first link.
 pub const PIPE: usize = 24;

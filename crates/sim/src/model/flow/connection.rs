@@ -264,16 +264,16 @@ impl Flow {
         prefetch(self.on_the_way(data));
     }
 
+    /// The same for the first of those packets, once [`Flow::prefetch_pipe`] has brought where they are.
+    #[inline(always)]
+    pub fn prefetch_first(&self, data: bool) {
+        self.on_the_way(data).prefetch_first();
+    }
+
     /// The same for its loss processes.
     #[inline(always)]
     pub fn prefetch_losses(&self) {
         prefetch(&self.losses);
-    }
-
-    /// The same for the first of those packets. It waits for [`Flow::prefetch_pipe`].
-    #[inline(always)]
-    pub fn prefetch_first(&self, data: bool) {
-        self.on_the_way(data).prefetch_first();
     }
 
     /// The same for the state that data need at the receiver, or acknowledgements at the sender.
@@ -289,15 +289,14 @@ impl Flow {
         prefetch(self.on_the_way(data));
     }
 
-    /// The same for the packets that reach that end next, and for the places of those that answer them. It waits for
-    /// the state.
+    /// The same for the packets that reach that end next, and for the places of their answers, once the state has come.
     #[inline(always)]
     pub fn prefetch_packets(&self, data: bool) {
         self.on_the_way(data).prefetch_first();
         self.on_the_way(!data).prefetch_end();
     }
 
-    /// The same for the places of what answers such packets, and for what that may carry. It waits for the state.
+    /// The same for the places of the answers to such packets, and for what those may carry, once the state has come.
     #[inline(always)]
     pub fn prefetch_answers(&self, data: bool) {
         self.on_the_way(!data).prefetch_end();
@@ -306,7 +305,7 @@ impl Flow {
         }
     }
 
-    /// The same for what acknowledgements carry besides the usual. It waits for the state and the packets.
+    /// The same for what acknowledgements carry besides the usual, once the state and the packets have come.
     #[inline(always)]
     pub fn prefetch_extras(&self, data: bool) {
         if data {
