@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::Thread;
 
 /// How often a thread looks for what comes next before it sleeps, some 0.2 ms in all: waking it takes about as long
@@ -17,12 +17,9 @@ pub trait Pieces: Send + Sync {
 
 /// Work that several threads share.
 struct Job<P> {
-    pieces: Arc<P>,
+    pieces: P,
     number: usize,
     taken: AtomicUsize,
-    done: AtomicUsize,
-    /// Who waits for the end.
-    owner: Thread,
 }
 
 /// A job of any kind.
@@ -38,43 +35,58 @@ impl<P: Pieces> Shared for Job<P> {
             if number >= self.number {
                 return;
             }
-            let _end = End(self);
             self.pieces.piece(number);
         }
     }
 }
 
-/// Counts a piece when it ends, even by a panic, so that nobody waits for it for ever.
-struct End<'a, P>(&'a Job<P>);
+/// A job that a thread is asked to help with, if it comes before the owner has it back.
+struct Call {
+    job: Weak<dyn Shared>,
+    owner: Thread,
+}
 
-impl<P> Drop for End<'_, P> {
+/// A job in the hands of a thread that helps.
+struct Help {
+    // fields are dropped in this order: whoever is woken finds the job given back, even after a panic
+    job: Arc<dyn Shared>,
+    _wakes: Wakes,
+}
+
+/// Wakes a thread when it is dropped.
+struct Wakes(Thread);
+
+impl Drop for Wakes {
     fn drop(&mut self) {
-        // what the piece has done is seen by whoever sees the last count
-        if self.0.done.fetch_add(1, Ordering::AcqRel) + 1 == self.0.number {
-            self.0.owner.unpark();
-        }
+        self.0.unpark();
     }
 }
 
 /// The threads of a process, each by what leads to it. A forked child has none of its parent's.
 struct Crew {
     process: u32,
-    threads: Vec<Sender<Arc<dyn Shared>>>,
+    threads: Vec<Sender<Call>>,
 }
 
 static CREW: Mutex<Crew> = Mutex::new(Crew { process: 0, threads: Vec::new() });
 
-/// Does all pieces, in this thread and in up to `helpers` others. Returns when all are done.
-pub fn share<P: Pieces + 'static>(pieces: &Arc<P>, number: usize, helpers: usize) {
-    let (taken, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let job = Arc::new(Job { pieces: pieces.clone(), number, taken, done, owner: std::thread::current() });
+/// Does all pieces, in this thread and in up to `helpers` others. Returns them when all are done.
+///
+/// Then no other thread has a part of them any more, or is about to drop one. Pieces have objects of Python: a thread
+/// that drops such an object without the GIL takes a lock of pyo3, and if the process forks at that moment, the child
+/// waits for this lock for ever.
+pub fn share<P: Pieces + 'static>(pieces: P, number: usize, helpers: usize) -> P {
+    let mut job = Arc::new(Job { pieces, number, taken: AtomicUsize::new(0) });
     call(&job, helpers.min(number.saturating_sub(1)));
     job.labour();
-    let is_done = || job.done.load(Ordering::Acquire) == number;
-    if !looked_out(is_done) {
-        while !is_done() {
-            std::thread::park();
+    // every piece is done once the last thread that helps has given the job back
+    loop {
+        looked_out(|| Arc::strong_count(&job) == 1);
+        match Arc::try_unwrap(job) {
+            Ok(job) => return job.pieces,
+            Err(held) => job = held,
         }
+        std::thread::park();
     }
 }
 
@@ -104,19 +116,21 @@ fn call<P: Pieces + 'static>(job: &Arc<Job<P>>, helpers: usize) {
         threads.push(sender);
     }
     for thread in threads.iter().take(helpers) {
-        let _ = thread.send(job.clone()); // a thread that is gone does nothing; the others do its part
+        let call = Call { job: Arc::downgrade(job) as Weak<dyn Shared>, owner: std::thread::current() };
+        let _ = thread.send(call); // a thread that is gone does nothing; the others do its part
     }
 }
 
 /// What a thread of the crew does, until the process ends.
-fn serve(jobs: &Receiver<Arc<dyn Shared>>) {
+fn serve(calls: &Receiver<Call>) {
     loop {
         let mut next = None;
         looked_out(|| {
-            next = jobs.try_recv().ok();
+            next = calls.try_recv().ok();
             next.is_some()
         });
-        let Some(job) = next.or_else(|| jobs.recv().ok()) else { return };
-        job.labour();
+        let Some(call) = next.or_else(|| calls.recv().ok()) else { return };
+        let Some(job) = call.job.upgrade() else { continue };
+        Help { job, _wakes: Wakes(call.owner) }.job.labour();
     }
 }

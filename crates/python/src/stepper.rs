@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What belongs to a run that pauses.
 struct State {
@@ -297,15 +297,15 @@ pub fn advance_all<'py>(
     for stepper in &steppers {
         stepper.get().state()?.run()?;
     }
-    let flight = Arc::new(Flight {
+    let number = steppers.len();
+    let flight = Flight {
         outcomes: steppers.iter().map(|_| Mutex::new(None)).collect(),
         goes_on: AtomicBool::new(true),
         steppers,
         to_ns,
         flows,
-    });
-    py.detach(|| share(&flight, flight.steppers.len(), threads.saturating_sub(1)));
-    let Flight { outcomes, steppers, .. } = &*flight;
+    };
+    let Flight { outcomes, steppers, .. } = py.detach(|| share(flight, number, threads.saturating_sub(1)));
     let mut states = steppers.iter().map(|stepper| stepper.get().state()).collect::<PyResult<Vec<_>>>()?;
     // a run that ends early interrupts the others: what ended it comes before their interruptions
     let pending = states.iter_mut().fold(None, |first: Option<PyErr>, state| {
@@ -316,7 +316,7 @@ pub fn advance_all<'py>(
         return Err(interrupt);
     }
     let outcomes =
-        outcomes.iter().map(|outcome| outcome.lock().unwrap_or_else(PoisonError::into_inner).take());
+        outcomes.into_iter().map(|outcome| outcome.into_inner().unwrap_or_else(PoisonError::into_inner));
     let (mut rows, mut errors) = (Vec::with_capacity(COLUMNS * 8 * states.len()), Vec::new());
     for outcome in outcomes {
         let failed = || PyRuntimeError::new_err("the core failed; its message is above");
