@@ -19,6 +19,10 @@ pub struct Turns {
     new: List,
     old: List,
     listed: usize,
+    /// The turn of the last old queue has ended early (see [`Turns::pay`]).
+    early: bool,
+    /// The old queue before that one.
+    before_last: usize,
 }
 
 /// What is known of a queue.
@@ -70,7 +74,15 @@ impl Turns {
     /// So many queues, none of them listed; the quantum is in bytes, above 0.
     pub fn new(queues: usize, quantum: i64) -> Self {
         let slot = Slot { credit: 0, listed: false, after: NONE };
-        Turns { quantum, slots: vec![slot; queues], new: List::EMPTY, old: List::EMPTY, listed: 0 }
+        Turns {
+            quantum,
+            slots: vec![slot; queues],
+            new: List::EMPTY,
+            old: List::EMPTY,
+            listed: 0,
+            early: false,
+            before_last: NONE,
+        }
     }
 
     /// A packet has joined this queue; if the queue is not listed, it joins the new ones.
@@ -84,7 +96,7 @@ impl Turns {
     /// The same, but it joins the old ones.
     pub fn join_old(&mut self, index: usize) {
         if self.list(index) {
-            self.old.push(index, &mut self.slots);
+            self.push_old(index);
         }
     }
 
@@ -99,7 +111,7 @@ impl Turns {
         true
     }
 
-    /// The listed queues.
+    /// The listed queues, in no particular order.
     pub fn listed(&self) -> impl Iterator<Item = usize> + '_ {
         self.new.iter(&self.slots).chain(self.old.iter(&self.slots))
     }
@@ -112,30 +124,83 @@ impl Turns {
     /// The queue whose turn it is.
     #[inline]
     pub fn next(&mut self) -> Option<usize> {
-        loop {
-            let list = if self.new.first == NONE { &mut self.old } else { &mut self.new };
-            let index = list.first;
-            let slot = self.slots.get_mut(index)?;
+        while let Some(slot) = self.slots.get_mut(self.new.first) {
             if slot.credit > 0 {
-                return Some(index);
+                return Some(self.new.first);
             }
             slot.credit += self.quantum;
-            list.pop(&self.slots);
+            if let Some(index) = self.new.pop(&self.slots) {
+                self.push_old(index);
+            }
+        }
+        while self.slots.get(self.old.first)?.credit <= 0 {
+            self.end_turn();
+        }
+        self.early = false;
+        Some(self.old.first)
+    }
+
+    /// The queue whose turn it is has sent this many bytes.
+    ///
+    /// The turn of an old queue without credit ends when the next packet is asked for, but here it ends now: the wire is
+    /// free only later, and by then the next queue is known. Whatever joins the old queues until then joins them before
+    /// this one, which is the order that the rules give.
+    #[inline]
+    pub fn pay(&mut self, index: usize, bytes: u32) {
+        let slot = &mut self.slots[index];
+        slot.credit -= i64::from(bytes);
+        if slot.credit <= 0 && index == self.old.first {
+            self.end_turn();
+            self.early = true;
+        }
+    }
+
+    /// The first of the old queues goes to their end, with a quantum more.
+    #[inline]
+    fn end_turn(&mut self) {
+        self.before_last = self.old.last;
+        if let Some(index) = self.old.pop(&self.slots) {
+            self.slots[index].credit += self.quantum;
+            if self.before_last == index {
+                self.before_last = NONE;
+            }
             self.old.push(index, &mut self.slots);
         }
     }
 
-    /// The queue whose turn it is has sent this many bytes.
+    /// A queue joins the old ones: at their end, or before the last one if its turn has ended early.
     #[inline]
-    pub fn pay(&mut self, index: usize, bytes: u32) {
-        self.slots[index].credit -= i64::from(bytes);
+    fn push_old(&mut self, index: usize) {
+        if !self.early {
+            return self.old.push(index, &mut self.slots);
+        }
+        self.slots[index].after = self.old.last;
+        match self.slots.get_mut(self.before_last) {
+            Some(before) => before.after = index,
+            None => self.old.first = index,
+        }
+        self.before_last = index;
+    }
+
+    /// Undoes the early end of a turn.
+    fn undo_early(&mut self) {
+        if !core::mem::take(&mut self.early) {
+            return;
+        }
+        let index = self.old.last;
+        self.slots[index].credit -= self.quantum;
+        if let Some(before) = self.slots.get_mut(self.before_last) {
+            before.after = NONE;
+            self.slots[index].after = self.old.first;
+            self.old = List { first: index, last: self.before_last };
+        }
     }
 
     /// The queue whose turn it is has nothing to send.
     pub fn pass(&mut self) {
         // RFC 8290, section 4: otherwise a queue that empties between two packets would always be new
         if let Some(index) = self.new.pop(&self.slots) {
-            self.old.push(index, &mut self.slots);
+            self.push_old(index);
         } else {
             self.leave();
         }
@@ -143,6 +208,7 @@ impl Turns {
 
     /// The first of the old queues leaves the list.
     pub fn leave(&mut self) {
+        self.undo_early();
         if let Some(index) = self.old.pop(&self.slots) {
             self.slots[index].listed = false;
             self.listed -= 1;
@@ -150,7 +216,8 @@ impl Turns {
     }
 
     /// The first of the old queues.
-    pub fn first_old(&self) -> Option<usize> {
+    pub fn first_old(&mut self) -> Option<usize> {
+        self.undo_early();
         (self.old.first != NONE).then_some(self.old.first)
     }
 }
@@ -159,7 +226,7 @@ impl Turns {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::VecDeque;
+    use std::collections::{BTreeSet, VecDeque};
 
     /// The rules of the head of this file, with two lists of indices.
     #[derive(Default)]
@@ -234,8 +301,8 @@ mod tests {
                         }
                     }
                 }
-                let listed: Vec<_> = model.new.iter().chain(&model.old).copied().collect();
-                prop_assert_eq!(turns.listed().collect::<Vec<_>>(), listed);
+                let listed: BTreeSet<_> = model.new.iter().chain(&model.old).copied().collect();
+                prop_assert_eq!(turns.listed().collect::<BTreeSet<_>>(), listed);
                 prop_assert_eq!(turns.len(), model.new.len() + model.old.len());
                 prop_assert_eq!(turns.first_old(), model.old.front().copied());
             }
