@@ -97,6 +97,7 @@ impl Law {
     /// Whether it is time to drop the head of the queue (`ok_to_drop` of the RFC's `dodequeue`); `None` if there is none.
     /// Notes in `memory` since when packets have waited too long.
     /// `elsewhere`: bytes that count as waiting behind it, but in other queues.
+    #[inline(always)]
     fn ok_to_drop<P: Packet>(
         &self,
         memory: &mut Memory,
@@ -126,17 +127,19 @@ impl Law {
         now: Time,
         out: &mut dyn Sink<P>,
     ) -> Option<P> {
-        let waited = queue.first().map(|(since, _)| now.since(since));
-        if !memory.dropping && waited.is_some_and(|waited| waited < self.target) {
-            memory.above_until = None; // the usual case, by itself
-        } else if let Some((since, marked)) = self.drop_late(memory, queue, context, now, out) {
-            out.waited(now.since(since));
-            return Some(marked);
+        let late = self.ok_to_drop(memory, queue, context, now) == Some(true);
+        if late && (!memory.dropping || now >= memory.next_drop) {
+            if let Some((since, marked)) = self.drop_late(memory, queue, context, now, out) {
+                out.waited(now.since(since));
+                return Some(marked);
+            }
+        } else {
+            memory.dropping &= late;
         }
         queue.serve(now, out)
     }
 
-    /// Drops those at the head that it is time to drop. Returns one that was marked instead.
+    /// Drops those at the head that it is time to drop; there is one. Returns one that was marked instead.
     #[inline(never)]
     fn drop_late<P: Packet>(
         &self,
@@ -146,9 +149,7 @@ impl Law {
         now: Time,
         out: &mut dyn Sink<P>,
     ) -> Option<(Time, P)> {
-        let late = self.ok_to_drop(memory, queue, context, now);
         if memory.dropping {
-            memory.dropping = late == Some(true);
             while memory.dropping && now >= memory.next_drop {
                 memory.count += 1;
                 let (since, packet) = queue.pop()?;
@@ -161,19 +162,19 @@ impl Law {
                     memory.next_drop = self.after(memory.next_drop, memory.count);
                 }
             }
-        } else if late == Some(true) {
-            memory.dropping = true;
-            let grown = memory.count - memory.last_count;
-            let recent = now.since(memory.next_drop).as_ns() < MEMORY.saturating_mul(self.interval.as_ns());
-            memory.count = if grown > 1 && recent { grown } else { 1 };
-            memory.last_count = memory.count;
-            memory.next_drop = self.after(now, memory.count);
-            let (since, packet) = queue.pop()?;
-            if let Some(marked) = signal(packet, self.ecn, DropReason::Delay, out) {
-                return Some((since, marked));
-            }
-            memory.dropping = self.ok_to_drop(memory, queue, context, now).is_some();
+            return None;
         }
+        memory.dropping = true;
+        let grown = memory.count - memory.last_count;
+        let recent = now.since(memory.next_drop).as_ns() < MEMORY.saturating_mul(self.interval.as_ns());
+        memory.count = if grown > 1 && recent { grown } else { 1 };
+        memory.last_count = memory.count;
+        memory.next_drop = self.after(now, memory.count);
+        let (since, packet) = queue.pop()?;
+        if let Some(marked) = signal(packet, self.ecn, DropReason::Delay, out) {
+            return Some((since, marked));
+        }
+        memory.dropping = self.ok_to_drop(memory, queue, context, now).is_some();
         None
     }
 }
