@@ -241,20 +241,24 @@ impl<P: Packet> DualPi2<P> {
         self.draws.unit() < probability
     }
 
-    /// Takes the packet whose turn it is, and what its queue's weight makes of the credit.
-    fn choose(&mut self) -> Option<(Side, Time, P, i64)> {
+    /// Whose turn it is, if a packet waits, and whether packets wait in both queues.
+    fn turn(&self) -> (Side, bool) {
         let both = self.low.len() > 0 && self.classic.len() > 0;
         let low = self.low.len() > 0 && (!both || self.credit <= 0);
-        let (side, queue) = if low { (Side::Low, &mut self.low) } else { (Side::Classic, &mut self.classic) };
-        let (since, packet) = queue.pop()?;
-        let weight = if low { self.weights.1 } else { -self.weights.0 };
-        let change = if both { weight * i64::from(packet.bytes()) } else { 0 };
-        Some((side, since, packet, change))
+        (if low { Side::Low } else { Side::Classic }, both)
     }
 
-    /// Whether a packet that is about to leave has to carry a signal: if so, whether a mark will do, and why.
-    fn verdict(&mut self, side: Side, span: Interval) -> Option<(bool, DropReason)> {
-        let few = self.bytes() < FEW_PACKETS * u64::from(self.max_packet);
+    fn queue(&mut self, side: Side) -> &mut Fifo<P> {
+        match side {
+            Side::Low => &mut self.low,
+            Side::Classic => &mut self.classic,
+        }
+    }
+
+    /// Whether the first packet of a queue, of so many bytes, has to carry a signal when it leaves after this wait: if so,
+    /// whether a mark will do, and why.
+    fn verdict(&mut self, side: Side, bytes: u32, span: Interval) -> Option<(bool, DropReason)> {
+        let few = self.bytes() - u64::from(bytes) < FEW_PACKETS * u64::from(self.max_packet);
         let coupled = coupled(if few { 0.0 } else { self.probability }, self.k);
         let overload = coupled.overload && self.drops_on_overload;
         if (overload || side == Side::Classic) && self.strikes(coupled.classic) {
@@ -263,7 +267,7 @@ impl<P: Packet> DualPi2<P> {
         if side == Side::Classic {
             return None;
         }
-        let native = if self.low.len() >= self.least_queue { self.native.probability(span) } else { 0.0 };
+        let native = if self.low.len() > self.least_queue { self.native.probability(span) } else { 0.0 };
         let reason = if native > coupled.low { DropReason::Delay } else { DropReason::Early };
         self.strikes(native.max(coupled.low)).then_some((true, reason))
     }
@@ -298,15 +302,21 @@ impl<P: Packet> Element<P> for DualPi2<P> {
 
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         loop {
-            let (side, since, mut packet, change) = self.choose()?;
-            let span = now.since(since);
-            if let Some((ecn, reason)) = self.verdict(side, span) {
+            let (side, both) = self.turn();
+            let (since, packet) = self.queue(side).first()?;
+            let (span, bytes) = (now.since(since), packet.bytes());
+            let signals = self.verdict(side, bytes, span);
+            let mut packet = self.queue(side).pop()?.1;
+            if let Some((ecn, reason)) = signals {
                 match signal(packet, ecn, reason, out) {
                     Some(marked) => packet = marked,
                     None => continue,
                 }
             }
-            self.credit += change;
+            if both {
+                let weight = if side == Side::Low { self.weights.1 } else { -self.weights.0 };
+                self.credit += weight * i64::from(bytes);
+            }
             out.waited(span);
             if side == Side::Low {
                 out.waited_low(span);
