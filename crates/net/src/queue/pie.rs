@@ -102,8 +102,8 @@ pub(super) struct Law {
 pub(super) struct Memory {
     /// The drop probability.
     pub probability: f64,
-    delay_s: f64,
-    old_delay_s: f64,
+    delay: Interval,
+    old_delay: Interval,
     burst: Interval,
     /// Sum of the probabilities since the last drop.
     accumulated: f64,
@@ -157,16 +157,16 @@ impl Law {
     /// The state of a queue before its first packet.
     pub(super) const fn memory(&self) -> Memory {
         let burst = self.max_burst;
-        Memory { probability: 0.0, delay_s: 0.0, old_delay_s: 0.0, burst, accumulated: 0.0 }
+        Memory { probability: 0.0, delay: Interval::ZERO, old_delay: Interval::ZERO, burst, accumulated: 0.0 }
     }
 
-    fn is_calm(&self, delay_s: f64) -> bool {
-        delay_s < 0.5 * self.target_s
+    fn is_calm(&self, delay: Interval) -> bool {
+        delay.as_secs_f64() < 0.5 * self.target_s
     }
 
     fn drops(&self, m: &mut Memory, waiting: u64, draws: &mut Stream) -> bool {
         let few = waiting <= FEW_PACKETS;
-        if m.burst > Interval::ZERO || few || (self.is_calm(m.old_delay_s) && m.probability < 0.2) {
+        if m.burst > Interval::ZERO || few || (self.is_calm(m.old_delay) && m.probability < 0.2) {
             return false;
         }
         if self.derandomize {
@@ -183,6 +183,7 @@ impl Law {
     }
 
     /// A packet arrives where so many wait, and there is room for it. Returns it unless it is dropped.
+    #[inline(always)]
     pub(super) fn admit<P: Packet>(
         &self,
         m: &mut Memory,
@@ -205,31 +206,34 @@ impl Law {
 
     /// A packet has left after this wait, and so many are behind it.
     pub(super) fn left(m: &mut Memory, waited: Interval, behind: u64) {
-        m.delay_s = if behind == 0 { 0.0 } else { waited.as_secs_f64() };
+        m.delay = if behind == 0 { Interval::ZERO } else { waited };
     }
 
     /// Whether [`Law::control`] changes nothing more, if the queue is empty, until a packet joins it.
     pub(super) fn is_at_rest(&self, m: &Memory) -> bool {
-        m.probability == 0.0 && m.delay_s == 0.0 && m.old_delay_s == 0.0 && m.burst == self.max_burst
+        m.probability == 0.0
+            && m.delay == Interval::ZERO
+            && m.old_delay == Interval::ZERO
+            && m.burst == self.max_burst
     }
 
     /// Changes the probability; called at each multiple of `update`.
     pub(super) fn control(&self, m: &mut Memory) {
-        let (delay_s, p) = (m.delay_s, m.probability);
-        let mut step = self.alpha * (delay_s - self.target_s) + self.beta * (delay_s - m.old_delay_s);
+        let (delay_s, old_delay_s, p) = (m.delay.as_secs_f64(), m.old_delay.as_secs_f64(), m.probability);
+        let mut step = self.alpha * (delay_s - self.target_s) + self.beta * (delay_s - old_delay_s);
         step *= scale(p);
         if p >= 0.1 {
             step = step.min(GREATEST_STEP);
         }
         m.probability = (p + step).clamp(0.0, 1.0);
-        if delay_s == 0.0 && m.old_delay_s == 0.0 {
+        if delay_s == 0.0 && old_delay_s == 0.0 {
             m.probability *= DECAY;
         }
         m.burst = m.burst.saturating_sub(self.update);
-        if m.probability == 0.0 && self.is_calm(delay_s) && self.is_calm(m.old_delay_s) {
+        if m.probability == 0.0 && self.is_calm(m.delay) && self.is_calm(m.old_delay) {
             m.burst = self.max_burst;
         }
-        m.old_delay_s = delay_s;
+        m.old_delay = m.delay;
     }
 }
 
@@ -293,10 +297,11 @@ mod tests {
         ) {
             let (update, max_burst) = (Interval::from_ns(update_ns), Interval::from_ns(burst_ns));
             let law = Law { target_s, update, max_burst, alpha, beta, ecn: None, derandomize: true };
-            let mut m = Memory { probability, delay_s: 0.0, old_delay_s: 0.5, burst: Interval::ZERO, accumulated: 0.0 };
+            let (delay, old_delay, burst) = (Interval::ZERO, Interval::from_millis(500), Interval::ZERO);
+            let mut m = Memory { probability, delay, old_delay, burst, accumulated: 0.0 };
             let rounds = (0..50_000).take_while(|_| { law.control(&mut m); !law.is_at_rest(&m) }).count();
             proptest::prop_assert!(rounds < 50_000, "{rounds} rounds");
-            let late = Memory { old_delay_s: 0.5, ..m };
+            let late = Memory { old_delay: Interval::from_millis(500), ..m };
             proptest::prop_assert!(!law.is_at_rest(&late));
             law.control(&mut m);
             proptest::prop_assert!(law.is_at_rest(&m));
