@@ -425,7 +425,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn room(&mut self) -> Box<Extra> {
         let mut extra = self.spare.pop().unwrap_or_default();
-        *extra = Extra::default();
+        extra.clear();
         extra
     }
 

@@ -91,6 +91,22 @@ pub struct Extra {
     pub division: Option<Division>,
 }
 
+impl Extra {
+    /// Makes it equal to the default. A packet mostly carries one thing, and to write all of them anew costs more than to
+    /// look what there is.
+    #[inline]
+    pub fn clear(&mut self) {
+        let Extra { sack, explicit, trail, report, message, accurate_ecn, division } = self;
+        if !sack.is_empty() {
+            *sack = SackBlocks::default();
+        }
+        (*explicit, *trail, *accurate_ecn, *division) = (None, Trail::default(), None, None);
+        if report.is_some() || message.is_some() {
+            (*report, *message) = (None, None);
+        }
+    }
+}
+
 /// A simulated TCP packet. Sequence numbers count segments, not bytes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SimPacket {
@@ -198,10 +214,27 @@ impl Packet for SimPacket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explicit::Load;
+    use crate::message::Address;
 
     #[test]
     fn a_packet_without_options_stays_small() {
         assert!(size_of::<SimPacket>() <= 40, "{}", size_of::<SimPacket>());
+    }
+
+    #[test]
+    fn what_a_packet_carried_is_gone_once_it_is_cleared() {
+        let mut extra = Extra {
+            explicit: Some(Explicit::Vcp(Load::High)),
+            trail: Trail { ttl: 3, last_router: Some(Address(1)) },
+            report: Some(Box::new(Report::Arrived(2))),
+            accurate_ecn: Some(AccurateEcn::default()),
+            division: Some(Division::default()),
+            ..Extra::default()
+        };
+        extra.sack.push(1, 2);
+        extra.clear();
+        assert_eq!(extra, Extra::default());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Phase, Sender};
 use crate::cc::CongestionControl;
 use longfat_units::Time;
-use longfat_wire::{Extra, SimPacket};
+use longfat_wire::{Extra, SimPacket, Trail};
 
 impl Sender {
     /// What routers wrote, echoed by an acknowledgement; `advances` says whether of new data.
@@ -36,8 +36,14 @@ impl Sender {
         }
         let window = self.window.cwnd.min(self.receiver_window as f64);
         let mut extra = self.spare.pop().unwrap_or_default();
-        *extra = Extra::default();
-        extra.explicit = self.controller.explicit(window * self.packet_bytes(), self.rtt.srtt());
+        // data carry a header and its trail only; to write everything anew costs twice as much
+        extra.trail = Trail::default();
+        debug_assert_eq!(
+            Extra { explicit: None, ..(*extra).clone() },
+            Extra::default(),
+            "only data carried it"
+        );
+        self.controller.write_explicit(&mut extra.explicit, window * self.packet_bytes(), self.rtt.srtt());
         packet.extra = Some(extra);
     }
 
