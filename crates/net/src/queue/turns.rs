@@ -16,8 +16,8 @@ const NONE: usize = usize::MAX;
 pub struct Turns {
     quantum: i64,
     slots: Vec<Slot>,
-    new: List,
-    old: List,
+    new: Ring,
+    old: Ring,
     listed: usize,
     /// The turn of the last old queue has ended early (see [`Turns::pay`]).
     early: bool,
@@ -30,43 +30,52 @@ pub struct Turns {
 struct Slot {
     credit: i64,
     listed: bool,
-    /// The queue behind it in its list.
+    /// The queue behind it in its ring.
     after: usize,
 }
 
-/// The ends of a list.
+/// Queues in a ring: the first one is behind the last one.
 #[derive(Clone, Copy, Debug)]
-struct List {
+struct Ring {
     first: usize,
     last: usize,
 }
 
-impl List {
-    const EMPTY: List = List { first: NONE, last: NONE };
+impl Ring {
+    const EMPTY: Ring = Ring { first: NONE, last: NONE };
 
     #[inline]
     fn push(&mut self, index: usize, slots: &mut [Slot]) {
-        slots[index].after = NONE;
-        match slots.get_mut(self.last) {
-            Some(last) => last.after = index,
-            None => self.first = index,
-        }
+        self.insert(index, self.last, slots);
         self.last = index;
     }
 
+    /// Puts a queue behind this one, which is in the ring if any is.
     #[inline]
-    fn pop(&mut self, slots: &[Slot]) -> Option<usize> {
+    fn insert(&mut self, index: usize, before: usize, slots: &mut [Slot]) {
+        match slots.get_mut(before) {
+            Some(slot) => slots[index].after = core::mem::replace(&mut slot.after, index),
+            None => (slots[index].after, self.first) = (index, index),
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self, slots: &mut [Slot]) -> Option<usize> {
         let index = self.first;
-        self.first = slots.get(index)?.after;
-        if self.first == NONE {
-            self.last = NONE;
+        let after = slots.get(index)?.after;
+        if index == self.last {
+            *self = Ring::EMPTY;
+        } else {
+            self.first = after;
+            slots[self.last].after = after;
         }
         Some(index)
     }
 
     fn iter(self, slots: &[Slot]) -> impl Iterator<Item = usize> + '_ {
         let some = |index: usize| (index != NONE).then_some(index);
-        core::iter::successors(some(self.first), move |&index| some(slots[index].after))
+        let next = move |&index: &usize| some(slots[index].after).filter(|_| index != self.last);
+        core::iter::successors(some(self.first), next)
     }
 }
 
@@ -77,8 +86,8 @@ impl Turns {
         Turns {
             quantum,
             slots: vec![slot; queues],
-            new: List::EMPTY,
-            old: List::EMPTY,
+            new: Ring::EMPTY,
+            old: Ring::EMPTY,
             listed: 0,
             early: false,
             before_last: NONE,
@@ -129,7 +138,7 @@ impl Turns {
                 return Some(self.new.first);
             }
             slot.credit += self.quantum;
-            if let Some(index) = self.new.pop(&self.slots) {
+            if let Some(index) = self.new.pop(&mut self.slots) {
                 self.push_old(index);
             }
         }
@@ -155,16 +164,13 @@ impl Turns {
         }
     }
 
-    /// The first of the old queues goes to their end, with a quantum more.
+    /// The first of the old queues becomes the last one, with a quantum more.
     #[inline]
     fn end_turn(&mut self) {
-        self.before_last = self.old.last;
-        if let Some(index) = self.old.pop(&self.slots) {
-            self.slots[index].credit += self.quantum;
-            if self.before_last == index {
-                self.before_last = NONE;
-            }
-            self.old.push(index, &mut self.slots);
+        if let Some(slot) = self.slots.get_mut(self.old.first) {
+            slot.credit += self.quantum;
+            self.before_last = self.old.last;
+            self.old = Ring { first: slot.after, last: self.old.first };
         }
     }
 
@@ -174,32 +180,25 @@ impl Turns {
         if !self.early {
             return self.old.push(index, &mut self.slots);
         }
-        self.slots[index].after = self.old.last;
-        match self.slots.get_mut(self.before_last) {
-            Some(before) => before.after = index,
-            None => self.old.first = index,
+        self.old.insert(index, self.before_last, &mut self.slots);
+        if self.before_last == self.old.last {
+            self.old.first = index;
         }
         self.before_last = index;
     }
 
     /// Undoes the early end of a turn.
     fn undo_early(&mut self) {
-        if !core::mem::take(&mut self.early) {
-            return;
-        }
-        let index = self.old.last;
-        self.slots[index].credit -= self.quantum;
-        if let Some(before) = self.slots.get_mut(self.before_last) {
-            before.after = NONE;
-            self.slots[index].after = self.old.first;
-            self.old = List { first: index, last: self.before_last };
+        if core::mem::take(&mut self.early) {
+            self.old = Ring { first: self.old.last, last: self.before_last };
+            self.slots[self.old.first].credit -= self.quantum;
         }
     }
 
     /// The queue whose turn it is has nothing to send.
     pub fn pass(&mut self) {
         // RFC 8290, section 4: otherwise a queue that empties between two packets would always be new
-        if let Some(index) = self.new.pop(&self.slots) {
+        if let Some(index) = self.new.pop(&mut self.slots) {
             self.push_old(index);
         } else {
             self.leave();
@@ -209,7 +208,7 @@ impl Turns {
     /// The first of the old queues leaves the list.
     pub fn leave(&mut self) {
         self.undo_early();
-        if let Some(index) = self.old.pop(&self.slots) {
+        if let Some(index) = self.old.pop(&mut self.slots) {
             self.slots[index].listed = false;
             self.listed -= 1;
         }
