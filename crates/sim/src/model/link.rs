@@ -104,7 +104,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 behind: disturbances.map(|law| Box::new(Disturbed::new(*law))),
                 held_until: Time::ZERO,
                 served: Interval::ZERO,
-                bits: (0.0, 0.0),
+                bytes_before: 0,
                 withheld: false,
                 occupancy: Occupancy::default(),
                 sojourn: measured.then(Sojourn::default),
@@ -339,7 +339,9 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 self.counters.busy = elements.served.saturating_sub(elements.busy_until.since(now));
                 // the rest of the last packet's transmission
                 let rest = self.capacity.bits(now, elements.busy_until.max(now));
-                self.counters.bits_out = (elements.bits.1 - rest).max(elements.bits.0);
+                let [all, before] =
+                    [self.counters.bytes_out, elements.bytes_before].map(|bytes| 8.0 * bytes as f64);
+                self.counters.bits_out = (all - rest).max(before);
                 (elements.occupancy, self.counters)
             }
         }

@@ -21,8 +21,8 @@ pub(super) struct Elements<P> {
     pub(super) held_until: Time,
     /// Transmission time of everything served so far, until `busy_until`.
     pub(super) served: Interval,
-    /// Bits of everything served before the wire was last free, and including what is on it.
-    pub(super) bits: (f64, f64),
+    /// Bytes of everything served before the wire was last free.
+    pub(super) bytes_before: u64,
     /// The queue holds packets but gave none when asked: the link does not ask again before an arrival or a
     /// timer.
     pub(super) withheld: bool,
@@ -246,13 +246,12 @@ impl<P: Packet> Elements<P> {
         waited_low: Option<Interval>,
         counters: &mut LinkCounters,
     ) {
-        counters.packets_out += 1;
-        counters.bytes_out += u64::from(bytes);
         let start = self.busy_until.max(now);
         if start == now {
-            self.bits.0 = self.bits.1;
+            self.bytes_before = counters.bytes_out;
         }
-        self.bits.1 += 8.0 * f64::from(bytes);
+        counters.packets_out += 1;
+        counters.bytes_out += u64::from(bytes);
         self.busy_until = self.wire.send(start, bytes);
         self.served = self.served + self.busy_until.since(start);
         if let (Some(sojourn), Some(span)) = (&mut self.sojourn, waited) {

@@ -80,13 +80,13 @@ impl<P: Packet, E: Element<P> + ?Sized> Lane<'_, P, E> {
         free.min(*self.timer_at)
     }
 
-    /// Handles what happens by itself up to `until`, included. Returns the number of events.
+    /// Handles what happens by itself up to `until`, included, which is not [`Time::NEVER`]. Returns the number of events.
     #[inline(always)]
     pub fn advance(&mut self, until: Time, exit: &mut impl Exit<P>) -> u64 {
         let mut events = 0;
         loop {
             let now = self.wake();
-            if now > until || now == Time::NEVER {
+            if now > until {
                 return events;
             }
             if *self.timer_at <= now {
