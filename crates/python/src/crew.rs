@@ -1,5 +1,6 @@
 //! Threads that stay, for work that is too short to start threads for.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
@@ -11,7 +12,7 @@ const LOOKS: usize = 10_000;
 
 /// Pieces of work, by number. Each is done once, by one of several threads.
 pub trait Pieces: Send + Sync {
-    /// Does this piece.
+    /// Does this piece. What it leaves undone by a panic is its own to tell.
     fn piece(&self, number: usize);
 }
 
@@ -35,7 +36,8 @@ impl<P: Pieces> Shared for Job<P> {
             if number >= self.number {
                 return;
             }
-            self.pieces.piece(number);
+            // the other pieces are done nevertheless, and the owner gets all of them back
+            let _ = catch_unwind(AssertUnwindSafe(|| self.pieces.piece(number)));
         }
     }
 }
@@ -48,7 +50,7 @@ struct Call {
 
 /// A job in the hands of a thread that helps.
 struct Help {
-    // fields are dropped in this order: whoever is woken finds the job given back, even after a panic
+    // fields are dropped in this order: whoever is woken finds the job given back
     job: Arc<dyn Shared>,
     _wakes: Wakes,
 }
@@ -131,6 +133,7 @@ fn serve(calls: &Receiver<Call>) {
         });
         let Some(call) = next.or_else(|| calls.recv().ok()) else { return };
         let Some(job) = call.job.upgrade() else { continue };
-        Help { job, _wakes: Wakes(call.owner) }.job.labour();
+        let help = Help { job, _wakes: Wakes(call.owner) };
+        help.job.labour();
     }
 }

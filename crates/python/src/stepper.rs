@@ -1,7 +1,7 @@
 //! A run that pauses, as an object of Python; and many of them that go on together.
 
 use crate::crew::{Pieces, share};
-use crate::watch::Watch;
+use crate::watch::{CORE_FAILED, Watch};
 use crate::{Built, algorithm, build, raise, to_result};
 use longfat_sim::{FlowSample, LinkSample, Rates, RunError, Sample, Stepped};
 use longfat_transport::{Steer, Watched};
@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// What belongs to a run that pauses.
 struct State {
@@ -70,8 +70,11 @@ pub struct Stepper(Mutex<State>);
 impl Stepper {
     /// The state, if no other thread has it: waiting for that thread with the GIL could take forever.
     fn state(&self) -> PyResult<MutexGuard<'_, State>> {
-        self.0.try_lock().map_err(|_| {
-            PyRuntimeError::new_err("another thread steps this simulation; wait until its step has ended")
+        self.0.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => {
+                PyRuntimeError::new_err("another thread steps this simulation; wait until its step has ended")
+            }
+            TryLockError::Poisoned(_) => PyRuntimeError::new_err(CORE_FAILED),
         })
     }
 
@@ -319,7 +322,7 @@ pub fn advance_all<'py>(
         outcomes.into_iter().map(|outcome| outcome.into_inner().unwrap_or_else(PoisonError::into_inner));
     let (mut rows, mut errors) = (Vec::with_capacity(COLUMNS * 8 * states.len()), Vec::new());
     for outcome in outcomes {
-        let failed = || PyRuntimeError::new_err("the core failed; its message is above");
+        let failed = || PyRuntimeError::new_err(CORE_FAILED);
         match outcome.ok_or_else(failed)? {
             Ok(row) => rows.extend(row.iter().flat_map(|value| value.to_le_bytes())),
             Err(error) => errors.push(error),

@@ -11,6 +11,9 @@ use std::time::Instant;
 /// Signals are looked for this often (chosen here: nobody notices a fiftieth of a second).
 const EVERY: Duration = Duration::from_millis(20);
 
+/// What Python is told after a panic.
+pub const CORE_FAILED: &str = "the core failed; its message is above";
+
 /// Ends a run at a signal, or when it takes more memory than it may.
 pub struct Watch {
     #[expect(clippy::disallowed_types, reason = "how often signals are looked for changes no result")]
@@ -74,7 +77,7 @@ pub fn aside<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send 
             Ok(value) => return Ok(value),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("the core failed; its message is above"));
+                return Err(PyRuntimeError::new_err(CORE_FAILED));
             }
         }
     }
