@@ -303,7 +303,7 @@ mod tests {
                 let listed: BTreeSet<_> = model.new.iter().chain(&model.old).copied().collect();
                 prop_assert_eq!(turns.listed().collect::<BTreeSet<_>>(), listed);
                 prop_assert_eq!(turns.len(), model.new.len() + model.old.len());
-                prop_assert_eq!(turns.first_old(), model.old.front().copied());
+                prop_assert_eq!(turns.clone().first_old(), model.old.front().copied()); // it undoes an early end
             }
         }
     }

@@ -39,6 +39,26 @@ fn a_sparse_flow_does_not_wait_behind_a_full_one() {
 }
 
 #[test]
+fn a_queue_without_credit_goes_behind_those_that_become_old_before_the_next_packet() {
+    // RFC 8290, section 4.2: a turn ends when the next packet is asked for
+    let mut queue = fq_codel(100, &[("quantum", &1500.0)]).queue;
+    let mut tally = crate::source::Tally::default();
+    let mut give = |queue: &mut FqCoDel<SimPacket>, flow: u32| {
+        (0..3).for_each(|seq| queue.arrive(Time::ZERO, data(flow, seq, 1500), &mut tally));
+    };
+    (1..=2).for_each(|flow| give(&mut queue, flow));
+    let sent = |queue: &mut FqCoDel<SimPacket>, packets: usize| {
+        let sent = (0..packets)
+            .map(|_| queue.next(Time::ZERO, &mut crate::source::Tally::default()).unwrap().flow.0);
+        sent.collect::<Vec<_>>()
+    };
+    assert_eq!(sent(&mut queue, 3), [1, 2, 1]);
+    give(&mut queue, 3);
+    // the third flow's queue is new, then old; only now the first one's turn ends, and it goes behind the third one
+    assert_eq!(sent(&mut queue, 4), [3, 2, 3, 1]);
+}
+
+#[test]
 fn an_overflow_takes_half_of_the_longest_queue_from_its_head_but_at_most_a_batch() {
     let mut queue = fq_codel(400, &[]).queue;
     let mut tally = crate::source::Tally::default();
