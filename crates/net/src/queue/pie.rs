@@ -104,6 +104,8 @@ pub(super) struct Memory {
     pub probability: f64,
     delay: Interval,
     old_delay: Interval,
+    /// Whether the old delay is less than half of the target.
+    calm: bool,
     burst: Interval,
     /// Sum of the probabilities since the last drop.
     accumulated: f64,
@@ -157,16 +159,13 @@ impl Law {
     /// The state of a queue before its first packet.
     pub(super) const fn memory(&self) -> Memory {
         let burst = self.max_burst;
-        Memory { probability: 0.0, delay: Interval::ZERO, old_delay: Interval::ZERO, burst, accumulated: 0.0 }
-    }
-
-    fn is_calm(&self, delay: Interval) -> bool {
-        delay.as_secs_f64() < 0.5 * self.target_s
+        let delay = Interval::ZERO;
+        Memory { probability: 0.0, delay, old_delay: delay, calm: true, burst, accumulated: 0.0 }
     }
 
     fn drops(&self, m: &mut Memory, waiting: u64, draws: &mut Stream) -> bool {
         let few = waiting <= FEW_PACKETS;
-        if m.burst > Interval::ZERO || few || (self.is_calm(m.old_delay) && m.probability < 0.2) {
+        if m.burst > Interval::ZERO || few || (m.calm && m.probability < 0.2) {
             return false;
         }
         if self.derandomize {
@@ -230,10 +229,11 @@ impl Law {
             m.probability *= DECAY;
         }
         m.burst = m.burst.saturating_sub(self.update);
-        if m.probability == 0.0 && self.is_calm(m.delay) && self.is_calm(m.old_delay) {
+        let calm = delay_s < 0.5 * self.target_s;
+        if m.probability == 0.0 && calm && m.calm {
             m.burst = self.max_burst;
         }
-        m.old_delay = m.delay;
+        (m.old_delay, m.calm) = (m.delay, calm);
     }
 }
 
@@ -298,10 +298,10 @@ mod tests {
             let (update, max_burst) = (Interval::from_ns(update_ns), Interval::from_ns(burst_ns));
             let law = Law { target_s, update, max_burst, alpha, beta, ecn: None, derandomize: true };
             let (delay, old_delay, burst) = (Interval::ZERO, Interval::from_millis(500), Interval::ZERO);
-            let mut m = Memory { probability, delay, old_delay, burst, accumulated: 0.0 };
+            let mut m = Memory { probability, delay, old_delay, calm: false, burst, accumulated: 0.0 };
             let rounds = (0..50_000).take_while(|_| { law.control(&mut m); !law.is_at_rest(&m) }).count();
             proptest::prop_assert!(rounds < 50_000, "{rounds} rounds");
-            let late = Memory { old_delay: Interval::from_millis(500), ..m };
+            let late = Memory { old_delay: Interval::from_millis(500), calm: false, ..m };
             proptest::prop_assert!(!law.is_at_rest(&late));
             law.control(&mut m);
             proptest::prop_assert!(law.is_at_rest(&m));
