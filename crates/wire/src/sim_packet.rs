@@ -215,7 +215,7 @@ impl Packet for SimPacket {
 mod tests {
     use super::*;
     use crate::explicit::Load;
-    use crate::message::Address;
+    use crate::message::{Address, Content};
 
     #[test]
     fn a_packet_without_options_stays_small() {
@@ -225,14 +225,14 @@ mod tests {
     #[test]
     fn what_a_packet_carried_is_gone_once_it_is_cleared() {
         let mut extra = Extra {
+            sack: SackBlocks { blocks: [(1, 2); 3], len: 3 },
             explicit: Some(Explicit::Vcp(Load::High)),
             trail: Trail { ttl: 3, last_router: Some(Address(1)) },
             report: Some(Box::new(Report::Arrived(2))),
+            message: Some(Box::new(Message { from: Address(1), to: Address(2), content: Content::Stop })),
             accurate_ecn: Some(AccurateEcn::default()),
             division: Some(Division::default()),
-            ..Extra::default()
         };
-        extra.sack.push(1, 2);
         extra.clear();
         assert_eq!(extra, Extra::default());
     }

@@ -92,7 +92,7 @@ impl Controller {
     /// Writes [`CongestionControl::explicit`] to its place. Each arm writes by itself: a header that the arms returned
     /// together would be copied byte by byte, as the bytes of one header are gaps in another.
     #[inline]
-    pub fn write_explicit(&self, place: &mut Option<Explicit>, cwnd_bytes: f64, srtt: Interval) {
+    pub(crate) fn write_explicit(&self, place: &mut Option<Explicit>, cwnd_bytes: f64, srtt: Interval) {
         each!(self, c => *place = c.explicit(cwnd_bytes, srtt));
     }
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod ages;
+mod explicit;
 mod growth;
 mod host;
 mod marks;

@@ -83,6 +83,7 @@ impl<P: Packet, E: Element<P> + ?Sized> Lane<'_, P, E> {
     /// Handles what happens by itself up to `until`, included, which is not [`Time::NEVER`]. Returns the number of events.
     #[inline(always)]
     pub fn advance(&mut self, until: Time, exit: &mut impl Exit<P>) -> u64 {
+        debug_assert!(until != Time::NEVER, "the loop would not end");
         let mut events = 0;
         loop {
             let now = self.wake();
