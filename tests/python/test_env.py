@@ -191,8 +191,10 @@ def test_a_forked_process_steps_its_environments_too() -> None:
 
 
 def forks(number: int) -> list[int]:
-    """Forks between steps, on one processor, where threads often end late. Returns how the children ended, up to the
-    first that failed."""
+    """Forks between steps, on one processor, where threads often end late.
+
+    Returns how the children ended, up to the first that failed.
+    """
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     env = VectorEnv({**DUMBBELL, "duration": "1000 s"}, ORCA, 6, threads=2)
     env.reset(seed=1)
