@@ -1,24 +1,16 @@
 //! Explicit congestion headers on data packets.
 
-use crate::path::{QUICK_ACKS, at_ms, config};
+use crate::path::{RECEIVER, at_ms, config};
 use longfat_transport::cc::find;
-use longfat_transport::{Receiver, ReceiverConfig, Sender};
-use longfat_units::{Interval, Time};
-use longfat_wire::{Address, FlowId, Packet, SimPacket, Trail};
+use longfat_transport::{Receiver, Sender};
+use longfat_units::Time;
+use longfat_wire::{Address, Packet, SimPacket, Trail};
 
 #[test]
 fn what_routers_wrote_beside_a_header_does_not_travel_again_with_a_later_packet() {
     let mut sender =
         Sender::new(config(), find("xcp").expect("registered").instance(&[]).expect("no parameters"));
-    let mut receiver = Receiver::new(ReceiverConfig {
-        flow: FlowId(0),
-        delayed_ack: None,
-        quick_acks: QUICK_ACKS,
-        sack: true,
-        sack_compression: Interval::ZERO,
-        timestamps: true,
-        uncounted_hops: 0,
-    });
+    let mut receiver = Receiver::new(RECEIVER);
     let mut sent = Vec::new();
     sender.start(Time::ZERO, &mut |packet| sent.push(packet));
     let mut trails = Vec::new();

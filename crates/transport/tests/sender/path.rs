@@ -58,6 +58,17 @@ pub fn config() -> SenderConfig {
     }
 }
 
+/// A receiver that acknowledges each segment.
+pub const RECEIVER: ReceiverConfig = ReceiverConfig {
+    flow: FlowId(0),
+    delayed_ack: None,
+    quick_acks: QUICK_ACKS,
+    sack: true,
+    sack_compression: Interval::ZERO,
+    timestamps: true,
+    uncounted_hops: 0,
+};
+
 /// One in congestion avoidance from its first segment on, with this window.
 pub fn steady(window: f64) -> SenderConfig {
     SenderConfig { initial_window: window, initial_ssthresh: window, ..config() }
@@ -120,12 +131,9 @@ impl Path {
     pub fn new(config: SenderConfig, controller: Controller) -> Self {
         let receiver = ReceiverConfig {
             flow: config.flow,
-            delayed_ack: None,
-            quick_acks: QUICK_ACKS,
             sack: config.loss_detection.has_sack(),
-            sack_compression: Interval::ZERO,
             timestamps: config.timestamps,
-            uncounted_hops: 0,
+            ..RECEIVER
         };
         let feedback = config.feedback;
         let mut sender = Sender::new(config, controller);
@@ -150,15 +158,7 @@ impl Path {
 
     /// Acknowledgements of every second segment.
     pub fn delayed_acks(mut self, wait: Interval) -> Self {
-        let receiver = Receiver::new(ReceiverConfig {
-            flow: FlowId(0),
-            delayed_ack: Some(wait),
-            quick_acks: QUICK_ACKS,
-            sack: true,
-            sack_compression: Interval::ZERO,
-            timestamps: true,
-            uncounted_hops: 0,
-        });
+        let receiver = Receiver::new(ReceiverConfig { delayed_ack: Some(wait), ..RECEIVER });
         self.receiving = Echoing::new(receiver, None).telling(self.feedback, HEADER);
         self
     }

@@ -1,13 +1,13 @@
 //! Quick-Start (RFC 4782) at both ends. The path represents routers: it decrements the QS TTL or does not,
 //! and lowers rates.
 
-use crate::path::{Path, QUICK_ACKS, RTT_MS, at_ms, config, ms, standard};
+use crate::path::{Path, RECEIVER, RTT_MS, at_ms, config, ms, standard};
 use longfat_transport::cc::LossDetection;
 use longfat_transport::{
     Happened, QuickStartRequest, Receiver, ReceiverConfig, Recovery, Sender, SenderConfig,
 };
 use longfat_units::{Interval, Time};
-use longfat_wire::{Explicit, FlowId, Function, Kind, Packet, QuickStart, RateCode, SimPacket};
+use longfat_wire::{Explicit, Function, Kind, Packet, QuickStart, RateCode, SimPacket};
 
 const NONCE: u32 = 0x0fed_cba9;
 
@@ -37,15 +37,7 @@ fn open_through(
 ) -> (Sender, Vec<SimPacket>) {
     let mut sender = Sender::new(asking(), standard());
     sender.keep_log();
-    let receiver = ReceiverConfig {
-        flow: FlowId(0),
-        delayed_ack: None,
-        quick_acks: QUICK_ACKS,
-        sack: true,
-        sack_compression: Interval::ZERO,
-        timestamps: true,
-        uncounted_hops,
-    };
+    let receiver = ReceiverConfig { uncounted_hops, ..RECEIVER };
     let mut sent = Vec::new();
     sender.start(Time::ZERO, &mut |p| sent.push(p));
     let mut syn = sent.pop().expect("a connection request");
