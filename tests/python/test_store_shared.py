@@ -3,12 +3,14 @@
 import fcntl
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -258,3 +260,63 @@ def test_a_draft_that_somebody_writes_is_left_alone(tmp_path: Path) -> None:
             (second / "summary.json").write_text("second")
         assert first.exists()
     assert (tmp_path / "summary.json").read_text() == "first"
+
+
+FILES = ["provenance.json", "summary.json"]
+
+
+def replaced(out: Path, text: str) -> None:
+    with output.folder(out) as draft:
+        for name in FILES:
+            (draft / name).write_text(text)
+
+
+def ends_before(line: int, out: Path) -> bool:
+    """Replaces a folder, and interrupts that before its `line`th line; returns whether there is one."""
+    left = line
+
+    def count(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal left
+        left -= event == "line" and frame.f_code.co_filename != __file__
+        if left == 0:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return count
+
+    try:
+        sys.settrace(count)
+        replaced(out, "new")
+    except (
+        KeyboardInterrupt,
+        OSError,
+    ):  # Python's rmtree may close a descriptor twice when it is interrupted
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+@pytest.mark.parametrize("before", ["", "old"])
+def test_an_interruption_before_any_line_leaves_what_was_there_or_a_whole_folder(
+    before: str, tmp_path: Path
+) -> None:
+    base = tmp_path / "base"
+    base.mkdir()
+    out = base / "some" / "out"
+    line, interrupted = 0, True
+    while interrupted:
+        shutil.rmtree(base / "some", ignore_errors=True)
+        if before:
+            replaced(out, before)
+        line += 1
+        interrupted = ends_before(line, out)
+        held = {path.name: path.read_text() for path in base.rglob("*") if path.is_file()}
+        listed = held.pop(sums.SUMS_FILE, "")
+        if not held:
+            assert (before, list(base.iterdir())) == ("", []), line
+            continue
+        assert held in (dict.fromkeys(FILES, text) for text in ("new", before)), line
+        assert [name for _, name in sums.pairs(listed)] == FILES
+        assert all(value == sums.of_file(str(out / name)) for value, name in sums.pairs(listed)), line
+        assert {path.name for path in base.rglob("*")} == {"some", "out", sums.SUMS_FILE, *FILES}, line
+    assert line > 100

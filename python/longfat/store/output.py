@@ -8,7 +8,7 @@ import json
 import os
 import platform
 import shutil
-import tempfile
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -103,7 +103,8 @@ def folder(
         InputError: `path` cannot be written or holds something else; raised before the block begins.
     """
     made = [parent for parent in (path, *path.parents) if not parent.exists()]
-    draft: Path | None = None
+    # named before it is made: whenever an interruption comes, it is known what to remove
+    draft = path / f"{_prefix()}{uuid.uuid4().hex}"
     held: int | None = None
     try:
         try:
@@ -112,7 +113,7 @@ def folder(
             refuse_foreign(path, own, marks)
             path.mkdir(parents=True, exist_ok=True)
             with _alone(path):
-                draft = Path(tempfile.mkdtemp(prefix=_prefix(), dir=path))
+                draft.mkdir(mode=0o700)
                 held = _locked(draft)
         except OSError as error:
             raise InputError(
@@ -123,10 +124,9 @@ def folder(
         _exchange(draft, path, own)
         shutil.rmtree(draft, ignore_errors=True)
     except BaseException:
-        if draft is not None:
-            shutil.rmtree(draft, ignore_errors=True)
-        with suppress(OSError):
-            for parent in made:
+        shutil.rmtree(draft, ignore_errors=True)
+        for parent in made:
+            with suppress(OSError):
                 parent.rmdir()
         raise
     finally:
@@ -204,17 +204,18 @@ def _exchange(draft: Path, path: Path, own: frozenset[str]) -> None:
     old = [path / name for name in sorted(own | REPORT_FILES) if (path / name).exists()]
     moves = [(listed, path / SUMS_FILE), *((file, earlier / file.name) for file in old)]
     moves += [(earlier, draft / REPLACED), *((file, path / file.name) for file in new)]
-    done: list[tuple[Path, Path]] = []
+    begun: list[tuple[Path, Path]] = []
     try:
         for source, target in moves:
+            begun.append((source, target))
             os.replace(source, target)
-            done.append((source, target))
             if source == listed:
                 whole.synchronize(path)
         whole.synchronize(path)
     except BaseException:
-        for source, target in reversed(done):
-            os.replace(target, source)
+        for source, target in reversed(begun):
+            if not source.exists():  # the interruption may have come before the last move or behind it
+                os.replace(target, source)
         if (earlier / SUMS_FILE).exists():
             os.replace(earlier / SUMS_FILE, path / SUMS_FILE)
         raise
