@@ -449,3 +449,15 @@ def test_a_server_that_is_killed_is_followed_by_another_one() -> None:
     os.kill(server, signal.SIGKILL)
     os.waitid(os.P_PID, server, os.WEXITED | os.WNOWAIT)
     assert dict(map_unordered(square, range(4), 2)) == {0: 0, 1: 1, 2: 4, 3: 9}
+
+
+def test_a_command_that_is_killed_while_it_starts_a_worker_leaves_no_traceback() -> None:
+    code = (
+        "import multiprocessing.popen_forkserver as starting, os, signal\n"
+        "from longfat.runs.pool import map_unordered\n"
+        "starting.open = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "list(map_unordered(abs, range(4), 2))\n"
+    )
+    # the pipe ends when the server and its workers have ended, too
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (-signal.SIGKILL, "")

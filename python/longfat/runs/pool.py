@@ -56,7 +56,7 @@ SERVER_S, SERVER_REST_S = 5.0, 0.02
 FILES_OF_WORKER, OTHER_FILES = 4, 64
 """The files that a worker keeps open in this process, and those that it may have open beside them."""
 DESCRIPTORS = "/proc/self/fd"
-PRELOADED: dict[str, None] = {}
+PRELOADED: dict[str, None] = {"longfat.runs.orphan": None}
 """Modules that the server imports once, from which workers are forked."""
 
 
