@@ -34,7 +34,7 @@ CORE = {
     "plan": "plans as JSON: no panic, and both drivers give the same bytes",
     "packet": "bytes off a wire: no panic, and a changed packet keeps length, ports and checksums",
     "queue": "queues under any parameters and arrivals: every packet comes out once or is dropped once",
-    "capacity": "traces, steps and sines: transmissions end in order, and as the capacity allows",
+    "capacity": "traces, steps and sines: transmissions end in order, and carry no more than the capacity",
     "capture": "captures: each gives its connections, or an error of one line; no panic",
     "ebpf": "objects with a kernel's eBPF congestion control: refused or ended with one line, no panic",
 }

@@ -5,7 +5,7 @@
 //! | `plan` | JSON | no panic; both drivers give the same bytes |
 //! | `packet` | bytes off a wire | no panic; a changed packet keeps its length, ports and right checksums |
 //! | `queue` | a discipline, its parameters, packets and times | what goes in comes out once, or is dropped once |
-//! | `capacity` | a trace's times, steps or a sine, and packets | transmissions end in order, and as the capacity allows |
+//! | `capacity` | a trace's times, steps or a sine, and packets | transmissions end in order, and carry no more than the capacity |
 //! | `capture` | a pcapng or pcap file | no panic; its connections add up, or it is refused |
 //! | `ebpf` | an object with eBPF programs | it is refused, or runs and ends, with one line |
 

@@ -286,11 +286,8 @@ def ends_before(line: int, out: Path) -> bool:
     try:
         sys.settrace(count)
         replaced(out, "new")
-    except (
-        KeyboardInterrupt,
-        OSError,
-    ):  # Python's rmtree may close a descriptor twice when it is interrupted
-        return True
+    except (KeyboardInterrupt, OSError):
+        return True  # an OSError, too: when it is interrupted, Python's rmtree may close a descriptor twice
     finally:
         sys.settrace(None)
     return False

@@ -1,4 +1,4 @@
-"""Lets a worker end without a word if its command was killed while it started it.
+"""Lets a worker end silently if the command that was starting it has been killed.
 
 Only the server that forks workers imports this, before it forks.
 """
