@@ -161,26 +161,33 @@ impl Transmitter {
     }
 
     /// A packet's first bit is due now, after the packet before it. Returns when its last bit is on the wire.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, now: Time, bytes: u32) -> Time {
-        let Capacity::Constant(rate) = &self.capacity else {
-            let (from, until) = self.last_step;
-            let end = now + self.last_size.transmission;
-            // at `until` itself the next step holds, even for what takes no time
-            if self.last_size.bytes == bytes && from <= now && now < until && end <= until {
-                return end;
-            }
-            for series in &self.series {
-                if let Some(transmission) = series.transmission(now, bytes) {
-                    return now.later_by(transmission);
-                }
-            }
-            return self.send_at_varying_rate(now, bytes);
-        };
-        now + self.last_size.transmission(*rate, bytes)
+        match &self.capacity {
+            Capacity::Constant(rate) => now + self.last_size.transmission(*rate, bytes),
+            _ => self.send_at_varying_rate(now, bytes),
+        }
     }
 
+    /// The same at a rate that varies, where most packets take as long as the last one, or as a series says.
+    #[inline(never)]
     fn send_at_varying_rate(&mut self, now: Time, bytes: u32) -> Time {
+        let (from, until) = self.last_step;
+        let end = now + self.last_size.transmission;
+        // at `until` itself the next step holds, even for what takes no time
+        if self.last_size.bytes == bytes && from <= now && now < until && end <= until {
+            return end;
+        }
+        for series in &self.series {
+            if let Some(transmission) = series.transmission(now, bytes) {
+                return now.later_by(transmission);
+            }
+        }
+        self.find_end(now, bytes)
+    }
+
+    /// When its last bit is on the wire. Remembers what the next packet may use.
+    fn find_end(&mut self, now: Time, bytes: u32) -> Time {
         match &self.capacity {
             Capacity::Constant(rate) => now + rate.transmission(bytes),
             Capacity::Sine(sine) => match sine.series(now, bytes) {
