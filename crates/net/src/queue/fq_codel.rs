@@ -87,14 +87,15 @@ struct Slot<P> {
 
 /// An FQ-CoDel queue.
 #[derive(Clone, Debug)]
+#[repr(C)] // `packets` and `bytes` apart: if both are read at once just after each was written, the processor waits
 pub struct FqCoDel<P> {
+    packets: u64,
     limit: Limit,
     law: Law,
     batch: u64,
     bins: Bins,
     slots: Vec<Slot<P>>,
     turns: Turns,
-    packets: u64,
     bytes: u64,
     max_packet: u32,
 }
@@ -163,6 +164,7 @@ impl<P: Packet> Element<P> for FqCoDel<P> {
         }
     }
 
+    #[inline(always)]
     fn next(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<P> {
         loop {
             let index = self.turns.next()?;

@@ -131,8 +131,20 @@ impl Turns {
     }
 
     /// The queue whose turn it is.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self) -> Option<usize> {
+        let is_new = self.new.first != NONE;
+        let first = if is_new { self.new.first } else { self.old.first };
+        if self.slots.get(first)?.credit > 0 {
+            self.early &= is_new;
+            return Some(first);
+        }
+        self.next_with_credit()
+    }
+
+    /// The same where the first queue has no credit.
+    #[inline(never)]
+    fn next_with_credit(&mut self) -> Option<usize> {
         while let Some(slot) = self.slots.get_mut(self.new.first) {
             if slot.credit > 0 {
                 return Some(self.new.first);
