@@ -2,7 +2,8 @@
 
 use longfat_units::Time;
 
-/// Packets under way, each with the time of its arrival; arrival times never decrease.
+/// Packets under way, each with the time of its arrival; arrival times never decrease. The first ones may have arrived
+/// already, and keep their places until they are [discarded](Pipe::discard_before).
 ///
 /// A ring whose size is a power of two. Callers read a packet in the ring and then discard it, which avoids a
 /// move.
@@ -47,7 +48,7 @@ impl<P: Default> Pipe<P> {
             self.grow();
         }
         let slot = self.slot(self.len);
-        if self.len == 0 {
+        if self.head == Time::NEVER {
             self.head = at;
         }
         self.len += 1;
@@ -94,6 +95,12 @@ impl<P: Default> Pipe<P> {
         self.prefetch(0);
     }
 
+    /// The same behind the first `n`.
+    #[inline(always)]
+    pub fn prefetch_after(&self, n: usize) {
+        self.prefetch(n);
+    }
+
     /// The same for the places of the packets that enter next.
     #[inline(always)]
     pub fn prefetch_end(&self) {
@@ -127,8 +134,14 @@ impl<P: Default> Pipe<P> {
     /// The packets under way in order, each with the time of its arrival, in two stretches.
     #[inline(always)]
     pub fn stretches(&mut self) -> [&mut [(Time, P)]; 2] {
-        let begin = self.slot(0);
-        let (len, slots) = (self.len, self.slots.len());
+        self.stretches_after(0)
+    }
+
+    /// The same without the first `n`.
+    #[inline(always)]
+    pub fn stretches_after(&mut self, n: usize) -> [&mut [(Time, P)]; 2] {
+        let begin = self.slot(n);
+        let (len, slots) = (self.len - n.min(self.len), self.slots.len());
         let (before, after) = self.slots.split_at_mut(begin.min(slots));
         let near = len.min(after.len());
         let far = (len - near).min(before.len());
@@ -138,15 +151,34 @@ impl<P: Default> Pipe<P> {
     /// Discards the first `n` packets without reading them.
     #[inline(always)]
     pub fn discard(&mut self, n: usize) {
+        self.discard_before(n, 0);
+    }
+
+    /// The same, but the `stay` packets behind them, which have arrived, keep their places. Until they are discarded,
+    /// [`Pipe::head`] is when the packet behind them arrives; [`Pipe::stretches_after`] can leave them out.
+    #[inline(always)]
+    pub fn discard_before(&mut self, n: usize, stay: usize) {
         if n < self.len {
             self.first = self.first.wrapping_add(n);
             self.len -= n;
-            self.head = self.slots.get(self.slot(0)).map_or(Time::NEVER, |&(at, _)| at);
         } else {
             self.first = 0; // the slots that were used last, and are in the cache
             self.len = 0;
-            self.head = Time::NEVER;
         }
+        let next = if stay < self.len { self.slots.get(self.slot(stay)) } else { None };
+        self.head = next.map_or(Time::NEVER, |&(at, _)| at);
+    }
+
+    /// Takes those of the first `n` packets away at whose places, counted from the first, `keep` returns false.
+    pub fn retain_first(&mut self, n: usize, keep: impl Fn(usize) -> bool) {
+        let mut free = n; // what is kept moves up to this place
+        for place in (0..n).rev().filter(|&place| keep(place)) {
+            free -= 1;
+            let (from, to) = (self.slot(place), self.slot(free));
+            self.slots.swap(from, to);
+        }
+        self.first = self.first.wrapping_add(free);
+        self.len -= free;
     }
 
     /// The last `n` packets that have entered, in order.
@@ -155,7 +187,7 @@ impl<P: Default> Pipe<P> {
             .filter_map(|i| self.slots.get(self.slot(i)).map(|(_, packet)| packet))
     }
 
-    /// How many packets arrive before `until`.
+    /// How many packets arrive before `until`, or have arrived.
     pub fn due(&self, until: Time) -> usize {
         let (mut due, mut most) = (0, self.len);
         while due < most {
@@ -166,12 +198,12 @@ impl<P: Default> Pipe<P> {
         due
     }
 
-    /// How many packets are under way.
+    /// How many packets are in their places.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing is under way.
+    /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -206,6 +238,39 @@ mod tests {
                 let until = Time::from_ns(i / 2);
                 proptest::prop_assert_eq!(pipe.due(until), model.iter().filter(|&&at| Time::from_ns(at) < until).count());
                 proptest::prop_assert_eq!((pipe.len(), pipe.is_empty()), (model.len(), model.is_empty()));
+            }
+        }
+
+        #[test]
+        fn packets_that_have_arrived_keep_their_places_until_they_are_discarded(
+            steps in proptest::collection::vec((0usize..6, 0usize..6), 1..200),
+        ) {
+            let (mut pipe, mut model, mut arrived, mut at) = (Pipe::default(), VecDeque::new(), 0, 0u64);
+            for (entering, leaving) in steps {
+                for _ in 0..entering {
+                    pipe.push(Time::from_ns(at), at);
+                    model.push_back(at);
+                    at += 1;
+                }
+                let head = model.get(arrived).map_or(Time::NEVER, |&at| Time::from_ns(at));
+                proptest::prop_assert_eq!(pipe.head(), head);
+                let arrived_before = arrived;
+                pipe.retain_first(arrived_before, |place| place % 3 != 1);
+                let mut place = 0;
+                model.retain(|_| {
+                    place += 1;
+                    place > arrived_before || (place - 1) % 3 != 1
+                });
+                arrived -= (arrived + 1) / 3;
+                let gone = leaving.min(model.len());
+                model.drain(..gone);
+                arrived = (arrived + entering / 2).saturating_sub(gone).min(model.len());
+                pipe.discard_before(gone, arrived);
+                let behind = || model.iter().skip(arrived).map(|&at| (Time::from_ns(at), at));
+                proptest::prop_assert_eq!(pipe.head(), behind().next().map_or(Time::NEVER, |(at, _)| at));
+                let [near, far] = pipe.stretches_after(arrived);
+                proptest::prop_assert!(near.iter().chain(far.iter()).copied().eq(behind()));
+                proptest::prop_assert!(pipe.iter().map(|&(_, at)| at).eq(model.iter().copied()));
             }
         }
     }
