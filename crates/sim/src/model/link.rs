@@ -4,6 +4,7 @@ mod arithmetic;
 mod counters;
 mod elements;
 mod lane;
+mod line;
 
 use crate::plan::{CheckedLink, LinkParts};
 pub(crate) use arithmetic::each_arithmetic;
@@ -11,12 +12,13 @@ pub use arithmetic::{Arithmetic, Departures};
 pub use counters::{Crossed, LinkCounters};
 use elements::{Actions, Clock, Elements, Installed};
 pub use lane::{Exit, Lane, Use};
+use line::Line;
 use longfat_net::DropReason;
 use longfat_net::disturbance::{Disturbed, Fate};
 use longfat_net::queue::{Limit, Red};
 use longfat_net::{
     Address, Capacity, ConstantFifo, Credit, ListedFifo, LossModel, Occupancy, Pipe, Sojourn, TickingFifo,
-    Transmitter, into_type,
+    into_type,
 };
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Ecn, FlowId, Packet, SimPacket};
@@ -28,6 +30,16 @@ enum Service<P> {
     Arithmetic(Arithmetic),
     /// Any queue: the link asks for the next packet when it is free, or for several at a tick of its clock.
     Elements(Box<Elements<P>>),
+}
+
+impl<P> Service<P> {
+    /// The wire, unless departures are arithmetic.
+    const fn line(&self) -> Option<&Line> {
+        match self {
+            Service::Arithmetic(_) => None,
+            Service::Elements(elements) => Some(&elements.line),
+        }
+    }
 }
 
 /// A shared link.
@@ -93,22 +105,16 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         let elements = |element, capacity: &Capacity| {
             Service::Elements(Box::new(Elements {
                 chain: vec![Installed { element, timer_at: Time::NEVER }],
-                wire: Transmitter::new(capacity.clone()),
+                line: Line::new(capacity.clone(), measured),
                 clock: ticks.map(|ticks| Clock {
                     ticks,
                     credit: Credit::new(capacity.clone()),
                     begun: None,
                     next: Time::NEVER,
                 }),
-                busy_until: Time::ZERO,
                 behind: disturbances.map(|law| Box::new(Disturbed::new(*law))),
                 held_until: Time::ZERO,
-                served: Interval::ZERO,
-                bytes_before: 0,
                 withheld: false,
-                occupancy: Occupancy::default(),
-                sojourn: measured.then(Sojourn::default),
-                low_latency: None,
             }))
         };
         let service = match ticks {
@@ -170,7 +176,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         }
         let Service::Elements(elements) = &mut self.service else { return Err(RateError::Fixed) };
         self.capacity = self.capacity.changed(now, rate).ok_or(RateError::Varies)?;
-        elements.wire.change(self.capacity.clone());
+        elements.line.wire.change(self.capacity.clone());
         if let Some(clock) = &mut elements.clock {
             clock.credit.change(self.capacity.clone());
         }
@@ -189,7 +195,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// [`Link::arrive`].
     #[inline]
     pub const fn is_arithmetic(&self) -> bool {
-        !matches!(self.service, Service::Elements(_))
+        matches!(self.service, Service::Arithmetic(_))
     }
 
     /// The arithmetic queue, the counters and the propagation delay, where departures are arithmetic.
@@ -335,15 +341,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 fifo.settle_into(now, &mut self.counters);
                 (*fifo.occupancy(), self.counters)
             }),
-            Service::Elements(elements) => {
-                self.counters.busy = elements.served.saturating_sub(elements.busy_until.since(now));
-                // the rest of the last packet's transmission
-                let rest = self.capacity.bits(now, elements.busy_until.max(now));
-                let [all, before] =
-                    [self.counters.bytes_out, elements.bytes_before].map(|bytes| 8.0 * bytes as f64);
-                self.counters.bits_out = (all - rest).max(before);
-                (elements.occupancy, self.counters)
-            }
+            Service::Elements(elements) => elements.line.settle(now, &mut self.counters),
         }
     }
 
@@ -363,12 +361,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub fn restart(&mut self, now: Time) {
         match &mut self.service {
             Service::Arithmetic(queue) => each_arithmetic!(queue, fifo => fifo.restart(now)),
-            Service::Elements(elements) => {
-                elements.occupancy.restart(now);
-                for sojourn in elements.sojourn.iter_mut().chain(&mut elements.low_latency) {
-                    sojourn.restart();
-                }
-            }
+            Service::Elements(elements) => elements.line.restart(now),
         }
     }
 
@@ -382,17 +375,14 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// The same in its low-latency queue, if a packet has ever been in one.
     pub fn low_latency(&self) -> Option<&Sojourn> {
-        match &self.service {
-            Service::Arithmetic(_) => None,
-            Service::Elements(elements) => elements.low_latency.as_ref(),
-        }
+        self.service.line()?.low_latency.as_ref()
     }
 
     /// How long packets have waited since the last restart, if that is measured.
     pub fn sojourn(&self) -> Option<&Sojourn> {
         match &self.service {
             Service::Arithmetic(queue) => each_arithmetic!(queue, fifo => fifo.sojourn()),
-            Service::Elements(elements) => elements.sojourn.as_ref(),
+            _ => self.service.line()?.sojourn.as_ref(),
         }
     }
 }

@@ -2,8 +2,9 @@
 //! service at the ticks of a clock.
 
 use super::counters::{LinkCounters, Reasons};
+use super::line::Line;
 use longfat_net::disturbance::Disturbed;
-use longfat_net::{Address, Credit, DropReason, Element, Occupancy, Sink, Sojourn, Ticks, Transmitter};
+use longfat_net::{Address, Credit, DropReason, Element, Sink, Ticks};
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
 
@@ -11,26 +12,16 @@ use longfat_wire::Packet;
 pub(super) struct Elements<P> {
     /// What one element forwards arrives at the next; the last one holds the queue.
     pub(super) chain: Vec<Installed<P>>,
-    pub(super) wire: Transmitter,
+    pub(super) line: Line,
     /// The clock by which it serves the queue, if it does; otherwise packets leave one after the other.
     pub(super) clock: Option<Clock<P>>,
-    pub(super) busy_until: Time,
     /// What lies behind the wire, if that disturbs packets.
     pub(super) behind: Option<Box<Disturbed<P>>>,
     /// The end of the outage that kept the link from sending.
     pub(super) held_until: Time,
-    /// Transmission time of everything served so far, until `busy_until`.
-    pub(super) served: Interval,
-    /// Bytes of everything served before the wire was last free.
-    pub(super) bytes_before: u64,
     /// The queue holds packets but gave none when asked: the link does not ask again before an arrival or a
     /// timer.
     pub(super) withheld: bool,
-    pub(super) occupancy: Occupancy,
-    /// How long packets waited, if that is measured.
-    pub(super) sojourn: Option<Sojourn>,
-    /// How long packets waited in a low-latency queue, once there was one.
-    pub(super) low_latency: Option<Sojourn>,
 }
 
 /// Service at ticks.
@@ -124,7 +115,7 @@ impl<P: Packet> Elements<P> {
     pub(super) fn wake(&self) -> Time {
         let free = match &self.clock {
             Some(clock) => clock.next,
-            None if self.asks() => self.busy_until.max(self.held_until),
+            None if self.asks() => self.line.busy_until.max(self.held_until),
             None => Time::NEVER,
         };
         self.chain.iter().fold(free, |at, installed| at.min(installed.timer_at))
@@ -173,14 +164,14 @@ impl<P: Packet> Elements<P> {
         if let Some(mut clock) = self.clock.take() {
             self.serve_at_ticks(now, &mut clock, actions, counters, departed);
             self.clock = Some(clock);
-        } else if self.busy_until <= now
+        } else if self.line.busy_until <= now
             && !self.is_held(now)
             && let Some(packet) = self.next(now, actions, counters)
         {
-            departed.push((packet, self.busy_until));
+            departed.push((packet, self.line.busy_until));
         }
         let (packets, bytes) = self.waiting();
-        self.occupancy.set(now, packets, bytes);
+        self.line.occupancy.set(now, packets, bytes);
     }
 
     /// Whether an outage keeps the link from sending at `now`.
@@ -232,33 +223,8 @@ impl<P: Packet> Elements<P> {
         self.chain.last_mut()?.call(actions, |element, out| next = element.next(now, out));
         self.withheld = next.is_none();
         let packet = next?;
-        self.transmit(now, packet.bytes(), actions.waited.take(), actions.waited_low.take(), counters);
+        let waited = (actions.waited.take(), actions.waited_low.take());
+        self.line.transmit(now, packet.bytes(), waited, counters);
         Some(packet)
-    }
-
-    /// Puts a packet of `bytes` on the wire, which has waited for these spans, as [`Elements::next`] does.
-    #[inline(always)]
-    pub(super) fn transmit(
-        &mut self,
-        now: Time,
-        bytes: u32,
-        waited: Option<Interval>,
-        waited_low: Option<Interval>,
-        counters: &mut LinkCounters,
-    ) {
-        let start = self.busy_until.max(now);
-        if start == now {
-            self.bytes_before = counters.bytes_out;
-        }
-        counters.packets_out += 1;
-        counters.bytes_out += u64::from(bytes);
-        self.busy_until = self.wire.send(start, bytes);
-        self.served = self.served + self.busy_until.since(start);
-        if let (Some(sojourn), Some(span)) = (&mut self.sojourn, waited) {
-            sojourn.record(span);
-        }
-        if let Some(span) = waited_low {
-            self.low_latency.get_or_insert_default().record(span);
-        }
     }
 }

@@ -76,7 +76,7 @@ impl<P: Packet, E: Element<P> + ?Sized> Lane<'_, P, E> {
     #[inline(always)]
     fn wake(&self) -> Time {
         let asks = self.waiting.0 > 0 && !self.elements.withheld;
-        let free = if asks { self.elements.busy_until } else { Time::NEVER };
+        let free = if asks { self.elements.line.busy_until } else { Time::NEVER };
         free.min(*self.timer_at)
     }
 
@@ -122,10 +122,10 @@ impl<P: Packet, E: Element<P> + ?Sized> Lane<'_, P, E> {
     /// Starts the transmission that is due, if there is one, and notes how many packets then wait.
     #[inline(always)]
     fn act(&mut self, now: Time, exit: &mut impl Exit<P>) {
-        if self.elements.busy_until <= now {
+        if self.elements.line.busy_until <= now {
             self.serve(now, exit);
         }
-        self.elements.occupancy.set(now, self.waiting.0, self.waiting.1);
+        self.elements.line.occupancy.set(now, self.waiting.0, self.waiting.1);
     }
 
     /// The wire is free: takes the next packet from the queue.
@@ -133,12 +133,12 @@ impl<P: Packet, E: Element<P> + ?Sized> Lane<'_, P, E> {
     fn serve(&mut self, now: Time, exit: &mut impl Exit<P>) {
         let mut out = Out::new(exit, self.counters, self.timer_at);
         let next = self.queue.next(now, &mut out);
-        let (waited, waited_low) = (out.waited, out.waited_low);
+        let waited = (out.waited, out.waited_low);
         self.waiting = (self.queue.packets(), self.queue.bytes());
         self.elements.withheld = next.is_none();
         if let Some(packet) = next {
-            self.elements.transmit(now, packet.bytes(), waited, waited_low, self.counters);
-            exit.depart(packet, self.elements.busy_until);
+            self.elements.line.transmit(now, packet.bytes(), waited, self.counters);
+            exit.depart(packet, self.elements.line.busy_until);
         }
     }
 }

@@ -1,0 +1,80 @@
+//! The wire behind a queue that a link asks for packets, and what is measured there.
+
+use super::counters::LinkCounters;
+use longfat_net::{Capacity, Occupancy, Sojourn, Transmitter};
+use longfat_units::{Interval, Time};
+
+/// A wire, and what is measured of the queue before it.
+pub(super) struct Line {
+    pub(super) wire: Transmitter,
+    pub(super) busy_until: Time,
+    /// For how long, until `busy_until`, it has not transmitted.
+    idle: Interval,
+    /// Bytes of everything served before the wire was last free.
+    bytes_before: u64,
+    pub(super) occupancy: Occupancy,
+    /// How long packets waited, if that is measured.
+    pub(super) sojourn: Option<Sojourn>,
+    /// How long packets waited in a low-latency queue, once there was one.
+    pub(super) low_latency: Option<Sojourn>,
+}
+
+impl Line {
+    /// An idle one; with `measured`, waiting times are.
+    pub(super) fn new(capacity: Capacity, measured: bool) -> Self {
+        Line {
+            wire: Transmitter::new(capacity),
+            busy_until: Time::ZERO,
+            idle: Interval::ZERO,
+            bytes_before: 0,
+            occupancy: Occupancy::default(),
+            sojourn: measured.then(Sojourn::default),
+            low_latency: None,
+        }
+    }
+
+    /// Puts a packet of `bytes` on the wire: now, or behind those that a tick has handed out before it. It has waited
+    /// for this span, if that is known, and for that one in a low-latency queue.
+    #[inline(always)]
+    pub(super) fn transmit(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        (waited, waited_low): (Option<Interval>, Option<Interval>),
+        counters: &mut LinkCounters,
+    ) {
+        if self.busy_until <= now {
+            self.idle = self.idle + now.since(self.busy_until);
+            self.busy_until = now;
+            self.bytes_before = counters.bytes_out;
+        }
+        counters.packets_out += 1;
+        counters.bytes_out += u64::from(bytes);
+        self.busy_until = self.wire.send(self.busy_until, bytes);
+        if let (Some(sojourn), Some(span)) = (&mut self.sojourn, waited) {
+            sojourn.record(span);
+        }
+        if let Some(span) = waited_low {
+            self.low_latency.get_or_insert_default().record(span);
+        }
+    }
+
+    /// Writes what it has transmitted before `now`. Returns the length of the queue and the counters.
+    pub(super) fn settle(&self, now: Time, counters: &mut LinkCounters) -> (Occupancy, LinkCounters) {
+        let begun = self.busy_until.since(Time::ZERO).saturating_sub(self.idle);
+        counters.busy = begun.saturating_sub(self.busy_until.since(now));
+        // the rest of the last packet's transmission
+        let rest = self.wire.capacity().bits(now, self.busy_until.max(now));
+        let [all, before] = [counters.bytes_out, self.bytes_before].map(|bytes| 8.0 * bytes as f64);
+        counters.bits_out = (all - rest).max(before);
+        (self.occupancy, *counters)
+    }
+
+    /// Restarts the statistics.
+    pub(super) fn restart(&mut self, now: Time) {
+        self.occupancy.restart(now);
+        for sojourn in self.sojourn.iter_mut().chain(&mut self.low_latency) {
+            sojourn.restart();
+        }
+    }
+}
