@@ -23,6 +23,7 @@
 //! | oracle | the driver that handles one event at a time, against which tests compare the fast driver |
 //! | arithmetic | of a queue: departures are computed at arrival, without events of their own |
 //! | elements | the chain of queue and routers before a link whose departures are not arithmetic |
+//! | ticket | what stands for a packet in a queue of the fast driver, while the packet stays where it is |
 //! | summary | the numbers of the measured span; a figure is a drawing, or one in a paper |
 //! | index | the position of a flow, link or session in its list |
 //! | slot | the position of a source of events in the agenda |
@@ -62,7 +63,7 @@ impl Simulation {
     /// Runs to the end, with the driver that suits the plan. Calls `wanted` now and then and stops with
     /// [`RunError::Interrupted`] if that returns false.
     pub fn run(mut self, wanted: &mut dyn FnMut() -> bool) -> Result<Outcome, RunError> {
-        let mut drive = drive::Drive::of(&self);
+        let mut drive = drive::Drive::of(&mut self);
         let end = self.after_end();
         drive.advance(&mut self, end, wanted)?;
         Ok(self.finish(drive.events()))

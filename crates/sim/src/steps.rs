@@ -23,8 +23,8 @@ pub struct Stepped {
 
 impl Stepped {
     /// A run that has not begun.
-    pub fn new(run: Simulation) -> Self {
-        Stepped { drive: Drive::of(&run), now: Time::ZERO, done: false, run }
+    pub fn new(mut run: Simulation) -> Self {
+        Stepped { drive: Drive::of(&mut run), now: Time::ZERO, done: false, run }
     }
 
     /// The time at which the run pauses; nothing has happened at this time yet, except at the end.

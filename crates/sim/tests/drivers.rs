@@ -4,25 +4,91 @@
 use crate::common::disturbance::{disturbance, with_tick};
 use crate::common::{bulk, column, dumbbell, flow, link, onoff, run, run_by_both, short, surge, web, with};
 use longfat_net::queue::disciplines;
+use longfat_sim::Outcome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+/// Requests of 60 bytes from hosts whose own links take no time, each of which occupies the bottleneck for 480 ms.
+fn requests(kind: &str, starts_s: &[f64], duration_s: f64) -> Outcome {
+    let flows = starts_s.iter().enumerate().map(|(i, start_s)| {
+        with(flow(&i.to_string(), "sack"), json!({"access_rate_bps": 1e14, "start_s": start_s, "rtt_s": 1.0}))
+    });
+    let mut plan = dumbbell(1e3, 50, duration_s, flows.collect());
+    let queue = &mut plan["links"][0]["queue"];
+    queue["kind"] = json!(kind);
+    if kind != "droptail" {
+        (queue["target"], queue["interval"]) = (json!(5000), json!(10_000)); // nobody waits so long
+    }
+    run_by_both(&plan)
+}
+
+/// A discipline for each way of a batch over a link.
+const WAYS: [&str; 3] = ["droptail", "codel", "fq_codel"];
+
 #[test]
 fn a_sample_at_the_very_time_of_a_departure_comes_before_it() {
-    // six requests of 60 bytes at once: the transmission of the last one begins after 5 x 480 ms, when a
-    // sample is taken
-    let request = |i: u32| with(flow(&i.to_string(), "sack"), json!({"access_rate_bps": 1e14}));
-    let outcome = run_by_both(&dumbbell(1e3, 50, 5.0, (0..6).map(request).collect()));
-    let begun = column(&outcome.links, "bottleneck", "packets_out");
-    assert_eq!((begun[24], begun[25]), (5.0, 6.0));
+    for kind in WAYS {
+        // a sample is taken when the sixth transmission begins, after 5 x 480 ms, within a batch of the seventh request
+        let outcome = requests(kind, &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.35], 5.0);
+        let begun = column(&outcome.links, "bottleneck", "packets_out");
+        assert_eq!((begun[24], begun[25]), (5.0, 6.0), "{kind}");
+    }
 }
 
 #[test]
 fn a_transmission_that_begins_at_the_very_end_counts_for_both() {
-    // the sixth of the requests above
-    let request = |i: u32| with(flow(&i.to_string(), "sack"), json!({"access_rate_bps": 1e14}));
-    let outcome = run_by_both(&dumbbell(1e3, 50, 2.4, (0..6).map(request).collect()));
-    assert_eq!(outcome.summary.packets, 6);
+    for kind in WAYS {
+        assert_eq!(requests(kind, &[0.0; 6], 2.4).summary.packets, 6, "{kind}");
+    }
+}
+
+#[test]
+fn a_packet_that_comes_when_the_link_becomes_free_does_not_wait() {
+    for kind in WAYS {
+        let summary = requests(kind, &[0.0, 0.48, 0.96], 0.99).summary;
+        assert_eq!((summary.packets, summary.links[0].queue_max_packets), (3, 0), "{kind}");
+        // and the one that waited has left
+        let summary = requests(kind, &[0.0, 0.0, 0.48], 0.99).summary;
+        assert_eq!((summary.packets, summary.links[0].queue_max_packets), (3, 1), "{kind}");
+    }
+}
+
+#[test]
+fn links_without_any_delay_give_the_same_bytes_whatever_their_queue() {
+    for row in disciplines() {
+        let flows = ["a", "b"].map(|name| with(flow(name, "sack"), json!({"rtt_s": 0.0})));
+        let mut plan = dumbbell(5e6, 20, 2.0, flows.to_vec());
+        plan["links"][0]["queue"]["kind"] = json!(row.name);
+        assert!(
+            run_by_both(&plan).summary.flows.iter().all(|flow| flow.throughput_bps > 1e6),
+            "{}",
+            row.name
+        );
+    }
+}
+
+#[test]
+fn links_of_different_ways_beside_each_other_give_the_same_bytes() {
+    // of the queues, two hold tickets; one meets a flow of a longer path, one a lossy one
+    let paths: [(&[usize], &[usize]); 5] =
+        [(&[0], &[1]), (&[1], &[0]), (&[0], &[0]), (&[2, 3], &[4]), (&[5], &[4])];
+    for row in disciplines() {
+        let flows = paths.iter().enumerate().map(|(i, (forward, reverse))| {
+            let changes = json!({"forward": forward, "reverse": reverse, "rtt_s": 0.02 + 0.01 * i as f64,
+                "access_rate_bps": 3e7});
+            with(flow(&i.to_string(), "sack"), changes)
+        });
+        let mut plan = dumbbell(8e6, 20, 4.0, flows.collect());
+        let more = (2..6).map(|i| link(&format!("link {i}"), 5e6 + 1e6 * f64::from(i), 20));
+        plan["links"].as_array_mut().unwrap().extend(more);
+        for link in plan["links"].as_array_mut().unwrap().iter_mut() {
+            link["queue"]["kind"] = json!(row.name);
+            link["delay_s"] = json!(0.002);
+        }
+        plan["links"][5]["loss"] = json!({"kind": "random", "probability": 0.01});
+        let links = run_by_both(&plan).summary.links;
+        assert!(links.iter().all(|link| link.packets_in > 100), "{}: {links:?}", row.name);
+    }
 }
 
 #[test]
@@ -232,6 +298,55 @@ fn flows_that_are_too_many_for_a_cache_give_the_same_bytes_by_both_drivers() {
     }
 }
 
+#[test]
+fn tickets_of_more_flows_than_a_cache_holds_give_the_same_bytes_by_both_drivers() {
+    let cases = [(1e6, 400, 2.0), (2e8, 400, 2.0), (2e8, 30, 90.0)];
+    let kinds = ["codel", "fq_codel", "sfq", "choke", "pie", "fq_pie", "dualpi2"];
+    for (kind, (rate_bps, packets, bursts)) in
+        kinds.into_iter().flat_map(|kind| cases.map(|case| (kind, case)))
+    {
+        let flows = (0..700).map(|i| {
+            let changes = json!({"rtt_s": 0.02 + 1e-5 * f64::from(i), "access_rate_bps": 1e14,
+                "initial_window": bursts});
+            with(flow(&i.to_string(), "sack"), changes)
+        });
+        let mut plan = dumbbell(rate_bps, packets, 0.5, flows.collect());
+        for link in plan["links"].as_array_mut().unwrap().iter_mut() {
+            link["delay_s"] = json!(0.004);
+            link["queue"] = json!({"kind": kind, "limit_packets": packets});
+        }
+        let links = run_by_both(&plan).summary.links;
+        assert!(links[0].packets_dropped > 10, "{kind}: {links:?}");
+    }
+}
+
+#[test]
+fn a_flow_that_sends_many_times_the_rate_beside_another_gives_the_same_bytes() {
+    for row in disciplines() {
+        let flood = with(flow("flood", "cbr"), json!({"parameters": {"rate": 9.0}, "access_rate_bps": 1e9}));
+        let mut plan = dumbbell(4e6, 60, 3.0, vec![flood, flow("a", "sack")]);
+        plan["links"][0]["queue"]["kind"] = json!(row.name);
+        let link = run_by_both(&plan).summary.links.remove(0);
+        assert!(link.packets_dropped > 5 * link.packets_in / 10, "{}: {link:?}", row.name);
+    }
+}
+
+/// FQ-CoDel with options that make its rarer ways common.
+fn any_fair_queue() -> impl Strategy<Value = Value> {
+    let one_of = proptest::sample::select::<u64>;
+    let (flows, quantum, batch) =
+        (one_of(vec![1, 2, 3, 1024]), one_of(vec![60, 1000, 1514, 9000]), one_of(vec![1, 3, 64]));
+    let delays = proptest::sample::select(vec![(5.0, 100.0), (1.0, 8.0), (20.0, 40.0)]);
+    (flows, quantum, batch, delays, any::<bool>(), any::<bool>(), 1u64..200).prop_map(
+        |(flows, quantum, batch, (target, interval), ecn, counts_bytes, packets)| {
+            let limit =
+                if counts_bytes { ("limit_bytes", 1500 * packets) } else { ("limit_packets", packets) };
+            json!({"kind": "fq_codel", limit.0: limit.1, "flows": flows, "quantum": quantum, "batch": batch,
+                "target": target, "interval": interval, "ecn": ecn.to_string()})
+        },
+    )
+}
+
 fn any_flow() -> impl Strategy<Value = Value> {
     let default = |name: &'static str| Just((name, json!({})));
     let algorithm = prop_oneof![
@@ -329,6 +444,31 @@ proptest! {
         let mut lasting = with(bulk("bulk", users / 4), json!({"start_s": {"uniform": [0.0, 5.0]}}));
         lasting["flow"]["stop_s"] = json!(3.0);
         plan["background"] = json!([pages, files, arrivals, lasting, onoff("onoff", users / 3)]);
+        run_by_both(&plan);
+    }
+
+    #[test]
+    fn queues_that_hold_tickets_give_the_same_bytes_as_those_that_hold_packets(
+        seed in 0u64..1000,
+        flows in proptest::collection::vec((any_flow(), proptest::sample::select(vec![2.0, 10.0, 300.0]), any::<bool>()), 1..7),
+        rate_bps in prop_oneof![1e5..5e6, 5e6..1e8],
+        queues in [prop_oneof![any_fair_queue(), any_queue()], prop_oneof![any_fair_queue(), any_queue()]],
+        ecn in proptest::sample::select(vec![json!(false), json!(true), json!("accurate"), json!("l4s")]),
+        capacity in proptest::sample::select(vec![None, Some(json!({"sine": {"least_bps": 5e4, "period_s": 0.7}})),
+            Some(json!({"steps": [[0.0, 1e5], [1.3, 4e4], [2.9, 9e4]]}))]),
+    ) {
+        let named = flows.into_iter().enumerate();
+        let flows = named.map(|(i, (f, burst, at_once))| {
+            let f = with(f, json!({"name": i.to_string(), "ecn": ecn.clone(), "initial_window": burst}));
+            if at_once { with(f, json!({"access_rate_bps": 1e14})) } else { f }
+        });
+        let mut plan = with(dumbbell(rate_bps, 1, 3.0, flows.collect()), json!({"seed": seed, "events": true, "window_s": [0.7, 2.3]}));
+        for (i, queue) in queues.into_iter().enumerate() {
+            plan["links"][i]["queue"] = queue;
+        }
+        if let Some(capacity) = capacity {
+            plan["links"][0]["capacity"] = capacity;
+        }
         run_by_both(&plan);
     }
 }

@@ -256,6 +256,11 @@ impl Sender {
         self.rto_at.min(self.send_at).min(self.timer_at).min(self.early_at)
     }
 
+    /// Whether it may send packets with ECT(1).
+    pub fn sends_ect1(&self) -> bool {
+        self.config.ecn && self.config.codepoint == longfat_wire::Ecn::Ect1
+    }
+
     /// The window.
     pub const fn window(&self) -> &Window {
         &self.window

@@ -37,7 +37,7 @@ def build(scenario: Scenario, *, fast: bool = True) -> Plan:
 
     Args:
         scenario: what to run.
-        fast: lets the core compute departures from drop-tail and RED at arrival (identical results).
+        fast: lets the core use its fast driver and queues (identical results).
     """
     full = scenario.resolve()
     return {

@@ -18,6 +18,10 @@
 //! of those delays, the lookahead.
 //!
 //! Batches also end where samples are taken, so that samples see the same state with both drivers.
+//!
+//! There are four ways through a link, from the quickest: departures are arithmetic (`road`, `crossing`); its queue
+//! holds tickets in place of packets (`tickets`); its queue is asked for packets in one loop (`lanes`); or one event comes
+//! after the other.
 
 use super::agenda::Agenda;
 use super::ahead;
@@ -27,7 +31,7 @@ use super::left::Left;
 use super::road::Road;
 use super::sources::{FEW_SOURCES, SOURCE_BITS, Source, arrival, earliest};
 use crate::model::flow::{Flow, Way};
-use crate::model::link::{Arithmetic, LinkCounters, each_arithmetic};
+use crate::model::link::{Arithmetic, End, LinkCounters, Ticket, each_arithmetic};
 use crate::results::outcome::RunError;
 use crate::run::lookahead::Approaches;
 use crate::run::state::Simulation;
@@ -66,6 +70,10 @@ pub struct Kept {
     pub(super) crossing: Vec<Crossing>,
     /// What leaves a link that has a lane.
     pub(super) left: Left,
+    /// The tickets of this batch's arrivals at one link, by sources, and room that others have used.
+    pub(super) tickets: Vec<Ticket>,
+    /// The ends of flows whose tickets are in this batch.
+    pub(super) ends: Vec<End>,
     /// When each session opens its next connection.
     requests: Agenda,
     /// The number of events handled so far.
@@ -87,6 +95,8 @@ impl Kept {
             arrivals: Arrivals::default(),
             crossing: Vec::new(),
             left: Left::default(),
+            tickets: Vec::new(),
+            ends: Vec::new(),
             requests: Agenda::new(run.sessions.len()),
             events: 0,
             polled: 0,
@@ -170,7 +180,7 @@ impl Driver<'_> {
 
     /// Asks whether to go on, if that was long ago.
     #[inline]
-    fn poll_seldom(&mut self) -> Result<(), RunError> {
+    pub(super) fn poll_seldom(&mut self) -> Result<(), RunError> {
         if self.kept.events - self.kept.polled >= Simulation::EVENTS_PER_POLL { self.poll() } else { Ok(()) }
     }
 
@@ -338,7 +348,9 @@ impl Driver<'_> {
         let mut sources = core::mem::take(&mut self.kept.active);
         sources.clear();
         let Arriving { way, most } = self.assign(index, until, &mut sources);
-        if most > MANY_ARRIVALS && self.has_many_arrivals(&sources, until) {
+        if self.serve_tickets(index, &sources, (from, until), most)? {
+            // which looks at its flows itself, as `cross` does
+        } else if most > MANY_ARRIVALS && self.has_many_arrivals(&sources, until) {
             self.merge_singly(index, &sources, until)?;
             self.look_at_all(&sources)?;
         } else if self.lane(index, &sources, from, until) {

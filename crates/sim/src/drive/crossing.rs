@@ -158,13 +158,13 @@ fn take<const DATA: bool, const JUDGES: bool>(
     counters: &mut LinkCounters,
     delay: Interval,
 ) {
-    let next = |_: &mut _, _, _: &_| {
+    let next = |_: &mut _, _, _: &mut _| {
         debug_assert!(!rest.as_slice().is_empty(), "a packet that was not collected");
-        rest.next().map_or(Crossed::Lost, |packet| packet.outcome::<JUDGES>())
+        Some(rest.next().map_or(Crossed::Lost, |packet| packet.outcome::<JUDGES>()))
     };
     if DATA {
-        flow.cross_data(until, next, counters, delay);
+        flow.cross_data(|at| at < until, next, counters, delay, 0);
     } else {
-        flow.cross_acks(until, next, counters, delay);
+        flow.cross_acks(|at| at < until, next, counters, delay, 0);
     }
 }

@@ -16,7 +16,7 @@ struct Next {
     wake: Time,
     /// When the first packet that it has sent arrives at the link.
     head: Time,
-    /// How many packets it has sent that have not arrived.
+    /// How many packets it has sent that have not arrived, or wait there as tickets.
     sent: usize,
 }
 

@@ -16,6 +16,7 @@ mod left;
 mod road;
 mod sources;
 pub mod tap;
+mod tickets;
 
 /// With a shorter lookahead, batches hold too little to be worth it (chosen here).
 const LEAST_LOOKAHEAD: Interval = Interval::from_ns(100);
@@ -30,8 +31,9 @@ pub enum Drive {
 
 impl Drive {
     /// The driver that suits this run, which has not begun.
-    pub fn of(run: &Simulation) -> Self {
+    pub fn of(run: &mut Simulation) -> Self {
         if run.plan.fast() && run.lookahead.least() >= LEAST_LOOKAHEAD {
+            run.hold_tickets();
             Drive::Batches(Box::new(batches::Kept::new(run)))
         } else {
             Drive::Events(Box::new(events::Kept::new(run)))

@@ -32,15 +32,15 @@ impl Road<'_> {
             let turn = turn(heads, first, *until);
             // a loop of its own for each direction, so that none asks which one it is for every packet
             heads[first] = if data {
-                let meet = |losses: &mut _, now, packet: &_| {
-                    meet::<LOSSY, Q>(queue, &mut arrived, (*link, losses), now, packet)
+                let meet = |losses: &mut _, now, packet: &mut _| {
+                    Some(meet::<LOSSY, Q>(queue, &mut arrived, (*link, losses), now, packet))
                 };
-                flow.cross_data(turn, meet, counters, *delay)
+                flow.cross_data(|at| at < turn, meet, counters, *delay, 0)
             } else {
-                let meet = |losses: &mut _, now, packet: &_| {
-                    meet::<LOSSY, Q>(queue, &mut arrived, (*link, losses), now, packet)
+                let meet = |losses: &mut _, now, packet: &mut _| {
+                    Some(meet::<LOSSY, Q>(queue, &mut arrived, (*link, losses), now, packet))
                 };
-                flow.cross_acks(turn, meet, counters, *delay)
+                flow.cross_acks(|at| at < turn, meet, counters, *delay, 0)
             };
         }
         counters.packets_in += arrived;

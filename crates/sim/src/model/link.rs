@@ -5,8 +5,10 @@ mod counters;
 mod elements;
 mod lane;
 mod line;
+mod ticket;
+mod ticketed;
 
-use crate::plan::{CheckedLink, LinkParts};
+use crate::plan::{CheckedLink, LinkParts, QueuePlan, Streams};
 pub(crate) use arithmetic::each_arithmetic;
 pub use arithmetic::{Arithmetic, Departures};
 pub use counters::{Crossed, LinkCounters};
@@ -23,6 +25,8 @@ use longfat_net::{
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Ecn, FlowId, Packet, SimPacket};
 use thiserror::Error;
+pub use ticket::{End, Ticket};
+pub use ticketed::{Rows, Ticketed};
 
 /// How packets get from the queue to the wire.
 enum Service<P> {
@@ -30,6 +34,8 @@ enum Service<P> {
     Arithmetic(Arithmetic),
     /// Any queue: the link asks for the next packet when it is free, or for several at a tick of its clock.
     Elements(Box<Elements<P>>),
+    /// The same, but the queue holds tickets in place of packets.
+    Tickets(Box<Ticketed>),
 }
 
 impl<P> Service<P> {
@@ -38,6 +44,7 @@ impl<P> Service<P> {
         match self {
             Service::Arithmetic(_) => None,
             Service::Elements(elements) => Some(&elements.line),
+            Service::Tickets(queue) => Some(&queue.line),
         }
     }
 }
@@ -77,6 +84,8 @@ pub struct Link<P = SimPacket> {
     pub counters: LinkCounters,
     /// Why nobody may set its rate, if so.
     fixed: Option<RateError>,
+    /// The plan of its queue, if that stands alone and may hold tickets.
+    queue_alone: Option<QueuePlan>,
     service: Service<P>,
 }
 
@@ -138,6 +147,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 Err(element) => elements(element, &capacity),
             },
         };
+        let may_hold_tickets = fast && calm && ticks.is_none() && matches!(service, Service::Elements(_));
         let fixed = match (&capacity, &plan.router) {
             (Capacity::Constant(_), None) => fast.then_some(RateError::Fixed),
             (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
@@ -160,6 +170,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             doubled: Vec::new(),
             counters: LinkCounters::default(),
             fixed,
+            queue_alone: may_hold_tickets.then_some(plan.queue),
             service,
         }
     }
@@ -192,7 +203,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     }
 
     /// Whether departures are arithmetic: then packets go through [`Link::offer`], otherwise through
-    /// [`Link::arrive`].
+    /// [`Link::arrive`], unless the queue holds tickets: then batches go through [`Ticketed::run`].
     #[inline]
     pub const fn is_arithmetic(&self) -> bool {
         matches!(self.service, Service::Arithmetic(_))
@@ -203,7 +214,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub fn arithmetic(&mut self) -> Option<(&mut Arithmetic, &mut LinkCounters, Interval)> {
         match &mut self.service {
             Service::Arithmetic(queue) => Some((queue, &mut self.counters, self.delay)),
-            Service::Elements(_) => None,
+            Service::Elements(_) | Service::Tickets(_) => None,
         }
     }
 
@@ -232,7 +243,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             Service::Arithmetic(queue) => {
                 each_arithmetic!(queue, fifo => Departures::offer(&mut **fifo, now, bytes, markable))
             }
-            Service::Elements(_) => {
+            Service::Elements(_) | Service::Tickets(_) => {
                 debug_assert!(false, "a queue that the link asks for packets");
                 None.into()
             }
@@ -259,6 +270,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// A message arrives at the elements it is addressed to. Unlike a packet that [`arrives`](Link::arrive),
     /// it will not cross the link.
     pub fn deliver(&mut self, now: Time, packet: P) {
+        debug_assert!(!matches!(self.service, Service::Tickets(_)), "a packet where the queue holds tickets");
         if let Service::Elements(elements) = &mut self.service {
             let mut actions = Actions::default();
             elements.pass(now, 0, packet, &mut actions);
@@ -330,6 +342,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 None => elements.wake(),
                 Some(behind) => elements.wake().min(behind.head()),
             },
+            Service::Tickets(queue) => queue.wake(),
         }
     }
 
@@ -342,6 +355,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 (*fifo.occupancy(), self.counters)
             }),
             Service::Elements(elements) => elements.line.settle(now, &mut self.counters),
+            Service::Tickets(queue) => queue.line.settle(now, &mut self.counters),
         }
     }
 
@@ -362,6 +376,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         match &mut self.service {
             Service::Arithmetic(queue) => each_arithmetic!(queue, fifo => fifo.restart(now)),
             Service::Elements(elements) => elements.line.restart(now),
+            Service::Tickets(queue) => queue.line.restart(now),
         }
     }
 
@@ -369,6 +384,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub fn flows_estimated(&self) -> Option<f64> {
         match &self.service {
             Service::Arithmetic(_) => None,
+            Service::Tickets(tickets) => tickets.queue.flows_estimated(),
             Service::Elements(elements) => elements.chain.iter().find_map(|e| e.element.flows_estimated()),
         }
     }
@@ -383,6 +399,33 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         match &self.service {
             Service::Arithmetic(queue) => each_arithmetic!(queue, fifo => fifo.sojourn()),
             _ => self.service.line()?.sojourn.as_ref(),
+        }
+    }
+}
+
+impl Link {
+    /// Lets the queue hold tickets in place of packets if it can; with `l4s`, some flows send ECT(1). No packet may have
+    /// come to the link yet. All that will come are those of so many lasting flows, straight from one host, and go straight
+    /// to the other. The caller takes them through [`Link::tickets`].
+    pub(crate) fn hold_tickets(&mut self, seed: u64, flows: usize, l4s: bool) {
+        if let (Service::Elements(elements), Some(plan)) = (&self.service, &self.queue_alone)
+            && !(l4s && plan.knows_l4s())
+        // it has two queues, and flows may have packets in both
+        {
+            // as the check of the plan has built it for packets
+            let built = plan.build(&self.name, self.rate, &Streams::of_link(seed, &self.name));
+            debug_assert!(built.is_ok(), "it was built before");
+            let Ok(queue) = built else { return };
+            let line = Line::new(self.capacity.clone(), elements.line.sojourn.is_some());
+            self.service = Service::Tickets(Box::new(Ticketed::new(queue, line, flows)));
+        }
+    }
+
+    /// The queue that holds tickets, if it does, the counters and the propagation delay.
+    pub(crate) fn tickets(&mut self) -> Option<(&mut Ticketed, &mut LinkCounters, Interval)> {
+        match &mut self.service {
+            Service::Tickets(queue) => Some((queue, &mut self.counters, self.delay)),
+            _ => None,
         }
     }
 }

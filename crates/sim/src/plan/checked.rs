@@ -40,7 +40,7 @@ pub struct Plan {
     /// Whether to log what happens to each flow's window: losses, timeouts, the ends of their repair, and so
     /// on.
     pub events: bool,
-    /// Whether to use the fast driver, and the arithmetic form of constant-rate drop-tail queues. Results are
+    /// Whether to use the fast driver, the arithmetic form of drop-tail and RED, and tickets in other queues. Results are
     /// the same without.
     pub fast: bool,
 }

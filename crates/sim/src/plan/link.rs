@@ -157,6 +157,11 @@ impl QueuePlan {
         queue::find(&self.kind).is_some_and(|row| row.name == "droptail")
     }
 
+    /// Whether it treats packets with ECT(1) as RFC 9331 says.
+    pub fn knows_l4s(&self) -> bool {
+        queue::find(&self.kind).is_some_and(queue::Discipline::knows_l4s)
+    }
+
     /// Whether its waiting times are measured: always, but for drop-tail only where that is asked for.
     pub fn measures_waits(&self) -> bool {
         let asked = self.parameters.get(queue::SOJOURN);
@@ -164,7 +169,7 @@ impl QueuePlan {
     }
 
     /// Builds the queue before a link of this rate.
-    fn build<P: Packet + Send + 'static>(
+    pub(crate) fn build<P: Packet + Send + 'static>(
         &self,
         at: &str,
         rate: Rate,

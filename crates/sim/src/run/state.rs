@@ -3,7 +3,7 @@
 use super::inheritance::Inheritance;
 use super::lookahead::{Approaches, Lookahead};
 use super::messages::{Messages, PROCESSING};
-use crate::model::flow::{Carrier, Flow, Opening, RouteMetrics, SampleTimes};
+use crate::model::flow::{Carrier, Flow, Opening, RouteMetrics, SampleTimes, Way};
 use crate::model::link::{Link, LinkCounters};
 use crate::model::workload::{Session, each_session};
 use crate::plan::{CheckedPlan, CheckedRun, PlanError, Streams};
@@ -45,7 +45,7 @@ pub struct Sampled {
 /// Who decides on the rates of the links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rates {
-    /// The plan alone. Departures from drop-tail and RED are then computed at arrival.
+    /// The plan alone. Departures from drop-tail and RED are then computed at arrival, and other queues may hold tickets.
     Planned,
     /// The caller may also set constant ones while the run pauses, so all links ask their queues. The results are
     /// the same, later.
@@ -198,6 +198,26 @@ impl Simulation {
             self.flows.push(flow);
         }
         Ok(())
+    }
+
+    /// Lets the links' queues hold tickets where all packets come straight from one host of a lasting flow and go straight
+    /// to the other. For the driver that works in batches, before the run begins.
+    pub(crate) fn hold_tickets(&mut self) {
+        if !self.sessions.is_empty() || self.messages.is_some() {
+            return;
+        }
+        let mut plain = vec![true; self.links.len()];
+        for flow in &self.flows {
+            for (data, path) in [(true, &flow.route.forward), (false, &flow.route.reverse)] {
+                if flow.way(data) != Way::Plain {
+                    path.iter().for_each(|&link| plain[link] = false);
+                }
+            }
+        }
+        let l4s = self.flows.iter().any(|flow| flow.sending.sender.sends_ect1());
+        for (link, _) in self.links.iter_mut().zip(plain).filter(|(_, plain)| *plain) {
+            link.hold_tickets(self.plan.seed(), self.flows.len(), l4s);
+        }
     }
 
     /// The paths of background connections, whether open or not.

@@ -1,6 +1,7 @@
 //! Messages between elements cross links as other packets do.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
+use super::flow;
 use crate::plan::Plan;
 use crate::results::outcome::Outcome;
 use crate::results::summary::MessageCounters;
@@ -85,12 +86,10 @@ fn chain(duration_s: f64) -> Value {
     };
     let there = (0..HOPS).map(|i| link(format!("there {i}"), (i, i + 1)));
     let back = (0..HOPS).rev().map(|i| link(format!("back {i}"), (i + 1, i)));
-    let flow = json!({"name": "a", "algorithm": "cbr", "parameters": {"rate": 4.0}, "forward": [0, 1, 2, 3],
-        "reverse": [4, 5, 6, 7], "rtt_s": 2.0 * (HOPS as f64 * DELAY_S + 0.001), "start_s": 0.0, "stop_s": null,
-        "bytes": null, "access_rate_bps": 1e9, "mss_bytes": 972, "header_bytes": 28, "initial_ssthresh": null,
-        "initial_window": 3.0, "max_window": null, "slow_start": "standard", "max_ssthresh": 100.0,
-        "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true, "sack": null,
-        "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false});
+    let mut flow = flow("cbr", &[0, 1, 2, 3], &[4, 5, 6, 7]);
+    flow["parameters"] = json!({"rate": 4.0});
+    flow["rtt_s"] = json!(2.0 * (HOPS as f64 * DELAY_S + 0.001));
+    (flow["mss_bytes"], flow["header_bytes"]) = (json!(972), json!(28));
     json!({"seed": 1, "duration_s": duration_s, "window_s": [0.0, duration_s],
         "links": there.chain(back).collect::<Vec<_>>(), "flows": [flow], "background": [],
         "sample": {"flows_s": 0.1, "links_s": 0.1}, "events": false, "fast": true})

@@ -5,11 +5,15 @@ pub mod clouds;
 pub mod disturbance;
 pub mod explicit;
 
-use longfat_sim::{Outcome, Plan, PlanError, Rates, Sample, Series, Simulation, Stepped};
+use longfat_net::DropReason;
+use longfat_sim::{
+    CheckedConnection, CheckedPlan, Outcome, Plan, PlanError, Rates, Sample, Series, Simulation, Stepped, Tap,
+};
 use longfat_transport::cc::{self, Kind, Parameter, algorithms};
 use longfat_transport::udp::protocols;
 use longfat_units::math::pow;
-use longfat_units::{Interval, Stream};
+use longfat_units::{Interval, Stream, Time};
+use longfat_wire::SimPacket;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -185,11 +189,29 @@ pub fn assert_same_series<S: Sample>(a: &[(String, Series<S>)], b: &[(String, Se
     }
 }
 
-/// Runs a plan with both drivers, at once and in steps; all have to give the same bytes, which this returns.
+fn sound(plan: &Value) -> CheckedPlan {
+    Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a sound plan")
+}
+
+/// Watches a run and does nothing.
+struct Watcher;
+
+impl Tap for Watcher {
+    fn opens(&mut self, _: Time, _: usize, _: &str, _: &CheckedConnection) {}
+    fn enters(&mut self, _: Time, _: usize, _: &SimPacket) {}
+    fn leaves(&mut self, _: Time, _: usize, _: &SimPacket, _: Time, _: bool) {}
+    fn drops(&mut self, _: Time, _: usize, _: &SimPacket, _: DropReason) {}
+}
+
+/// Runs a plan with both drivers, at once, watched and in steps; all have to give the same bytes, which this returns.
 pub fn run_by_both(plan: &Value) -> Outcome {
     let [fast, oracle] = [true, false].map(|fast| run(&with(plan.clone(), json!({"fast": fast}))));
     let same = std::panic::catch_unwind(|| assert_same(&fast, &oracle));
     assert!(same.is_ok(), "the drivers differ: {plan}");
+    let watched = Simulation::new(sound(plan), &mut |_| None)
+        .and_then(|run| run.run_tapped(&mut Watcher, &mut || true));
+    let same = std::panic::catch_unwind(|| assert_same(&fast, &watched.expect("a sound plan")));
+    assert!(same.is_ok(), "watching makes a difference: {plan}");
     for (by_batches, rates) in [(true, Rates::Planned), (true, Rates::Settable), (false, Rates::Planned)] {
         let stepped = run_in_steps(&with(plan.clone(), json!({"fast": by_batches})), rates);
         let same = std::panic::catch_unwind(|| assert_same(&fast, &stepped));
@@ -205,7 +227,7 @@ pub fn run_in_steps(plan: &Value, rates: Rates) -> Outcome {
     let letters = text.bytes().map(u64::from);
     let mut stream =
         Stream::new(letters.fold(0, |sum: u64, letter| sum.wrapping_mul(31).wrapping_add(letter)), "steps");
-    let plan = Plan::from_json(&text).and_then(Plan::check).expect("a sound plan");
+    let plan = sound(plan);
     let (flows, links) = (plan.flows().len(), plan.links().len());
     let mut run =
         Stepped::new(Simulation::new_while(plan, rates, &mut |_| None, &mut || true).expect("a sound plan"));

@@ -194,19 +194,22 @@ impl Flow {
         }
     }
 
-    /// Its data packets that reach a link before `until`, the only link on their path, cross it. `meet` returns what
-    /// becomes of each there, and may ask the loss processes. Returns when the next one reaches the link.
+    /// Its data packets cross a link, the only one on their path, as long as `crosses` returns true for the time at which
+    /// the next one reaches it. `meet` returns what becomes of each there, or `None` for one that was dropped and
+    /// counted before; it may ask the loss processes, and mark the packet. The next `waiting` packets have reached the link too, and stay in its
+    /// queue. Returns when the one behind them reaches the link.
     #[inline(always)]
     pub fn cross_data(
         &mut self,
-        until: Time,
-        mut meet: impl FnMut(&mut PathLosses, Time, &SimPacket) -> Crossed,
+        crosses: impl FnMut(Time) -> bool,
+        mut meet: impl FnMut(&mut PathLosses, Time, &mut SimPacket) -> Option<Crossed>,
         counters: &mut LinkCounters,
         delay: Interval,
+        waiting: usize,
     ) -> Time {
         let Flow { sending, receiving, losses, route, packets_lost, dropped, transfer, .. } = self;
         let meet = |reaches_at, packet: &mut SimPacket| match meet(losses, reaches_at, packet) {
-            outcome @ (Crossed::Departs(at) | Crossed::Marked(at, _)) => {
+            Some(outcome @ (Crossed::Departs(at) | Crossed::Marked(at, _))) => {
                 mark(outcome, packet, counters);
                 let at = at.later_by(delay).later_by(route.forward_delay);
                 if transfer.is_some() {
@@ -214,28 +217,30 @@ impl Flow {
                 }
                 receiving.take_ahead(at, packet);
             }
-            not_departed => {
+            Some(not_departed) => {
                 counters.count(not_departed);
                 *packets_lost += u64::from(packet.kind == Kind::Data);
                 *dropped += 1;
             }
+            None => {}
         };
-        cross(&mut sending.outgoing, until, meet)
+        cross(&mut sending.outgoing, crosses, meet, waiting)
     }
 
     /// The same for its acknowledgements.
     #[inline(always)]
     pub fn cross_acks(
         &mut self,
-        until: Time,
-        mut meet: impl FnMut(&mut PathLosses, Time, &SimPacket) -> Crossed,
+        crosses: impl FnMut(Time) -> bool,
+        mut meet: impl FnMut(&mut PathLosses, Time, &mut SimPacket) -> Option<Crossed>,
         counters: &mut LinkCounters,
         delay: Interval,
+        waiting: usize,
     ) -> Time {
         let Flow { sending, receiving, losses, route, dropped, transfer, .. } = self;
         let ReceivingEnd { outgoing, receiver, .. } = receiving;
         let meet = |reaches_at, packet: &mut SimPacket| match meet(losses, reaches_at, packet) {
-            outcome @ (Crossed::Departs(at) | Crossed::Marked(at, _)) => {
+            Some(outcome @ (Crossed::Departs(at) | Crossed::Marked(at, _))) => {
                 mark(outcome, packet, counters);
                 let at = at.later_by(delay).later_by(route.reverse_delay);
                 if !sending.take_ahead(at, packet, transfer.is_some()) {
@@ -244,18 +249,25 @@ impl Flow {
                     receiver.recycle(extra); // while it is in the cache
                 }
             }
-            not_departed => {
+            Some(not_departed) => {
                 counters.count(not_departed);
                 *dropped += 1;
             }
+            None => {}
         };
-        cross(outgoing, until, meet)
+        cross(outgoing, crosses, meet, waiting)
     }
 
-    /// Its data packets (or acknowledgements) on the way to their first link.
+    /// Its data packets (or acknowledgements) on the way to their first link, and those that wait there as tickets.
     #[inline]
     pub const fn on_the_way(&self, data: bool) -> &Pipe<SimPacket> {
         if data { &self.sending.outgoing } else { &self.receiving.outgoing }
+    }
+
+    /// The same for changes.
+    #[inline(always)]
+    pub const fn on_the_way_mut(&mut self, data: bool) -> &mut Pipe<SimPacket> {
+        if data { &mut self.sending.outgoing } else { &mut self.receiving.outgoing }
     }
 
     /// Asks the processor for where its data (or acknowledgements) are on the way to their first link.
@@ -364,20 +376,26 @@ fn mark(outcome: Crossed, packet: &mut SimPacket, counters: &mut LinkCounters) {
     }
 }
 
-/// Takes the packets that reach a link before `until` from the way there, and hands them to `meet`. Returns when the
-/// next one reaches it.
+/// Takes packets from the way to a link as long as `crosses` returns true for the time at which the next one reaches it,
+/// and hands them to `meet`. The next `waiting` packets have reached it too, and keep their places. Returns when the one
+/// behind them reaches it.
 #[inline(always)]
-fn cross(way: &mut Pipe<SimPacket>, until: Time, mut meet: impl FnMut(Time, &mut SimPacket)) -> Time {
+fn cross(
+    way: &mut Pipe<SimPacket>,
+    mut crosses: impl FnMut(Time) -> bool,
+    mut meet: impl FnMut(Time, &mut SimPacket),
+    waiting: usize,
+) -> Time {
     let mut met = 0;
     'packets: for stretch in way.stretches() {
         for (at, packet) in stretch {
-            if *at >= until {
+            if !crosses(*at) {
                 break 'packets;
             }
             meet(*at, packet);
             met += 1;
         }
     }
-    way.discard(met);
+    way.discard_before(met, waiting);
     way.head()
 }

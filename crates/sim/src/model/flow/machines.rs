@@ -93,6 +93,11 @@ impl AnySender {
         self.common().ok().map(Sender::view)
     }
 
+    /// Whether it may send packets with ECT(1).
+    pub fn sends_ect1(&self) -> bool {
+        self.common().is_ok_and(Sender::sends_ect1)
+    }
+
     /// Opens the connection.
     pub fn start(&mut self, now: Time, out: &mut impl Outbox) {
         match self {

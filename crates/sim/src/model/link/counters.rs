@@ -31,7 +31,7 @@ pub struct LinkCounters {
     pub bits_out: f64,
 }
 
-/// What becomes of a packet at a link whose departures are arithmetic.
+/// What becomes of a packet at a link whose departures are arithmetic, or whose queue holds tickets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Crossed {
     /// A loss process took it.
