@@ -364,7 +364,7 @@ impl<E: Element<Ticket> + ?Sized> TicketLane<'_, E> {
                     break;
                 }
                 if self.out.timer_at <= at {
-                    self.act(at);
+                    self.act(at); // which would serve as well, but out of line
                 } else {
                     self.serve(at);
                 }
