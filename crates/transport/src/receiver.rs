@@ -77,6 +77,8 @@ pub struct Receiver {
     skipped: u64,
     /// Segments that arrived a second time.
     pub duplicates: u64,
+    /// Those of them, [start, end), that the next acknowledgement reports (RFC 2883); empty for none.
+    repeated: (u64, u64),
 }
 
 impl Receiver {
@@ -99,6 +101,7 @@ impl Receiver {
             skipped: 0,
             received_bytes: 0,
             duplicates: 0,
+            repeated: (0, 0),
         }
     }
 
@@ -298,7 +301,7 @@ impl Receiver {
 
     /// Whether the segment touches none of the last blocks, and there are as many as may be new.
     fn is_apart(&self, seq: u64) -> bool {
-        let blocks = self.sack_blocks();
+        let blocks = self.sack_blocks((0, 0));
         let touches = |&(start, end): &(u64, u64)| start <= seq + 1 && seq <= end;
         let last: Vec<(u64, u64)> = blocks.iter().take(BLOCKS_EXPECTED).collect();
         last.len() == BLOCKS_EXPECTED && !last.iter().any(touches)
@@ -317,6 +320,7 @@ impl Receiver {
         let at = self.early.find(|&(_, end)| end <= seq);
         if seq < self.next || self.early.get(at).is_some_and(|&(start, _)| start <= seq) {
             self.duplicates += 1;
+            self.note_repeated(seq);
         } else if seq == self.next {
             self.next += 1;
             if let Some(&(start, end)) = self.early.front()
@@ -331,6 +335,18 @@ impl Receiver {
         if seq >= self.next {
             // latest range first; the blocks leave out further entries of the same range
             self.recent = [seq, self.recent[0], self.recent[1]];
+        }
+    }
+
+    /// A segment arrived a second time. An acknowledgement reports one range of them, as long as it is contiguous:
+    /// the first (Linux, tcp_dsack_extend).
+    #[cold]
+    fn note_repeated(&mut self, seq: u64) {
+        match &mut self.repeated {
+            (start, end) if start == end => self.repeated = (seq, seq + 1),
+            (_, end) if *end == seq => *end += 1,
+            (start, _) if *start == seq + 1 => *start = seq,
+            _ => {}
         }
     }
 
@@ -368,8 +384,9 @@ impl Receiver {
         }
         let mut ack = self.plain_ack(arrived, stamp);
         ack.ecn_flag = self.echo_mark;
-        if self.config.sack && !self.early.is_empty() {
-            let sack = self.sack_blocks();
+        let (start, end) = core::mem::take(&mut self.repeated);
+        if self.config.sack && (start < end || !self.early.is_empty()) {
+            let sack = self.sack_blocks((start, end));
             ack.bytes += sack.header_bytes() as u16;
             let mut extra = self.room();
             extra.sack = sack;
@@ -389,19 +406,29 @@ impl Receiver {
         }
     }
 
-    fn sack_blocks(&self) -> SackBlocks {
+    /// The blocks of an acknowledgement. The segments `repeated` arrived a second time: they come first, and then
+    /// the range that holds them, if one does (RFC 2883, section 4).
+    fn sack_blocks(&self, repeated: (u64, u64)) -> SackBlocks {
+        let again = (repeated.0 < repeated.1).then_some(repeated);
         match &self.compression {
-            None => self.blocks_of(self.recent),
-            Some(compression) => self.blocks_of(compression.blocks().iter().copied()),
+            None => self.blocks_of(again, self.recent),
+            Some(compression) => self.blocks_of(again, compression.blocks().iter().copied()),
         }
     }
 
-    /// The ranges that hold these segments, each once.
+    /// The segments that arrived again, and the ranges that hold them and these segments, each once.
     #[inline(always)]
-    fn blocks_of(&self, latest: impl IntoIterator<Item = u64>) -> SackBlocks {
+    fn blocks_of(&self, again: Option<(u64, u64)>, latest: impl IntoIterator<Item = u64>) -> SackBlocks {
         let mut blocks = SackBlocks::default();
+        if let Some((start, end)) = again {
+            blocks.push(start, end);
+            if let Some((start, end)) = self.range_of(start) {
+                blocks.push(start, end);
+            }
+        }
+        let holds = |(start, end): (u64, u64), seq| start <= seq && seq < end;
         for seq in latest {
-            if !blocks.iter().any(|(start, end)| start <= seq && seq < end)
+            if !blocks.iter().skip(usize::from(again.is_some())).any(|range| holds(range, seq))
                 && let Some((start, end)) = self.range_of(seq)
             {
                 blocks.push(start, end);

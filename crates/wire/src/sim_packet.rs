@@ -8,7 +8,8 @@ use crate::report::Report;
 use longfat_units::Time;
 
 /// Up to three ranges [start, end) of segments that arrived above the cumulative acknowledgement, the range
-/// with the latest arrival first (RFC 2018). Beside timestamps, the TCP header has room for three.
+/// with the latest arrival first (RFC 2018). Beside timestamps, the TCP header has room for three. The first one
+/// may report segments that arrived a second time (RFC 2883).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     blocks: [(u64, u64); 3],
@@ -159,6 +160,16 @@ impl SimPacket {
     pub fn sack(&self) -> SackBlocks {
         self.extra.as_ref().map_or_else(SackBlocks::default, |e| e.sack)
     }
+
+    /// The segments [start, end) that this acknowledgement reports to have arrived a second time: its first SACK
+    /// block, if that lies below the cumulative acknowledgement or within the second block (RFC 2883, section 4).
+    pub fn duplicate(&self) -> Option<(u64, u64)> {
+        let sack = self.sack();
+        let mut blocks = sack.iter();
+        let first = blocks.next()?;
+        let within = |second: (u64, u64)| second.0 <= first.0 && first.1 <= second.1;
+        (first.0 < self.seq || blocks.next().is_some_and(within)).then_some(first)
+    }
 }
 
 impl Packet for SimPacket {
@@ -235,6 +246,22 @@ mod tests {
         };
         extra.clear();
         assert_eq!(extra, Extra::default());
+    }
+
+    #[test]
+    fn the_first_block_reports_a_duplicate_if_it_is_below_the_acknowledgement_or_within_the_second() {
+        // RFC 2883, sections 4.1 to 4.3, in segments
+        let duplicate = |seq, blocks: &[(u64, u64)]| {
+            let mut extra = Extra::default();
+            blocks.iter().for_each(|&(start, end)| extra.sack.push(start, end));
+            let ack = SimPacket::new(Kind::Ack, FlowId(0), seq, 64, Time::ZERO);
+            SimPacket { extra: Some(Box::new(extra)), ..ack }.duplicate()
+        };
+        assert_eq!(duplicate(8, &[(6, 7)]), Some((6, 7)));
+        assert_eq!(duplicate(6, &[(5, 6), (9, 11)]), Some((5, 6)));
+        assert_eq!(duplicate(6, &[(9, 10), (8, 12)]), Some((9, 10)));
+        assert_eq!(duplicate(6, &[(8, 12), (14, 15)]), None);
+        assert_eq!(duplicate(6, &[]), None);
     }
 
     #[test]
