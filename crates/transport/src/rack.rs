@@ -8,7 +8,12 @@
 //!
 //! | quantity | value | source |
 //! |---|---|---|
-//! | reordering window | min RTT / 4, at most SRTT | RFC 8985, section 6.2, step 4; without DSACK its multiplier stays 1 |
+//! | reordering window | min RTT / 4 times a multiplier, at most SRTT | RFC 8985, section 6.2, step 4 |
+//! | multiplier | 1, and 1 more for a round trip with a DSACK | RFC 8985, section 6.2, step 4 |
+//! | recoveries without a DSACK that end it | 16 | RFC 8985, section 6.2, step 4 |
+//!
+//! A DSACK counts only once reordering was seen, and not if it reports a probe of the tail (Linux, tcp_dsack_seen):
+//! neither that of a spurious timeout nor that of a probe follows from too short a reordering window.
 
 mod transmissions;
 
@@ -17,6 +22,10 @@ use std::collections::VecDeque;
 use transmissions::Transmissions;
 
 const NONE: u64 = u64::MAX;
+/// The recoveries for which a longer reordering window lasts.
+const LASTING_RECOVERIES: u32 = 16;
+/// The greatest multiplier of the reordering window (Linux, tcp_rack_update_reo_wnd): by far beyond SRTT.
+const MOST_STEPS: u32 = 255;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
@@ -63,6 +72,12 @@ pub struct Rack {
     /// One past the highest segment that has arrived (RACK.fack).
     forward: u64,
     reordered: bool,
+    /// The reordering window in quarters of the least round-trip time (RACK.reo_wnd_mult).
+    steps: u32,
+    /// The recoveries for which it stays so (RACK.reo_wnd_persist).
+    lasts: u32,
+    /// Until this segment is acknowledged, further DSACKs change nothing (RACK.dsack_round).
+    round: u64,
     news: News,
     lost: Vec<(u64, u64)>,
 }
@@ -96,6 +111,9 @@ impl Default for Rack {
             waiting: NONE,
             forward: 0,
             reordered: false,
+            steps: 1,
+            lasts: 0,
+            round: 0,
             news: NO_NEWS,
             lost: Vec::new(),
         }
@@ -182,6 +200,29 @@ impl Rack {
     /// Whether some segment is known to have arrived after one that was sent later.
     pub const fn has_seen_reordering(&self) -> bool {
         self.reordered
+    }
+
+    /// An acknowledgement of everything below `base` reports that a retransmission was not needed. The reordering
+    /// window grows by a step, once in a round trip; `next` is the next new segment.
+    pub fn note_needless(&mut self, base: u64, next: u64) {
+        if self.reordered && base >= self.round {
+            self.round = next;
+            self.steps = (self.steps + 1).min(MOST_STEPS);
+            self.lasts = LASTING_RECOVERIES;
+        }
+    }
+
+    /// A recovery has ended.
+    pub const fn note_recovery(&mut self) {
+        self.lasts = self.lasts.saturating_sub(1);
+        if self.lasts == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// The reordering window in quarters of the least round-trip time.
+    pub const fn steps(&self) -> u32 {
+        self.steps
     }
 
     /// Finds the segments lost that were sent before one that was delivered, and a round trip and the reordering

@@ -47,6 +47,8 @@ pub struct Scoreboard {
     first_lost: u64,
     /// Segments sent again, in that order, each with the first new segment not sent at that time.
     again: VecDeque<(u64, u64)>,
+    /// Retransmissions that were found lost, so far.
+    lost_again: u64,
     /// Ranges found lost since [`Scoreboard::take_losses`], for senders that ask for them.
     losses: Option<Vec<(u64, u64)>>,
     /// The last blocks that brought news, latest first: most blocks repeat one of them.
@@ -70,6 +72,20 @@ impl Scoreboard {
     #[inline]
     pub const fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// Retransmissions that were found lost, so far.
+    #[inline]
+    pub const fn lost_again(&self) -> u64 {
+        self.lost_again
+    }
+
+    /// The number of segments sent again of which there is no news since.
+    pub fn sent_again(&self) -> u64 {
+        let mut start = self.base;
+        let lengths =
+            self.runs.iter().map(|run| (run.state, run.end - core::mem::replace(&mut start, run.end)));
+        lengths.filter(|(state, _)| *state == State::Retransmitted).map(|(_, length)| length).sum()
     }
 
     /// Whether some segment is considered lost without any news of it since.
@@ -422,6 +438,9 @@ impl Scoreboard {
                 }
                 State::Lost => {
                     self.lost += length;
+                    if run.state == State::Retransmitted {
+                        self.lost_again += length;
+                    }
                     if let Some(losses) = &mut self.losses {
                         losses.push((begin, run.end));
                     }

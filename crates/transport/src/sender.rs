@@ -17,6 +17,7 @@ mod steered;
 mod steering;
 mod timing;
 mod transmission;
+mod undo;
 mod view;
 
 use crate::ages::Ages;
@@ -38,6 +39,7 @@ pub use request::QuickStartRequest;
 use steering::Steering;
 pub use steering::{Steer, Watched};
 pub use transmission::Outbox;
+use undo::{Resent, Undo};
 pub use view::{SenderView, Stage};
 
 /// The most segments that leave in one event. The rest of a longer burst leaves in further events at the same time,
@@ -126,9 +128,14 @@ pub struct Sender {
     recovery_point: u64,
     /// Without SACK: when the timer that the first partial acknowledgement of an episode started expires.
     patience: Time,
-    /// For the Eifel check: the time of the first retransmission after the last timeout, with RACK also of the
-    /// last fast recovery, and the window before it.
-    before_event: Option<(Time, Window)>,
+    /// What the last reduction is undone to if it turns out to be spurious.
+    undo: Option<Undo>,
+    /// What was sent again since an episode that began with nothing such outstanding.
+    resent: Option<Resent>,
+    /// The first segment not acknowledged when the timer expired last.
+    timed_out: u64,
+    /// Segments that the receiver has reported to have arrived a second time.
+    reported_twice: u64,
     pace_at: Time,
     log: Option<Vec<(Time, Happened, f64)>>,
     /// Room for what data packets carry besides the usual.
@@ -195,7 +202,10 @@ impl Sender {
             must_send: false,
             limited: false,
             announce_reduction: false,
-            before_event: None,
+            undo: None,
+            resent: None,
+            timed_out: 0,
+            reported_twice: 0,
             rto_at: Time::NEVER,
             early_at: Time::NEVER,
             send_at: Time::NEVER,
@@ -499,7 +509,7 @@ impl Sender {
             dubious = self.config.cwnd_moderation
                 && !self.is_model_based()
                 && (!steady || self.duplicates > 0 || packet.ecn_flag || self.phase != Phase::Open);
-            self.recover(now, packet, cumulative, newly);
+            self.recover(now, packet, base, newly);
             if self.watch.is_some() {
                 self.watch_slow_start(now, sample);
             }

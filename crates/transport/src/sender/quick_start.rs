@@ -116,6 +116,7 @@ impl Sender {
     pub(super) fn revert_quick_start(&mut self, now: Time, cause: Cause) {
         self.congestion(now, cause);
         self.limit_after_quick_start();
+        self.undo = None;
         if cause == Cause::Loss && !self.config.loss_detection.has_sack() {
             self.restart();
         } else {

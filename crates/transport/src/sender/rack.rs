@@ -8,7 +8,7 @@
 use super::{Happened, Outbox, Phase, Sender};
 use crate::DUP_THRESH;
 use crate::cc::{Cause, CongestionControl};
-use crate::rack::{Probe, Timer};
+use crate::rack::{Probe, Rack, Timer};
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 
@@ -87,14 +87,16 @@ impl Sender {
 
     /// The time that segments get to arrive out of order (section 6.2, step 4).
     fn reordering_window(&self) -> Interval {
-        let seen = self.rack.as_ref().is_some_and(|rack| rack.order.has_seen_reordering());
+        let order = self.rack.as_ref().map(|rack| &rack.order);
+        let seen = order.is_some_and(Rack::has_seen_reordering);
         let repairing = matches!(self.phase, Phase::Recovery | Phase::Loss);
         if !seen && (repairing || self.board.sacked() >= DUP_THRESH) {
             return Interval::ZERO;
         }
         // the window is at most the smoothed round-trip time, which is zero before the first sample
         let Some(base) = self.rtt.base() else { return Interval::ZERO };
-        Interval::from_ns(base.as_ns() / 4).min(self.rtt.srtt())
+        let steps = order.map_or(1, Rack::steps);
+        Interval::from_ns(base.as_ns() / 4 * u64::from(steps)).min(self.rtt.srtt())
     }
 
     /// Goes back after a timeout: only segments that have been under way for long count as lost (section 6.3).
@@ -113,16 +115,6 @@ impl Sender {
         self.must_send = true;
         self.forget_probe();
         self.set_timer(Timer::None, Time::NEVER);
-    }
-
-    /// A timeout or a fast recovery was spurious: no segment is lost, and those of the latter were reordered.
-    pub(super) fn forget_late(&mut self, reordered: bool) {
-        if let Some(rack) = &mut self.rack {
-            rack.order.forget_losses();
-            if reordered {
-                rack.order.note_reordering();
-            }
-        }
     }
 
     /// Recovery begins, which needs no probe (section 7.1).
@@ -181,8 +173,9 @@ impl Sender {
         match timer {
             Timer::None => {}
             Timer::Reordering => {
-                if self.find_late(now) && matches!(self.phase, Phase::Open | Phase::Reducing) {
-                    // as Linux does (tcp_rack_reo_timeout): this counts as one delivery, so that one segment leaves
+                if self.find_late(now) && self.phase != Phase::Recovery {
+                    // as Linux does (tcp_rack_reo_timeout): after a timeout too, and this counts as one delivery, so
+                    // that one segment leaves
                     self.begin_recovery(now, 1);
                     if self.phase == Phase::Recovery {
                         self.shrink(1, false);
@@ -208,19 +201,22 @@ impl Sender {
         self.rto_at = self.rtt.deadline(now);
     }
 
-    /// What an acknowledgement says of the probe (section 7.4.2). This receiver sends no DSACK, so a duplicate
-    /// without a block says that a repeated segment had arrived before.
+    /// What an acknowledgement says of the probe (section 7.4.2): a DSACK, or a duplicate without a block, says that
+    /// a repeated segment had arrived before.
     fn take_probe_ack(&mut self, now: Time, packet: &SimPacket, cumulative: u64) {
         let Some(rack) = &mut self.rack else { return };
         let Some(end) = rack.probe.end.filter(|&end| packet.seq >= end) else { return };
         let repaired = rack.probe.again && packet.seq > end;
-        if !rack.probe.again || repaired || (cumulative == 0 && packet.sack().iter().next().is_none()) {
+        let needless = packet.duplicate() == Some((end - 1, end));
+        let pure = cumulative == 0 && packet.sack().is_empty();
+        if !rack.probe.again || repaired || needless || pure {
             rack.probe.end = None;
         }
-        if repaired && self.phase == Phase::Open {
+        if repaired && !needless && self.phase == Phase::Open {
             // the probe has repaired the loss of the last segment
             self.note(now, Happened::Loss);
             self.congestion(now, Cause::Loss);
+            self.undo = None;
             if !self.is_model_based() {
                 self.window.cwnd = self.window.ssthresh;
             }

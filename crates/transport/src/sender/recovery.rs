@@ -40,22 +40,23 @@ impl Sender {
         }
     }
 
-    /// Handles everything but an acknowledgement in steady flow.
-    pub(super) fn recover(&mut self, now: Time, packet: &SimPacket, cumulative: u64, newly: u64) {
-        self.check_spurious(now, packet, cumulative);
+    /// Handles everything but an acknowledgement in steady flow. Before it, `before` was the first segment that was
+    /// not acknowledged.
+    pub(super) fn recover(&mut self, now: Time, packet: &SimPacket, before: u64, newly: u64) {
         let base = self.board.base();
+        let cumulative = base - before;
         let ended = base >= self.recovery_point && !matches!(self.phase, Phase::Open);
-        if ended {
+        let lost_again = self.board.lost_again();
+        let reopened = self.check_spurious(now, packet, before, ended);
+        if ended && self.phase != Phase::Open {
             self.finish_recovery(now);
         }
         let overdue = self.find_overdue(now, cumulative == 0);
+        // a hole above the recovery point is a new event, even if it was found and repaired before
+        let left = (ended || reopened) && self.board.has_holes();
         let found = match self.config.loss_detection {
-            // a hole above the recovery point is a new event, even if it was found and repaired before
-            LossDetection::Sack => self.board.judge() > 0 || (ended && self.board.has_holes()) || overdue,
-            LossDetection::Rack => {
-                let late = self.look_back(now, packet, cumulative);
-                late || (ended && self.board.has_holes()) || overdue
-            }
+            LossDetection::Sack => self.board.judge() > 0 || left || overdue,
+            LossDetection::Rack => self.look_back(now, packet, cumulative) || left || overdue,
             // RFC 6582, section 4: duplicates of segments that a timeout sent again do not indicate loss
             _ => {
                 let suspect = (self.after_timeout && base <= self.recovery_point)
@@ -65,6 +66,9 @@ impl Sender {
         };
         match self.phase {
             Phase::Open | Phase::Reducing if found => self.begin_recovery(now, newly),
+            // what the timeout sent again is lost once more: a second indication of congestion (RFC 5681, section
+            // 4.3; Linux, tcp_fastretrans_alert)
+            Phase::Loss if self.board.lost_again() > lost_again => self.begin_recovery(now, newly),
             // the echo continues until the announcement of the last reduction, above the recovery point, has
             // arrived
             Phase::Open if self.is_congested(packet) && base > self.recovery_point => {
@@ -157,14 +161,15 @@ impl Sender {
             self.congestion(now, Cause::Loss);
             return self.restart();
         }
+        self.undo = None;
         // a response to the extent of marking does not stand for the response to a loss (RFC 8257, section 3.5)
-        self.before_event = None;
         if self.phase != Phase::Reducing || self.marks.is_some() {
             let before = self.window;
             self.congestion(now, Cause::Loss);
             self.begin_episode(newly);
-            // as Linux, whose RACK learns of reordering in this way (tcp_try_undo_partial)
-            self.before_event = (self.rack.is_some() && self.config.timestamps).then_some((now, before));
+            if self.rack.is_some() {
+                self.allow_undo(before);
+            }
         }
         self.phase = Phase::Recovery;
         self.patience = Time::NEVER;
@@ -191,6 +196,7 @@ impl Sender {
         }
         self.congestion(now, Cause::Mark);
         self.begin_episode(newly);
+        self.undo = None;
         self.phase = Phase::Reducing;
         self.recovery_point = self.next;
         self.reduce_at_once();
@@ -240,6 +246,9 @@ impl Sender {
             // RFC 5681, section 3.2, step 6: the window is at ssthresh since recovery began
             _ => {}
         }
+        if let (Some(rack), Phase::Recovery | Phase::Loss) = (&mut self.rack, self.phase) {
+            rack.order.note_recovery();
+        }
         self.phase = Phase::Open;
         self.duplicates = 0;
         self.must_send = false;
@@ -255,21 +264,15 @@ impl Sender {
         }
         self.counters.timeouts += 1;
         self.note(now, Happened::Timeout);
-        // Within an episode that has already found a loss, ssthresh stays (RFC 5681, section 3.1, for
-        // consecutive timeouts; Linux also for a timeout in recovery), unless each timeout reduces it
-        if matches!(self.phase, Phase::Open | Phase::Reducing) {
+        if self.is_first_timeout() || self.config.timeout_reductions == TimeoutReductions::Each {
             let before = self.window;
             self.congestion(now, Cause::Timeout);
             if self.risks_quick_start() {
                 self.limit_after_quick_start();
             }
-            self.before_event = self.config.timestamps.then_some((now, before));
-        } else if self.config.timeout_reductions == TimeoutReductions::Each {
-            self.congestion(now, Cause::Timeout);
-            self.before_event = None; // algorithms can undo one reduction
-        } else if self.phase == Phase::Recovery {
-            self.before_event = None;
+            self.allow_undo(before);
         }
+        self.timed_out = self.board.base();
         self.rtt.back_off();
         self.hold_backoff();
         match self.rack {
@@ -280,6 +283,19 @@ impl Sender {
             self.tell_timeout(now);
         }
         self.rto_at = self.rtt.deadline(now);
+    }
+
+    /// Whether nothing has reduced the window for the congestion that this timeout indicates: no recovery is under way,
+    /// and the timer has not sent the same segment again before (RFC 5681, section 3.1; Linux, tcp_enter_loss).
+    fn is_first_timeout(&self) -> bool {
+        let base = self.board.base();
+        match self.phase {
+            Phase::Recovery => base >= self.recovery_point,
+            // a response to the extent of marking does not stand for the response to a loss
+            Phase::Reducing => base >= self.recovery_point || self.marks.is_some(),
+            Phase::Loss => base > self.timed_out,
+            _ => true,
+        }
     }
 
     /// After a dubious acknowledgement outside of recovery the next ones may release only short bursts (Linux
@@ -302,27 +318,5 @@ impl Sender {
         self.recovery_point = self.next;
         self.board.lose_all(self.next);
         self.must_send = true;
-    }
-
-    /// RFC 3522 (Eifel): if the first acknowledgement of new data after a timeout, or with RACK in fast recovery,
-    /// echoes a stamp from before the retransmission, it acknowledges the original. The event was spurious and
-    /// its reduction is undone (RFC 4015). An original that fills a hole so late was reordered.
-    fn check_spurious(&mut self, now: Time, packet: &SimPacket, cumulative: u64) {
-        if cumulative == 0 || !matches!(self.phase, Phase::Loss | Phase::Recovery) {
-            return;
-        }
-        let Some((first_again, before)) = self.before_event.take() else { return };
-        if packet.stamp < first_again {
-            self.board.forget_losses();
-            self.forget_late(self.phase == Phase::Recovery);
-            self.phase = Phase::Open;
-            if !self.is_model_based() {
-                self.window = before;
-            }
-            self.counters.undone += 1;
-            self.note(now, Happened::Undone);
-            self.controller.on_undo(&mut self.window);
-            self.check("on_undo", now);
-        }
     }
 }

@@ -174,6 +174,7 @@ impl Sender {
                 None => self.board.retransmitted(seq, self.next),
             }
             self.counters.retransmits += 1;
+            self.note_resent(now, seq);
         } else {
             self.next += 1;
         }

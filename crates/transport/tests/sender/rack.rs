@@ -2,7 +2,7 @@
 //! RTT are 100 ms, a quarter of it is 25 ms, two of it are 200 ms, and the retransmission timeout is 300 ms.
 
 use crate::path::{Constant, Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
-use longfat_transport::cc::{Controller, LossDetection};
+use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, LossDetection, Window};
 use longfat_transport::{Recovery, SenderConfig};
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
@@ -211,12 +211,77 @@ fn a_recovery_of_a_segment_that_was_only_late_is_undone_and_shows_reordering() {
     path.run_to_end();
     assert_eq!((path.counters().congestion_events, path.counters().undone), (1, 1));
     assert_eq!((path.cwnd(), path.again().len()), (20.0, 1));
-    // without timestamps nothing says which transmission has arrived
+    // without timestamps a DSACK says so when the retransmission has arrived too, a round trip later
     let silent = SenderConfig { timestamps: false, ..transfer(200, 20.0) };
     let spread = Controller::Custom(Box::new(Constant { pacing_rate_pps: Some(200.0) }));
     let mut path = Path::new(silent, spread).reordering().delaying(slow).start();
+    let undone = path.run_until_counted(|c| c.undone == 1);
+    let (again, _) = path.again()[0];
+    assert_eq!(undone, again + ms(RTT_MS));
+    assert_eq!((path.cwnd(), path.counters().congestion_events), (20.0, 1));
+}
+
+/// Paced at 200 packets a second, with a window that nothing reduces.
+struct Steadfast;
+
+impl CongestionControl for Steadfast {
+    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+    fn on_congestion(&mut self, _: &Congestion, w: &mut Window) {
+        w.ssthresh = w.cwnd;
+    }
+    fn pacing_rate(&self, _: &Window, _: Interval) -> Option<f64> {
+        Some(200.0)
+    }
+}
+
+#[test]
+fn dsacks_lengthen_the_reordering_window_by_a_step_for_each_round_trip_until_sixteen_recoveries_had_none() {
+    // every third segment is late by 60 ms, more than a quarter of the round trip, and nothing is lost: the window
+    // grows to 75 ms, and nothing is sent again from then on (RFC 8985, section 6.2, step 4)
+    let slow = |s: &Sent| ms(if s.packet.seq % 3 == 0 && s.earlier == 0 { 60 } else { 0 });
+    let spread = || Controller::Custom(Box::new(Steadfast));
+    let mut path = Path::new(transfer(1000, 20.0), spread()).reordering().delaying(slow).start();
     path.run_to_end();
-    assert_eq!((path.counters().congestion_events > 0, path.counters().undone), (true, 0));
+    let last = path.again().last().expect("the first ones were sent again").0;
+    assert!(last < at_ms(1000), "{last:?}");
+    // from 1.5 s on nothing is late, and one in forty is lost: after sixteen recoveries a segment that is late by 60 ms
+    // is sent again
+    let slow = |s: &Sent| {
+        let late = s.packet.seq % 3 == 0 && s.earlier == 0 && (s.at < at_ms(1500) || s.packet.seq > 1990);
+        ms(if late { 60 } else { 0 })
+    };
+    let lost =
+        |s: &Sent| s.earlier == 0 && s.at > at_ms(1500) && s.packet.seq < 1950 && s.packet.seq % 40 == 1;
+    let mut path = Path::new(transfer(2040, 20.0), spread()).reordering().delaying(slow).losing(lost).start();
+    path.run_to_end();
+    let needless = path.again().iter().filter(|(_, seq)| *seq > 1990).count();
+    assert!(needless > 0, "{:?}", path.again());
+}
+
+#[test]
+fn nothing_is_undone_where_segments_are_lost_but_none_is_late() {
+    // each episode begins with holes that the one before has already sent again: their acknowledgements echo times
+    // from before it, and show nothing
+    for (detection, stamps) in
+        [(LossDetection::Rack, true), (LossDetection::Rack, false), (LossDetection::Sack, true)]
+    {
+        for seed in 0..40_u64 {
+            let mut state = seed;
+            let lossy = move |s: &Sent| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                s.packet.kind == Kind::Data && (state >> 33) % 12 == 0
+            };
+            let config = SenderConfig {
+                loss_detection: detection,
+                timestamps: stamps,
+                recovery: Recovery::Prr9937,
+                ..transfer(1500, 60.0)
+            };
+            let mut path = Path::new(config, standard()).losing(lossy).start();
+            path.run_to_end();
+            assert_eq!(path.counters().undone, 0, "{detection:?} {stamps} {seed}");
+        }
+    }
 }
 
 #[test]

@@ -147,6 +147,45 @@ fn a_loss_among_what_was_sent_after_a_timeout_is_an_event_of_its_own() {
     assert_eq!((c.timeouts, c.congestion_events), (1, 2), "{c:?}");
 }
 
+#[test]
+fn a_retransmission_that_is_lost_after_a_timeout_halves_the_window_again() {
+    // the flight of 400 ms is lost, which begins with 120, and a probe after it; 140 is lost again when slow-start has
+    // come there: that is another episode (RFC 5681, section 4.3)
+    for detection in [LossDetection::Sack, LossDetection::Rack] {
+        let mut silence = silent(350, 850);
+        let lost = move |s: &Sent| silence(s) || (s.packet.seq == 140 && s.earlier == 1);
+        let config = SenderConfig { loss_detection: detection, ..steady(40.0) };
+        let mut path = Path::new(config, standard()).losing(lost).start();
+        path.run_to(at_ms(4000));
+        let log = path.log();
+        let last = |what| log.iter().rfind(|e| e.1 == what).map(|e| e.0);
+        let (timeout, loss) = (last(Happened::Timeout), last(Happened::Loss));
+        assert!(loss > timeout, "{detection:?} {log:?}");
+        assert!(path.ssthresh() < 20.0, "{detection:?} {}", path.ssthresh());
+    }
+}
+
+#[test]
+fn a_timeout_reduces_ssthresh_again_once_what_the_last_one_sent_again_is_acknowledged() {
+    // RFC 5681, section 3.1: ssthresh stays only while the same segment was already sent again by the timer
+    for detection in ALL {
+        // the flight of 400 ms begins with 120; its first repair arrives, and nothing for two seconds after that
+        let lost = |s: &Sent| {
+            let repair = s.packet.seq == 120 && s.earlier == 1;
+            s.packet.kind == Kind::Data && (at_ms(350)..at_ms(4000)).contains(&s.at) && !repair
+        };
+        let config = SenderConfig { loss_detection: detection, ..steady(40.0) };
+        let mut path = Path::new(config, constant()).losing(lost).start();
+        path.run_until_counted(|c| c.timeouts == 1);
+        let first = path.ssthresh();
+        path.run_until_counted(|c| c.timeouts == 2);
+        assert!(path.ssthresh() < first, "{detection:?}: {} after {first}", path.ssthresh());
+        let second = path.ssthresh();
+        path.run_until_counted(|c| c.timeouts == 3);
+        assert_eq!(path.ssthresh(), second, "{detection:?}: the same segment again");
+    }
+}
+
 /// An algorithm that keeps 60 % of its window at a reduction, and grows in slow-start only.
 struct Mild;
 
