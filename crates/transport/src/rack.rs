@@ -61,11 +61,14 @@ pub struct Rack {
     first: u64,
     last: u64,
     transmissions: u64,
+    /// The latest one of a segment that had been sent before, by its number, that was found lost; 0 for none.
+    lost_again: u64,
     /// Those under way, by their numbers.
     under_way: Transmissions,
     /// The number of the most recent transmission that was delivered (RACK.segment); 0 for none.
     latest: u64,
-    /// The round-trip time that the last acknowledgement measured (RACK.rtt).
+    /// The round-trip time of the last segment that the last acknowledgement delivered (RACK.rtt), which may have been
+    /// sent before `latest`.
     rtt: Interval,
     /// The last segment under way that was sent before `latest`.
     waiting: u64,
@@ -85,17 +88,20 @@ pub struct Rack {
 /// What the acknowledgement at hand delivers.
 #[derive(Clone, Copy, Debug)]
 struct News {
-    /// The most recent transmission: its number and time, and the last segment under way that was sent before it.
+    /// The most recent transmission: its number, and the last segment under way that was sent before it.
     number: u64,
-    at: Time,
     waiting: u64,
+    /// One past the highest segment with a round-trip time, and that time. What was acknowledged selectively comes
+    /// first, and segments in their order (Linux, tcp_sacktag_write_queue and tcp_clean_rtx_queue).
+    timed: u64,
+    rtt: Interval,
     /// The lowest segment delivered that was sent only once.
     lowest: u64,
     /// One past the highest segment.
     end: u64,
 }
 
-const NO_NEWS: News = News { number: 0, at: Time::ZERO, waiting: NONE, lowest: NONE, end: 0 };
+const NO_NEWS: News = News { number: 0, waiting: NONE, timed: 0, rtt: Interval::ZERO, lowest: NONE, end: 0 };
 
 impl Default for Rack {
     fn default() -> Self {
@@ -105,6 +111,7 @@ impl Default for Rack {
             first: NONE,
             last: NONE,
             transmissions: 0,
+            lost_again: 0,
             under_way: Transmissions::default(),
             latest: 0,
             rtt: Interval::ZERO,
@@ -165,9 +172,15 @@ impl Rack {
             }
             // a segment sent twice may have arrived by its first transmission
             let doubtful = again && (stamp < at || now.since(at) < min_rtt);
-            if !doubtful && number > self.news.number {
+            if doubtful {
+                continue;
+            }
+            if seq >= self.news.timed {
+                (self.news.timed, self.news.rtt) = (seq + 1, now.since(at));
+            }
+            if number > self.news.number {
                 let waiting = if state == State::Lost { self.last_before(number) } else { before };
-                self.news = News { number, at, waiting, ..self.news };
+                self.news = News { number, waiting, ..self.news };
             }
         }
     }
@@ -176,7 +189,9 @@ impl Rack {
     /// and 3).
     pub fn acknowledged(&mut self, base: u64, now: Time, stamp: Time, min_rtt: Interval) {
         if base > self.base {
+            let selective = core::mem::replace(&mut self.news.timed, 0);
             self.delivered(self.base, base, now, stamp, min_rtt);
+            self.news.timed = self.news.timed.max(selective);
             let count = ((base - self.base) as usize).min(self.segments.len());
             self.segments.drain(..count);
             self.base = base;
@@ -184,8 +199,8 @@ impl Rack {
         let news = core::mem::replace(&mut self.news, NO_NEWS);
         self.reordered |= news.lowest < NONE && news.lowest + 1 < self.forward;
         self.forward = self.forward.max(news.end);
-        if news.number > 0 {
-            self.rtt = now.since(news.at);
+        if news.timed > 0 {
+            self.rtt = news.rtt;
         }
         if news.number > self.latest {
             (self.latest, self.waiting) = (news.number, news.waiting);
@@ -223,6 +238,16 @@ impl Rack {
     /// The reordering window in quarters of the least round-trip time.
     pub const fn steps(&self) -> u32 {
         self.steps
+    }
+
+    /// The number of transmissions so far.
+    pub const fn transmissions(&self) -> u64 {
+        self.transmissions
+    }
+
+    /// The number of the latest retransmission that was found lost; 0 for none.
+    pub const fn lost_again(&self) -> u64 {
+        self.lost_again
     }
 
     /// Finds the segments lost that were sent before one that was delivered, and a round trip and the reordering
@@ -278,7 +303,12 @@ impl Rack {
 
     fn lose(&mut self, seq: u64) {
         self.unlink(seq);
-        self.of(seq).state = State::Lost;
+        let sending = self.of(seq);
+        sending.state = State::Lost;
+        if sending.again {
+            let number = sending.number;
+            self.lost_again = self.lost_again.max(number);
+        }
         match self.lost.last_mut() {
             Some((_, end)) if *end == seq => *end += 1,
             _ => self.lost.push((seq, seq + 1)),
@@ -399,6 +429,24 @@ mod tests {
     }
 
     #[test]
+    fn the_round_trip_time_is_that_of_the_last_segment_delivered_not_of_the_last_one_sent() {
+        // section 6.2, step 2: one acknowledgement delivers 0, sent again at 150 ms, and 3, sent at 30 ms
+        let mut rack = ten();
+        heard(&mut rack, 2, 120, 20);
+        assert_eq!(rack.find_lost(at_ms(120), Interval::ZERO), [(0, 2)]);
+        rack.sent(0, at_ms(150));
+        rack.delivered(2, 3, at_ms(260), at_ms(150), MIN_RTT);
+        rack.acknowledged(1, at_ms(260), at_ms(150), MIN_RTT);
+        assert_eq!(rack.rtt, Interval::from_millis(110));
+        rack.sent(1, at_ms(260));
+        rack.acknowledged(4, at_ms(370), at_ms(260), MIN_RTT);
+        assert_eq!(rack.rtt, Interval::from_millis(340));
+        // 4 left at 40 ms, before 1 was sent again, and waits for as long
+        assert!(rack.find_lost(at_ms(379), Interval::ZERO).is_empty());
+        assert_eq!(rack.find_lost(at_ms(380), Interval::ZERO), [(4, 5)]);
+    }
+
+    #[test]
     fn a_retransmission_is_lost_when_a_later_one_has_arrived() {
         let mut rack = ten();
         heard(&mut rack, 9, 190, 90);
@@ -489,7 +537,7 @@ mod tests {
         fn delivered(&mut self, mut newly: Vec<usize>, now: Time, stamp: Time) {
             let before = self.forward;
             newly.retain(|&seq| !self.segments[seq].4);
-            newly.sort_unstable_by_key(|&seq| self.segments[seq].0);
+            newly.sort_unstable();
             for seq in newly {
                 let (number, at, again, ..) = self.segments[seq];
                 self.segments[seq].4 = true;

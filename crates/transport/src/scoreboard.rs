@@ -30,6 +30,16 @@ struct Run {
     state: State,
 }
 
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    seq: u64,
+    /// The first new segment not sent at that time.
+    mark: u64,
+    /// Its number among all retransmissions, from 1.
+    number: u64,
+}
+
 /// The scoreboard of one connection.
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // what a usual packet needs lies together, in few cache lines
@@ -45,9 +55,11 @@ pub struct Scoreboard {
     judged: u64,
     /// No segment below this is lost.
     first_lost: u64,
-    /// Segments sent again, in that order, each with the first new segment not sent at that time.
-    again: VecDeque<(u64, u64)>,
-    /// Retransmissions that were found lost, so far.
+    /// Segments sent again, in that order.
+    again: VecDeque<Again>,
+    /// How many were.
+    resent: u64,
+    /// The number of the latest retransmission that was found lost; 0 for none.
     lost_again: u64,
     /// Ranges found lost since [`Scoreboard::take_losses`], for senders that ask for them.
     losses: Option<Vec<(u64, u64)>>,
@@ -74,8 +86,12 @@ impl Scoreboard {
         self.lost
     }
 
-    /// Retransmissions that were found lost, so far.
-    #[inline]
+    /// The number of retransmissions that [`Scoreboard::judge`] judges, so far.
+    pub const fn retransmissions(&self) -> u64 {
+        self.resent
+    }
+
+    /// The number of the latest of them that was found lost, the first one being 1; 0 for none.
     pub const fn lost_again(&self) -> u64 {
         self.lost_again
     }
@@ -142,7 +158,7 @@ impl Scoreboard {
         }
         self.base = to;
         self.high = self.high.max(to);
-        while self.again.front().is_some_and(|&(seq, _)| seq < to) {
+        while self.again.front().is_some_and(|again| again.seq < to) {
             self.again.pop_front();
         }
         newly
@@ -209,14 +225,18 @@ impl Scoreboard {
             self.first_lost = self.first_lost.min(from);
             self.judged = boundary;
         }
-        while let Some(&(seq, mark)) = self.again.front() {
+        while let Some(&Again { seq, mark, number }) = self.again.front() {
             // `boundary` is the third highest: three at or above `mark` have arrived when it is not below it
             if boundary < mark {
                 break;
             }
             self.again.pop_front();
             if seq >= self.base {
+                let before = self.lost;
                 self.change(seq, seq + 1, |s| if s == State::Retransmitted { State::Lost } else { s });
+                if self.lost > before {
+                    self.lost_again = number;
+                }
                 self.first_lost = self.first_lost.min(seq);
             }
         }
@@ -252,7 +272,7 @@ impl Scoreboard {
     pub fn lose(&mut self, seq: u64) {
         self.cover(seq + 1);
         // an earlier retransmission is not judged any more
-        self.again.retain(|&(again, _)| again != seq);
+        self.again.retain(|again| again.seq != seq);
         self.change(seq, seq + 1, |s| if s == State::Sacked { s } else { State::Lost });
         self.first_lost = self.first_lost.min(seq);
     }
@@ -333,7 +353,8 @@ impl Scoreboard {
                 self.change(seq, seq + 1, |_| State::Retransmitted);
             }
         }
-        self.again.push_back((seq, next));
+        self.resent += 1;
+        self.again.push_back(Again { seq, mark: next, number: self.resent });
         self.first_lost = seq + 1;
     }
 
@@ -438,9 +459,6 @@ impl Scoreboard {
                 }
                 State::Lost => {
                     self.lost += length;
-                    if run.state == State::Retransmitted {
-                        self.lost_again += length;
-                    }
                     if let Some(losses) = &mut self.losses {
                         losses.push((begin, run.end));
                     }

@@ -126,6 +126,8 @@ pub struct Sender {
     /// Kept where somebody steers or watches the sender from outside.
     steering: Option<Box<Steering>>,
     recovery_point: u64,
+    /// How many transmissions (with RACK) or retransmissions there were when the phase of repairs began.
+    repairs_from: u64,
     /// Without SACK: when the timer that the first partial acknowledgement of an episode started expires.
     patience: Time,
     /// What the last reduction is undone to if it turns out to be spurious.
@@ -196,6 +198,7 @@ impl Sender {
             watch,
             duplicates: 0,
             recovery_point: 0,
+            repairs_from: 0,
             patience: Time::NEVER,
             after_timeout: false,
             episode: Episode::default(),
@@ -480,7 +483,9 @@ impl Sender {
         let grow = (cumulative > 0 || part.is_some())
             && self.limited
             && matches!(self.phase, Phase::Open | Phase::Loss);
-        let acked = part.map_or_else(|| self.growth(cumulative, newly), |part| self.growth_of_part(part));
+        // Linux and RFC 9002, whose slow-start has no limit, count what an acknowledgement is the first to report
+        let counted = if self.config.slow_start_limit.is_finite() { cumulative } else { newly };
+        let acked = part.map_or_else(|| self.growth(counted, newly), |part| self.growth_of_part(part));
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.keeps_times;
         let mut dubious = false;
         if looks || self.phase != Phase::Open {
@@ -554,8 +559,8 @@ impl Sender {
         f64::from(self.config.mss_bytes + self.config.header_bytes)
     }
 
-    /// The number of segments that an acknowledgement counts, which covers `cumulative` segments and is the
-    /// first to report `newly` of them.
+    /// The number of segments that an acknowledgement counts, which covers `cumulative` segments, or, where slow-start
+    /// has no limit, those that it is the first to report: `newly`.
     #[inline]
     fn growth(&self, cumulative: u64, newly: u64) -> f64 {
         if !self.config.byte_counting {

@@ -122,7 +122,7 @@ impl Sender {
         } else {
             self.phase = Phase::Loss;
             self.after_timeout = true;
-            self.recovery_point = self.next;
+            self.begin_repairs();
             self.must_send = cause == Cause::Loss;
         }
         self.window.cwnd = self.config.initial_window.max(1.0);

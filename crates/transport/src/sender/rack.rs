@@ -111,7 +111,7 @@ impl Sender {
         }
         self.window.cwnd = self.in_flight() as f64 + 1.0;
         self.after_timeout = true;
-        self.recovery_point = self.next;
+        self.begin_repairs();
         self.must_send = true;
         self.forget_probe();
         self.set_timer(Timer::None, Time::NEVER);

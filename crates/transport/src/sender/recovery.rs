@@ -46,7 +46,6 @@ impl Sender {
         let base = self.board.base();
         let cumulative = base - before;
         let ended = base >= self.recovery_point && !matches!(self.phase, Phase::Open);
-        let lost_again = self.board.lost_again();
         let reopened = self.check_spurious(now, packet, before, ended);
         if ended && self.phase != Phase::Open {
             self.finish_recovery(now);
@@ -66,9 +65,8 @@ impl Sender {
         };
         match self.phase {
             Phase::Open | Phase::Reducing if found => self.begin_recovery(now, newly),
-            // what the timeout sent again is lost once more: a second indication of congestion (RFC 5681, section
-            // 4.3; Linux, tcp_fastretrans_alert)
-            Phase::Loss if self.board.lost_again() > lost_again => self.begin_recovery(now, newly),
+            // what this phase sent again is lost once more: a second indication of congestion
+            Phase::Loss | Phase::Recovery if self.has_lost_repair() => self.begin_recovery(now, newly),
             // the echo continues until the announcement of the last reduction, above the recovery point, has
             // arrived
             Phase::Open if self.is_congested(packet) && base > self.recovery_point => {
@@ -83,6 +81,22 @@ impl Sender {
         if self.rack.is_some() {
             self.arm(now, cumulative);
         }
+    }
+
+    /// Whether a segment that this phase has sent again is lost once more, and that is a congestion event (RFC 5681,
+    /// section 4.3): after a timeout always (Linux, tcp_fastretrans_alert); in fast recovery where nothing else makes
+    /// the window follow the deliveries (RFC 9002, section B.6, where all that is sent counts as new).
+    fn has_lost_repair(&self) -> bool {
+        let counts = self.phase == Phase::Loss || self.config.recovery == Recovery::Immediate;
+        let lost = self.rack.as_ref().map_or(self.board.lost_again(), |rack| rack.order.lost_again());
+        counts && lost > self.repairs_from
+    }
+
+    /// A phase of repairs begins.
+    pub(super) fn begin_repairs(&mut self) {
+        self.repairs_from =
+            self.rack.as_ref().map_or(self.board.retransmissions(), |rack| rack.order.transmissions());
+        self.recovery_point = self.next;
     }
 
     /// Moves the window after an acknowledgement in SACK recovery that delivered `newly` segments.
@@ -174,7 +188,7 @@ impl Sender {
         self.phase = Phase::Recovery;
         self.patience = Time::NEVER;
         self.after_timeout = false;
-        self.recovery_point = self.next;
+        self.begin_repairs();
         self.must_send = !self.is_model_based(); // its window decides
         self.forget_probe();
         self.find_late(now); // recovery needs no reordering window
@@ -315,7 +329,7 @@ impl Sender {
         self.window.cwnd = 1.0;
         self.after_timeout = true;
         self.duplicates = 0;
-        self.recovery_point = self.next;
+        self.begin_repairs();
         self.board.lose_all(self.next);
         self.must_send = true;
     }

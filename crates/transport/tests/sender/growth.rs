@@ -265,3 +265,20 @@ fn search_lets_a_connection_double_on_an_empty_path() {
     path.run_to(at_ms(RTT_MS * 10));
     assert_eq!(path.flights(8), (1..=8).map(|n| 1 << n).collect::<Vec<_>>());
 }
+
+#[test]
+fn where_slow_start_has_no_limit_an_acknowledgement_counts_what_it_is_the_first_to_report() {
+    // 2 is late and arrives between 4 and 5, so that 3 and 4 are acknowledged selectively: its acknowledgement covers
+    // three segments (RFC 3465 counts them, at most two), and is the first to report one (Linux, tcp_cong_control)
+    for (limit, cwnd) in [(2.0, 19.0), (f64::INFINITY, 18.0)] {
+        let spread = |s: &Sent| match (s.packet.kind, s.packet.seq) {
+            (Kind::Data, 2) => ms(9),
+            (Kind::Data, seq) => ms(2 * seq.min(10)),
+            _ => ms(0),
+        };
+        let config = SenderConfig { slow_start_limit: limit, ..config() };
+        let mut path = Path::new(config, standard()).reordering().delaying(spread).start();
+        path.run_to(at_ms(RTT_MS * 3 - 10));
+        assert_eq!((path.cwnd(), path.counters().retransmits), (cwnd, 0));
+    }
+}
