@@ -29,7 +29,7 @@ help:
 	@echo "make fuzz MINUTES=10  hostile inputs, from where the last time ended; flips: 1000 changed bits in stored sweeps"
 	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
 	@echo "make validate-ns2   ns-2's agents beside Longfat, table there too; its thesis figures (needs ns2)"
-	@echo "make validate-paths stack = \"linux\" beside this machine's own TCP on 12 random paths, 15 minutes, table there too"
+	@echo "make validate-paths stack = \"linux\" beside this machine's own TCP on 48 random paths, 25 minutes, table there too"
 	@echo "make validate-objects, make validate-selftests  eBPF objects in the simulator and in the kernel, tables there"
 	@echo "make validate-explicit  XCP and others between this machine's own TCPs beside the simulator, half an hour, table there too"
 	@echo "make validate-thesis    the thesis's experiments between this machine's own TCPs, more than an hour, table there too"
