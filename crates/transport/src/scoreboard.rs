@@ -61,6 +61,8 @@ pub struct Scoreboard {
     resent: u64,
     /// The number of the latest retransmission that was found lost; 0 for none.
     lost_again: u64,
+    /// Segments found lost so far, each time that they were.
+    found_lost: u64,
     /// Ranges found lost since [`Scoreboard::take_losses`], for senders that ask for them.
     losses: Option<Vec<(u64, u64)>>,
     /// The last blocks that brought news, latest first: most blocks repeat one of them.
@@ -94,6 +96,11 @@ impl Scoreboard {
     /// The number of the latest of them that was found lost, the first one being 1; 0 for none.
     pub const fn lost_again(&self) -> u64 {
         self.lost_again
+    }
+
+    /// Segments found lost so far, each time that they were.
+    pub const fn found_lost(&self) -> u64 {
+        self.found_lost
     }
 
     /// The number of segments sent again of which there is no news since.
@@ -260,6 +267,7 @@ impl Scoreboard {
             if run.state == State::Outstanding {
                 run.state = State::Lost;
                 self.lost += run.end - begin;
+                self.found_lost += run.end - begin;
             }
             begin = run.end;
             at = self.runs.next(at);
@@ -459,6 +467,7 @@ impl Scoreboard {
                 }
                 State::Lost => {
                     self.lost += length;
+                    self.found_lost += length;
                     if let Some(losses) = &mut self.losses {
                         losses.push((begin, run.end));
                     }

@@ -480,12 +480,12 @@ impl Sender {
         } else if (!steady || self.duplicates > 0 || cumulative == 0) && (part.is_none() || cumulative > 0) {
             newly = self.count_duplicates(packet.seq == base, cumulative);
         }
-        let grow = (cumulative > 0 || part.is_some())
+        let mut grow = (cumulative > 0 || part.is_some())
             && self.limited
             && matches!(self.phase, Phase::Open | Phase::Loss);
         // Linux and RFC 9002, whose slow-start has no limit, count what an acknowledgement is the first to report
         let counted = if self.config.slow_start_limit.is_finite() { cumulative } else { newly };
-        let acked = part.map_or_else(|| self.growth(counted, newly), |part| self.growth_of_part(part));
+        let mut acked = part.map_or_else(|| self.growth(counted, newly), |part| self.growth_of_part(part));
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.keeps_times;
         let mut dubious = false;
         if looks || self.phase != Phase::Open {
@@ -514,7 +514,12 @@ impl Sender {
             dubious = self.config.cwnd_moderation
                 && !self.is_model_based()
                 && (!steady || self.duplicates > 0 || packet.ecn_flag || self.phase != Phase::Open);
+            let undone = self.counters.undone;
             self.recover(now, packet, base, newly);
+            if self.counters.undone > undone && cumulative > 0 {
+                // nothing was lost: the window grows as usual (Linux, tcp_ack)
+                (grow, acked) = (self.limited, self.growth(counted, newly));
+            }
             if self.watch.is_some() {
                 self.watch_slow_start(now, sample);
             }

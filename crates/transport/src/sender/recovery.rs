@@ -46,6 +46,7 @@ impl Sender {
         let base = self.board.base();
         let cumulative = base - before;
         let ended = base >= self.recovery_point && !matches!(self.phase, Phase::Open);
+        let found_lost = self.board.found_lost();
         let reopened = self.check_spurious(now, packet, before, ended);
         if ended && self.phase != Phase::Open {
             self.finish_recovery(now);
@@ -76,7 +77,7 @@ impl Sender {
             _ => {}
         }
         if matches!(self.phase, Phase::Recovery | Phase::Reducing) && self.config.loss_detection.has_sack() {
-            self.shrink(newly, cumulative > 0 && !found);
+            self.shrink(newly, cumulative > 0 && self.board.found_lost() == found_lost);
         }
         if self.rack.is_some() {
             self.arm(now, cumulative);
