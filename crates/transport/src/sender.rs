@@ -17,8 +17,10 @@ mod steered;
 mod steering;
 mod timing;
 mod transmission;
+mod usage;
 mod view;
 
+use crate::Carrier;
 use crate::ages::Ages;
 use crate::cc::{CongestionControl, Controller, LossDetection, SendingTimes, Window};
 use crate::delivery::Deliveries;
@@ -32,7 +34,7 @@ use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::{FirstReduction, SenderConfig, TimeoutReductions, WIDEST_WINDOW};
 pub use happenings::{Happened, SenderCounters};
 use longfat_units::Time;
-use longfat_wire::{Division, Extra, Kind, SimPacket};
+use longfat_wire::{Division, Ecn, Extra, Kind, SimPacket};
 use request::QuickStart;
 pub use request::QuickStartRequest;
 use steering::Steering;
@@ -242,6 +244,9 @@ impl Sender {
         self.rto_at = self.rtt.deadline(now);
         let bytes = syn_bytes(self.config.timestamps) + self.controller.explicit_bytes();
         let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, bytes, now);
+        if self.config.ecn {
+            syn.ecn = self.config.codepoints.of(Carrier::Syn);
+        }
         if self.explicit {
             self.write_explicit(&mut syn); // routers find out about the path before data come
         } else if let Some(request) = self.config.quick_start.take() {
@@ -258,7 +263,7 @@ impl Sender {
 
     /// Whether it may send packets with ECT(1).
     pub fn sends_ect1(&self) -> bool {
-        self.config.ecn && self.config.codepoint == longfat_wire::Ecn::Ect1
+        self.config.ecn && self.config.codepoints.ect == Ecn::Ect1
     }
 
     /// The window.

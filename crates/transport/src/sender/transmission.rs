@@ -1,6 +1,7 @@
 //! What leaves: the segments that the window and the pacing rate allow.
 
 use super::{MOST_AT_ONCE, Phase, Sender, lesser};
+use crate::Carrier;
 use crate::cc::{CongestionControl, MOST_CWND};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, SimPacket};
@@ -159,9 +160,10 @@ impl Sender {
         let mut packet =
             SimPacket::new(Kind::Data, self.config.flow, seq, payload as u32 + self.config.header_bytes, now);
         if self.config.ecn {
-            // RFC 3168, 6.1.2 and 6.1.5: only new data may be marked and may announce reductions
+            let carrier = if lost.is_none() { Carrier::NewData } else { Carrier::Retransmission };
+            packet.ecn = self.config.codepoints.of(carrier);
             if lost.is_none() {
-                packet.ecn = self.config.codepoint;
+                // RFC 3168, 6.1.2: only new data may announce reductions
                 packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
             }
         }
