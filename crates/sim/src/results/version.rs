@@ -30,6 +30,8 @@ const CHANGES: &[&[&str]] = &[
     // 9: packets of flows that tell more of marks than RFC 3168's echo are ECN-capable: all of them, or all but those that
     // open the connection
     &["dctcp", "prague", "accurate", "l4s", "custom"],
+    // 10: a reduction by a mark leaves at least two segments, one by a loss with such feedback too
+    &["true", "dualpi2", "mark", "dctcp", "prague", "accurate", "l4s", "custom"],
 ];
 
 /// The version of the results of all plans: every change that alters any of them increments it.

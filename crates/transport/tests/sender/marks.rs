@@ -4,7 +4,7 @@ use crate::path::{Path, RTT_MS, Sent, at_ms, constant, ms, standard, steady};
 use longfat_transport::cc::{
     Ack, Cause, Congestion, CongestionControl, Controller, LossDetection, MarkSample, Window, find,
 };
-use longfat_transport::{Capable, Codepoints, Feedback, SenderConfig};
+use longfat_transport::{Capable, Codepoints, Feedback, Recovery, SenderConfig};
 use longfat_wire::{Ecn, Kind};
 use std::sync::{Arc, Mutex};
 
@@ -223,6 +223,21 @@ fn each_packet_of_a_connection_carries_the_codepoint_of_its_kind() {
             assert_eq!(answer.ecn, expected, "{capable:?} {:?} {}", answer.kind, answer.seq);
         }
         assert_eq!(path.counters().retransmits, 1);
+    }
+}
+
+#[test]
+fn a_reduction_by_marks_leaves_two_segments_in_flight_so_that_no_delayed_acknowledgement_is_waited_for() {
+    for recovery in [Recovery::RateHalving, Recovery::RateHalvingToHalf, Recovery::Prr, Recovery::Prr9937] {
+        for feedback in [Feedback::Classic, Feedback::Dctcp] {
+            let config = SenderConfig { recovery, ..told(feedback, 4.0) };
+            let mut path = Path::new(config, constant()).marking(|_| true).delayed_acks(ms(40)).start();
+            path.run_to(at_ms(RTT_MS * 10));
+            for t in 0..4000 {
+                let cwnd = path.run_to(at_ms(RTT_MS * 10 + t)).cwnd();
+                assert!(cwnd >= 2.0, "{recovery:?} {feedback:?}: {cwnd} at {t} ms");
+            }
+        }
     }
 }
 
