@@ -40,6 +40,7 @@ pub use request::QuickStartRequest;
 use steering::Steering;
 pub use steering::{Steer, Watched};
 pub use transmission::Outbox;
+use usage::{Limit, Usage};
 pub use view::{SenderView, Stage};
 
 /// The most segments that leave in one event. The rest of a longer burst leaves in further events at the same time,
@@ -77,8 +78,8 @@ pub struct Sender {
     after_timeout: bool,
     /// The next retransmission leaves regardless of the window (RFC 6675, step 4.3).
     must_send: bool,
-    /// The congestion window, not the application or the receiver, stopped the last transmission.
-    limited: bool,
+    /// What limits it: see `usage.rs`.
+    limit: Limit,
     /// Announce to the receiver that the window was reduced, for any reason (RFC 3168, CWR).
     announce_reduction: bool,
     times: SendingTimes,
@@ -132,6 +133,7 @@ pub struct Sender {
     /// last fast recovery, and the window before it.
     before_event: Option<(Time, Window)>,
     pace_at: Time,
+    usage: Usage,
     log: Option<Vec<(Time, Happened, f64)>>,
     /// Room for what data packets carry besides the usual.
     #[expect(clippy::vec_box, reason = "the boxes go from packet to packet")]
@@ -195,7 +197,7 @@ impl Sender {
             after_timeout: false,
             episode: Episode::default(),
             must_send: false,
-            limited: false,
+            limit: Limit::Source,
             announce_reduction: false,
             before_event: None,
             rto_at: Time::NEVER,
@@ -203,6 +205,7 @@ impl Sender {
             send_at: Time::NEVER,
             timer_at: Time::NEVER,
             pace_at: Time::ZERO,
+            usage: Usage::default(),
             cwnd_area: 0.0,
             cwnd_since: Time::ZERO,
             counters: SenderCounters::default(),
@@ -398,7 +401,9 @@ impl Sender {
         }
         if now >= self.timer_at {
             if matches!(self.phase, Phase::Open | Phase::Loss) {
+                let before = self.window.cwnd;
                 self.controller.on_timer(now, &mut self.window);
+                self.withhold_growth(before);
                 self.check("on_timer", now);
             }
             let period = self.controller.timer_period().filter(|_| self.phase != Phase::Done);
@@ -472,9 +477,7 @@ impl Sender {
         } else if (!steady || self.duplicates > 0 || cumulative == 0) && (part.is_none() || cumulative > 0) {
             newly = self.count_duplicates(packet.seq == base, cumulative);
         }
-        let grow = (cumulative > 0 || part.is_some())
-            && self.limited
-            && matches!(self.phase, Phase::Open | Phase::Loss);
+        let advances = (cumulative > 0 || part.is_some()) && matches!(self.phase, Phase::Open | Phase::Loss);
         let acked = part.map_or_else(|| self.growth(cumulative, newly), |part| self.growth_of_part(part));
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.keeps_times;
         let mut dubious = false;
@@ -520,9 +523,13 @@ impl Sender {
         if EXPLICIT && self.explicit {
             self.take_explicit(now, packet, cumulative > 0);
         }
-        if grow && matches!(self.phase, Phase::Open | Phase::Loss) {
-            self.controller.on_ack(&ack, &mut self.window);
-            self.check("on_ack", now);
+        if advances && matches!(self.phase, Phase::Open | Phase::Loss) {
+            if self.limit == Limit::Window {
+                self.controller.on_ack(&ack, &mut self.window);
+                self.check("on_ack", now);
+            } else {
+                self.hear_without_growth(now, &ack);
+            }
         }
         if dubious {
             self.moderate();
