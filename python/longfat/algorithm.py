@@ -177,6 +177,10 @@ class Delivery(Protocol):
         """Whether the window, rather than pacing or the application, stopped the last transmission."""
 
     @property
+    def may_grow(self) -> bool:
+        """Whether the window is in use: it stopped the last transmission, or would have without pacing."""
+
+    @property
     def repair(self) -> Literal["recovery", "timeout"] | None:
         """What is being repaired after it (losses in fast recovery, those of a timeout), or nothing."""
 

@@ -59,6 +59,19 @@ def test_a_flow_with_ect_1_is_noted_where_no_queue_knows_l4s_and_where_its_respo
     assert scenario("dualpi2", algorithm="dctcp").notes() == []
 
 
+def test_flows_that_answer_the_extent_of_marks_shrink_by_prr_unless_the_key_says_otherwise() -> None:
+    def recovery(**flow: Any) -> str:
+        return str(build(scenario(**flow))["flows"][0]["recovery"])
+
+    assert [recovery(algorithm=name) for name in ("sack", "dctcp", "prague")] == [
+        "rate-halving",
+        "prr",
+        "prr",
+    ]
+    assert recovery(algorithm="dctcp", recovery="rate-halving") == "rate-halving"
+    assert recovery(algorithm="dctcp", stack="quic") == "immediate"
+
+
 def test_abe_without_marks_is_noted() -> None:
     (line,) = scenario(abe=True).notes()
     assert line == "flow.0: abe = true has no effect without ecn = true"

@@ -259,6 +259,8 @@ impl Drive {
             srtt: Self::us(self.srtt_us),
             next_departure: self.now(),
             window_limited: true,
+            may_grow: true,
+            source_limited: false,
             repair: Repair::None,
         };
         self.control.on_delivery(&delivery, &mut self.w);

@@ -8,7 +8,7 @@
 //! | sacked_out | what of them is not in flight (RFC 6675 "pipe"); lost_out and retrans_out are 0 |
 //! | srtt_us | eighths of a microsecond, as in the kernel; mdev_us follows from the samples (tcp_rtt_estimator) |
 //! | rtt_min | the least round-trip time of the connection, without the kernel's window of 300 s |
-//! | is_cwnd_limited | 1 in cong_avoid, as the sender calls it only then |
+//! | is_cwnd_limited | in cong_avoid, whether the window is in use for the sender |
 //! | ecn_flags | TCP_ECN_OK for an algorithm with TCP_CONG_NEEDS_ECN |
 
 use crate::bytes::{u32_at, u64_at};

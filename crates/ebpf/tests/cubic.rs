@@ -66,6 +66,8 @@ fn delivery(now: Time, rtt: Interval) -> Delivery {
         srtt: rtt,
         next_departure: now,
         window_limited: true,
+        may_grow: true,
+        source_limited: false,
         repair: Repair::Recovery,
     }
 }

@@ -282,6 +282,8 @@ impl Drive {
             srtt: ack.srtt,
             next_departure: ack.now,
             window_limited: true,
+            may_grow: true,
+            source_limited: false,
             repair: Repair::None,
         };
         self.rust.on_delivery(&delivery, &mut self.w);

@@ -135,6 +135,8 @@ impl Flow {
             srtt: rtt,
             next_departure: now,
             window_limited: true,
+            may_grow: true,
+            source_limited: false,
             repair: Repair::None,
         };
         self.connection.on_delivery(&delivery, &mut self.w);

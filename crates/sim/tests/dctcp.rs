@@ -65,6 +65,24 @@ fn counters_and_ect_1_give_the_queue_of_the_two_states() {
 }
 
 #[test]
+fn an_incast_of_60_flows_loses_no_connection_request_to_marks() {
+    // RFC 8257, section 3.6: requests, answers and what is sent again are ECN-capable, so the queue marks them too. All
+    // requests come at once, and 39 of them find more than K packets waiting.
+    let flows = (0..60).map(|i| {
+        let short = json!({"rtt_s": 2e-4, "bytes": 100_000});
+        with(flow(&i.to_string(), "dctcp"), short)
+    });
+    let mut incast = dumbbell(RATE_BPS, 300, 1.0, flows.collect());
+    incast["links"][0]["queue"] = json!({"kind": "red", "limit_packets": 300, "min": K, "max": K + 1.0, "max_p": 1.0,
+        "weight": 1.0, "ecn": "true", "harddrop": "false"});
+    let outcome = run_by_both(&incast);
+    assert_eq!(outcome.summary.links[0].packets_dropped, 0);
+    for flow in &outcome.summary.flows {
+        assert!(flow.completed_s.is_some_and(|at| at < 0.1), "{}: {:?}", flow.name, flow.completed_s);
+    }
+}
+
+#[test]
 fn dctcp_needs_no_key_to_negotiate_ecn() {
     let (with_key, without) = (json!({"ecn": true}), json!({"ecn": false}));
     let marked = |changes| run_by_both(&plan("dctcp", changes)).summary.links[0].packets_marked;

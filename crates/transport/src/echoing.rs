@@ -8,6 +8,7 @@
 //! only needs a [`Mirror`] of its own, which its sender's algorithm makes.
 
 use crate::Receiver;
+use crate::codepoints::{Carrier, Codepoints};
 use crate::feedback::{Feedback, Tally};
 use crate::misbehaving::{Habits, Misbehaving};
 use longfat_units::Time;
@@ -30,6 +31,8 @@ pub struct Echoing {
     /// What the next acknowledgement carries: the headers not yet echoed, joined.
     waiting: Option<Box<Extra>>,
     tally: Option<Tally>,
+    /// Those of answers to connection requests, and of acknowledgements.
+    codepoints: Codepoints,
     /// Headers of a data packet, bytes.
     header_bytes: u32,
     misbehaving: Option<Box<Misbehaving>>,
@@ -39,12 +42,26 @@ impl Echoing {
     /// Wraps a receiver that waits for a connection request. Without a mirror, headers are echoed as they
     /// come; those of one acknowledgement are joined.
     pub const fn new(receiver: Receiver, mirror: Option<Box<dyn Mirror>>) -> Self {
-        Echoing { receiver, mirror, waiting: None, tally: None, header_bytes: 0, misbehaving: None }
+        let codepoints = Codepoints::NONE;
+        Echoing {
+            receiver,
+            mirror,
+            waiting: None,
+            tally: None,
+            codepoints,
+            header_bytes: 0,
+            misbehaving: None,
+        }
     }
 
     /// The same receiver with this feedback about marks. Data packets have `header_bytes` bytes of headers.
     pub fn telling(self, feedback: Feedback, header_bytes: u32) -> Self {
         Echoing { tally: Tally::new(feedback), header_bytes, ..self }
+    }
+
+    /// The same receiver with these codepoints of what it sends.
+    pub fn carrying(self, codepoints: Codepoints) -> Self {
+        Echoing { codepoints, ..self }
     }
 
     /// The same receiver with these habits; it obeys the rules with none.
@@ -75,6 +92,7 @@ impl Echoing {
     fn take(&mut self, now: Time, packet: &SimPacket) -> Option<SimPacket> {
         if packet.kind == Kind::Syn {
             let mut answer = self.receiver.on_packet(now, packet)?;
+            answer.ecn = self.codepoints.of(Carrier::SynAck);
             let header = packet.extra.as_ref().and_then(|e| e.explicit);
             if let Some(request) = header.filter(Explicit::is_answered) {
                 answer.bytes += request.header_bytes() as u16;
@@ -138,6 +156,7 @@ impl Echoing {
         if answer.kind != Kind::Ack {
             return answer;
         }
+        answer.ecn = self.codepoints.of(Carrier::Ack);
         if let Some(tally) = &mut self.tally {
             tally.tell(&mut answer, || self.receiver.room());
         }

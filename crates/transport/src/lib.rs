@@ -20,7 +20,7 @@
 //! misbehaving                       a receiver that breaks the rules
 //! receiver, scoreboard, rtt, ages,  parts that know no algorithm
 //!   delivery, rack, feedback,
-//!   slow_start, sender::request,
+//!   codepoints, slow_start, sender::request,
 //!   udp::periods
 //! cc::row, udp::row                 what a row of a registry is
 //! packet_sizes                      packets without payload
@@ -29,6 +29,7 @@
 mod ages;
 pub mod cc;
 mod chunks;
+mod codepoints;
 mod delivery;
 mod echoing;
 mod feedback;
@@ -43,6 +44,7 @@ mod sender;
 mod slow_start;
 pub mod udp;
 
+pub use codepoints::{Capable, Carrier, Codepoints};
 pub use echoing::{Echoing, Mirror};
 pub use feedback::Feedback;
 pub use misbehaving::Habits;

@@ -41,6 +41,8 @@ pub struct Episode {
     sent: u64,
     /// Segments that may be delivered while it lasts (RecoverFS).
     flight: u64,
+    /// The least window that it leaves, segments.
+    least: f64,
 }
 
 impl Episode {
@@ -52,7 +54,12 @@ impl Episode {
             Recovery::Prr9937 => outstanding - sacked + newly,
             _ => outstanding,
         };
-        Episode { delivered: 0, sent: 0, flight }
+        Episode { delivered: 0, sent: 0, flight, least: 1.0 }
+    }
+
+    /// The same, which leaves at least this window.
+    pub const fn at_least(self, least: f64) -> Self {
+        Episode { least, ..self }
     }
 
     /// This many segments were sent.
@@ -69,23 +76,24 @@ impl Episode {
                 let steps = (self.delivered + newly) / 2 - self.delivered / 2;
                 self.delivered += newly;
                 let floor = if how == Recovery::RateHalving { w.ssthresh } else { 0.5 * w.ssthresh };
-                w.cwnd = halved(w.cwnd, floor, steps).min(in_flight as f64 + 1.0).max(1.0);
+                w.cwnd = halved(w.cwnd, floor, steps).min(in_flight as f64 + 1.0);
             }
             Recovery::Prr => {
                 self.delivered += newly;
                 let quota =
                     proportional(self.delivered, self.sent, newly, self.flight, in_flight, w.ssthresh);
-                w.cwnd = (in_flight + quota).max(1) as f64;
+                w.cwnd = (in_flight + quota) as f64;
             }
             Recovery::Prr9937 if newly == 0 => {}
             Recovery::Prr9937 => {
                 self.delivered += newly;
                 let quota = self.quota(newly, in_flight, safe, w.ssthresh);
                 let forced = u64::from(self.sent == 0); // the first retransmission
-                w.cwnd = (in_flight + quota.max(forced)).max(1) as f64;
+                w.cwnd = (in_flight + quota.max(forced)) as f64;
             }
             Recovery::Immediate => {}
         }
+        w.cwnd = w.cwnd.max(self.least).max(1.0);
     }
 
     /// RFC 9937, section 6.2, SndCnt: how many segments may be sent in response to this acknowledgement.

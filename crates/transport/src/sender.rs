@@ -18,8 +18,10 @@ mod steering;
 mod timing;
 mod transmission;
 mod undo;
+mod usage;
 mod view;
 
+use crate::Carrier;
 use crate::ages::Ages;
 use crate::cc::{CongestionControl, Controller, LossDetection, SendingTimes, Window};
 use crate::delivery::Deliveries;
@@ -33,13 +35,14 @@ use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::{FirstReduction, SenderConfig, TimeoutReductions, WIDEST_WINDOW};
 pub use happenings::{Happened, SenderCounters};
 use longfat_units::Time;
-use longfat_wire::{Division, Extra, Kind, SimPacket};
+use longfat_wire::{Division, Ecn, Extra, Kind, SimPacket};
 use request::QuickStart;
 pub use request::QuickStartRequest;
 use steering::Steering;
 pub use steering::{Steer, Watched};
 pub use transmission::Outbox;
 use undo::{Resent, Undo};
+use usage::{Limit, Usage};
 pub use view::{SenderView, Stage};
 
 /// The most segments that leave in one event. The rest of a longer burst leaves in further events at the same time,
@@ -77,8 +80,8 @@ pub struct Sender {
     after_timeout: bool,
     /// The next retransmission leaves regardless of the window (RFC 6675, step 4.3).
     must_send: bool,
-    /// The congestion window, not the application or the receiver, stopped the last transmission.
-    limited: bool,
+    /// What limits it: see `usage.rs`.
+    limit: Limit,
     /// Announce to the receiver that the window was reduced, for any reason (RFC 3168, CWR).
     announce_reduction: bool,
     times: SendingTimes,
@@ -139,6 +142,7 @@ pub struct Sender {
     /// Segments that the receiver has reported to have arrived a second time.
     reported_twice: u64,
     pace_at: Time,
+    usage: Usage,
     log: Option<Vec<(Time, Happened, f64)>>,
     /// Room for what data packets carry besides the usual.
     #[expect(clippy::vec_box, reason = "the boxes go from packet to packet")]
@@ -203,7 +207,7 @@ impl Sender {
             after_timeout: false,
             episode: Episode::default(),
             must_send: false,
-            limited: false,
+            limit: Limit::Source,
             announce_reduction: false,
             undo: None,
             resent: None,
@@ -214,6 +218,7 @@ impl Sender {
             send_at: Time::NEVER,
             timer_at: Time::NEVER,
             pace_at: Time::ZERO,
+            usage: Usage::default(),
             cwnd_area: 0.0,
             cwnd_since: Time::ZERO,
             counters: SenderCounters::default(),
@@ -255,6 +260,9 @@ impl Sender {
         self.rto_at = self.rtt.deadline(now);
         let bytes = syn_bytes(self.config.timestamps) + self.controller.explicit_bytes();
         let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, bytes, now);
+        if self.config.ecn {
+            syn.ecn = self.config.codepoints.of(Carrier::Syn);
+        }
         if self.explicit {
             self.write_explicit(&mut syn); // routers find out about the path before data come
         } else if let Some(request) = self.config.quick_start.take() {
@@ -271,7 +279,7 @@ impl Sender {
 
     /// Whether it may send packets with ECT(1).
     pub fn sends_ect1(&self) -> bool {
-        self.config.ecn && self.config.codepoint == longfat_wire::Ecn::Ect1
+        self.config.ecn && self.config.codepoints.ect == Ecn::Ect1
     }
 
     /// The window.
@@ -406,7 +414,9 @@ impl Sender {
         }
         if now >= self.timer_at {
             if matches!(self.phase, Phase::Open | Phase::Loss) {
+                let before = self.window.cwnd;
                 self.controller.on_timer(now, &mut self.window);
+                self.withhold_growth(before);
                 self.check("on_timer", now);
             }
             let period = self.controller.timer_period().filter(|_| self.phase != Phase::Done);
@@ -480,9 +490,8 @@ impl Sender {
         } else if (!steady || self.duplicates > 0 || cumulative == 0) && (part.is_none() || cumulative > 0) {
             newly = self.count_duplicates(packet.seq == base, cumulative);
         }
-        let mut grow = (cumulative > 0 || part.is_some())
-            && self.limited
-            && matches!(self.phase, Phase::Open | Phase::Loss);
+        let mut advances =
+            (cumulative > 0 || part.is_some()) && matches!(self.phase, Phase::Open | Phase::Loss);
         // Linux and RFC 9002, whose slow-start has no limit, count what an acknowledgement is the first to report
         let counted = if self.config.slow_start_limit.is_finite() { cumulative } else { newly };
         let mut acked = part.map_or_else(|| self.growth(counted, newly), |part| self.growth_of_part(part));
@@ -518,7 +527,7 @@ impl Sender {
             self.recover(now, packet, base, newly);
             if self.counters.undone > undone && cumulative > 0 {
                 // nothing was lost: the window grows as usual (Linux, tcp_ack)
-                (grow, acked) = (self.limited, self.growth(counted, newly));
+                (advances, acked) = (true, self.growth(counted, newly));
             }
             if self.watch.is_some() {
                 self.watch_slow_start(now, sample);
@@ -535,9 +544,13 @@ impl Sender {
         if EXPLICIT && self.explicit {
             self.take_explicit(now, packet, cumulative > 0);
         }
-        if grow && matches!(self.phase, Phase::Open | Phase::Loss) {
-            self.controller.on_ack(&ack, &mut self.window);
-            self.check("on_ack", now);
+        if advances && matches!(self.phase, Phase::Open | Phase::Loss) {
+            if self.limit == Limit::Window {
+                self.controller.on_ack(&ack, &mut self.window);
+                self.check("on_ack", now);
+            } else {
+                self.hear_without_growth(now, &ack);
+            }
         }
         if dubious {
             self.moderate();

@@ -269,6 +269,8 @@ impl Sender {
             srtt: self.srtt,
             next_departure: self.now,
             window_limited: true,
+            may_grow: true,
+            source_limited: false,
             repair: match (self.recovering, self.after_timeout) {
                 (true, _) => Repair::Recovery,
                 (false, true) => Repair::Timeout,

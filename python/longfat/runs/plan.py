@@ -187,7 +187,7 @@ def _connection(connection: Connection) -> Plan:
         "delayed_ack_timeout_s": part.delayed_ack_timeout,
         "byte_counting": part.byte_counting,
         "sack": part.sack,
-        "recovery": part.recovery,
+        "recovery": part.recovery_used,
         "host_tick_s": part.host_tick,
         "rto_min_s": part.rto_min,
         "ecn": part.ecn,

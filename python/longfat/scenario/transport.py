@@ -31,6 +31,9 @@ TIMESTAMP_BYTES = 12
 """The timestamps option of RFC 7323, padded."""
 
 
+RecoveryName = Literal["rate-halving", "rate-halving-to-half", "prr", "prr-9937", "immediate"]
+
+
 class Transport(Part):
     """How the two ends of a connection behave; flows and background traffic share it."""
 
@@ -70,8 +73,8 @@ class Transport(Part):
     """An older spelling of `loss_detection`: true is "sack", false is "newreno"."""
     loss_detection: Literal["rack", "sack", "newreno", "reno", "tahoe"] | None = None
     """How the sender finds losses; by default as the algorithm has it in the registry."""
-    recovery: Literal["rate-halving", "rate-halving-to-half", "prr", "prr-9937", "immediate"] = "rate-halving"
-    """How the window shrinks in SACK recovery."""
+    recovery: RecoveryName | None = None
+    """How the window shrinks in SACK recovery; by default "rate-halving"; "prr" for scalable algorithms."""
     cwnd_moderation: Switch = False
     """At dubious ACKs the window is at most three segments above those in flight, as in Linux 2.6."""
     timeout_reductions: Literal["once", "each"] = "once"
@@ -190,6 +193,18 @@ class Transport(Part):
     def differs(self, key: str) -> bool:
         """Whether a key has another value than its default."""
         return bool(getattr(self, key) != type(self).model_fields[key].default)
+
+    @property
+    def recovery_used(self) -> RecoveryName:
+        """How the window shrinks in SACK recovery, also where no key says so.
+
+        Rate halving takes a segment for every two that arrive, down to what is in flight and one: too coarse
+        for reductions by the extent of marks (RFC 8257), which are frequent and small. Linux has PRR.
+        """
+        if self.recovery is not None:
+            return self.recovery
+        scalable = self.algorithm.needs_marks or self.algorithm.has("scalable")
+        return "prr" if scalable else "rate-halving"
 
     @property
     def header_bytes(self) -> int:

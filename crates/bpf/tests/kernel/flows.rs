@@ -184,6 +184,8 @@ fn follow(form: &KernelForm, samples: &[Sample]) {
             srtt: us(now.srtt_us),
             next_departure: at(&now),
             window_limited: true,
+            may_grow: true,
+            source_limited: false,
             repair: Repair::None,
         };
         control.on_delivery(&delivery, &mut w);

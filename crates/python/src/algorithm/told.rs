@@ -125,6 +125,7 @@ pub struct PyDelivery {
     srtt_s: f64,
     next_departure_s: f64,
     window_limited: bool,
+    may_grow: bool,
     repair: Option<&'static str>,
 }
 
@@ -148,6 +149,7 @@ impl From<&Delivery> for PyDelivery {
             srtt_s: d.srtt.as_secs_f64(),
             next_departure_s: d.next_departure.as_secs_f64(),
             window_limited: d.window_limited,
+            may_grow: d.may_grow,
             repair: match d.repair {
                 Repair::None => None,
                 Repair::Recovery => Some("recovery"),

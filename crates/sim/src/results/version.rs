@@ -27,6 +27,13 @@ const CHANGES: &[&[&str]] = &[
     &["least_bps"],
     // 8: a loss before the first round-trip time is known halves the window; before, it left the window as it was
     &["westwood", "westwood+"],
+    // 9: packets of flows that tell more of marks than RFC 3168's echo are ECN-capable: all of them, or all but those
+    // that open the connection
+    &["dctcp", "prague", "accurate", "l4s", "custom"],
+    // 10: a reduction by a mark leaves at least two segments, one by a loss with such feedback too
+    &["true", "dualpi2", "mark", "dctcp", "prague", "accurate", "l4s", "custom"],
+    // 11: a window does not grow while less than half of it is in use, and shrinks while something else limits it
+    &[],
 ];
 
 /// The version of the results of all plans: every change that alters any of them increments it.

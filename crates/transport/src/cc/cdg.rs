@@ -433,6 +433,17 @@ impl CongestionControl for Cdg {
         }
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        let cwnd = w.cwnd;
+        self.on_ack(ack, w);
+        if w.cwnd > cwnd {
+            self.shadow = (self.shadow - (w.cwnd - cwnd)).max(0.0); // it does not grow either
+        }
+        if self.is_linux {
+            self.shadow = self.shadow.min(cwnd); // tcp_cdg_cong_avoid
+        }
+    }
+
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         let half = standard_decrease(w.cwnd);
         if self.is_linux {

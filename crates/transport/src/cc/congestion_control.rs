@@ -229,6 +229,11 @@ pub struct Delivery {
     pub next_departure: Time,
     /// The window, and not pacing, the application or the receiver, stopped the last transmission.
     pub window_limited: bool,
+    /// The window is in use, so it may grow: it has stopped the last transmission, or would have without pacing, and at
+    /// least half of it was in flight (RFC 9002, section 7.8; RFC 7661, section 4.3).
+    pub may_grow: bool,
+    /// The application or the receiver stopped the last transmission.
+    pub source_limited: bool,
     /// How far the repair of losses has come, after this acknowledgement.
     pub repair: Repair,
 }
@@ -272,10 +277,14 @@ pub trait CongestionControl {
     /// The connection begins; a full segment carries `mss_bytes` of payload. Called once, before anything else.
     fn on_start(&mut self, _mss_bytes: u32) {}
 
-    /// An acknowledgement of new data arrived outside of fast recovery while the window was limiting: grow
+    /// An acknowledgement of new data arrived outside of fast recovery while the window was in use: grow
     /// `w.cwnd` (delay-based algorithms may also shrink it). An algorithm with standard slow-start begins
     /// with: `if w.in_slow_start() { return w.slow_start(ack.acked); }`
     fn on_ack(&mut self, ack: &Ack, w: &mut Window);
+
+    /// The same while something else was limiting: the application, the receiver, or pacing. An algorithm that also
+    /// shrinks `w.cwnd` in `on_ack` does so here too; the sender takes back what it grows.
+    fn on_ack_unfilled(&mut self, _ack: &Ack, _w: &mut Window) {}
 
     /// A congestion event: set `w.ssthresh`.
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window);
@@ -328,7 +337,8 @@ pub trait CongestionControl {
         None
     }
 
-    /// The periodic timer has fired; not called in recovery.
+    /// The periodic timer has fired; not called in recovery. The sender takes back growth while something else was
+    /// limiting.
     fn on_timer(&mut self, _now: Time, _w: &mut Window) {}
 
     /// Whether [`CongestionControl::pacing_rate`] may ever return a rate. Called once.

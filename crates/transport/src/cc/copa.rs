@@ -303,7 +303,7 @@ impl Copa {
     fn move_window(&mut self, d: &Delivery, delays: &Delays, w: &mut Window) {
         let (delta, acked) = (self.delta(), d.newly_delivered as f64);
         let up = delays.lets_grow(w.cwnd, delta);
-        if up && d.app_limited {
+        if up && (d.app_limited || !d.may_grow) {
             return;
         }
         if self.slow_start {

@@ -229,6 +229,12 @@ impl CongestionControl for Ctcp {
         self.trip.get_or_insert(Trip { win: w.cwnd, dwnd, least_rtt: Interval::MAX, samples: 0 });
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        let dwnd = self.state.dwnd;
+        self.on_ack(ack, w);
+        self.state.dwnd = self.state.dwnd.min(dwnd); // its part of the growth is not kept either
+    }
+
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         self.before = self.state;
         self.tune_gamma();

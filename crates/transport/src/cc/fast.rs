@@ -253,6 +253,10 @@ impl CongestionControl for Fast {
         }
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        self.on_ack(ack, w);
+    }
+
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
         w.ssthresh = 0.5 * w.cwnd;
     }

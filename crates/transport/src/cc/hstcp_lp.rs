@@ -48,6 +48,10 @@ impl CongestionControl for HstcpLp {
         }
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        self.on_ack(ack, w);
+    }
+
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         self.priority.lose();
         self.high_speed.on_congestion(event, w);

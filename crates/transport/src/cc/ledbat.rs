@@ -163,6 +163,10 @@ impl CongestionControl for Ledbat {
         w.ssthresh = w.ssthresh.min(w.cwnd).max(LEAST_SSTHRESH);
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        self.on_ack(ack, w);
+    }
+
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
         w.ssthresh = standard_decrease(w.cwnd);
     }

@@ -174,6 +174,10 @@ impl CongestionControl for LedbatPlusPlus {
         }
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        self.on_ack(ack, w);
+    }
+
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         w.ssthresh = standard_decrease(w.cwnd);
         self.phase = match self.phase {

@@ -61,6 +61,10 @@ impl CongestionControl for Lp {
         w.cwnd += standard_increase(w.cwnd, ack.acked);
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        self.on_ack(ack, w);
+    }
+
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
         self.priority.lose();
         w.ssthresh = standard_decrease(w.cwnd);

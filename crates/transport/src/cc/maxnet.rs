@@ -184,6 +184,10 @@ impl CongestionControl for MaxNet {
         self.x.ack(ack, w);
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        self.on_ack(ack, w); // the window follows the round-trip time
+    }
+
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         w.ssthresh = self.x.congestion(event, w);
         if event.cause == Cause::Timeout {

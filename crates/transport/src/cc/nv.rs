@@ -285,6 +285,10 @@ impl CongestionControl for Nv {
         w.cwnd += standard_increase(w.cwnd.max(LEAST_COUNT), ack.acked) / slower;
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        self.on_ack(ack, w);
+    }
+
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         self.suspended = true;
         self.allows_growth = false;

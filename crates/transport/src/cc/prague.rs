@@ -163,7 +163,7 @@ impl Prague {
 
     fn grow(&mut self, delivery: &Delivery, marked: u64, w: &mut Window) {
         let counted = delivery.newly_delivered.saturating_sub(marked) as f64;
-        if counted == 0.0 || self.repairing || delivery.app_limited {
+        if counted == 0.0 || self.repairing || delivery.app_limited || !delivery.may_grow {
             return;
         }
         if w.in_slow_start() {
@@ -352,6 +352,8 @@ mod tests {
                     srtt: self.rtt,
                     next_departure: self.now,
                     window_limited: true,
+                    may_grow: true,
+                    source_limited: false,
                     repair: Repair::None,
                 },
                 &mut self.w,

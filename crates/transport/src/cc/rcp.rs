@@ -104,6 +104,10 @@ impl CongestionControl for Rcp {
         self.rate.ack(ack, w);
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        self.on_ack(ack, w); // the window follows the round-trip time
+    }
+
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         w.ssthresh = self.rate.congestion(event, w);
     }

@@ -239,6 +239,10 @@ impl CongestionControl for Vegas {
         }
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        self.on_ack(ack, w);
+    }
+
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
         self.suspended = true;
         self.course = Course::Grow;

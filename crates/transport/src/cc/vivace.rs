@@ -200,7 +200,8 @@ struct Monitor {
     lost: u64,
     /// Round-trip times over sending times, s.
     rtts: Line,
-    app_limited: bool,
+    /// The application or the receiver was limiting.
+    limited: bool,
     /// Segments that left later and have arrived.
     late: u64,
 }
@@ -216,7 +217,7 @@ impl Monitor {
             next: u64::MAX,
             lost: 0,
             rtts: Line::default(),
-            app_limited: false,
+            limited: false,
             late: 0,
         }
     }
@@ -227,7 +228,7 @@ impl Monitor {
         }
         if self.end.is_none_or(|end| left < end) {
             self.rtts.include(left.since(self.start).as_secs_f64(), rtt.as_secs_f64());
-            self.app_limited |= d.app_limited;
+            self.limited |= d.app_limited || d.source_limited;
         } else {
             self.late += d.newly_delivered;
         }
@@ -366,8 +367,8 @@ impl Vivace {
             Trial { rate, utility: utility(rate, monitor.rtts.slope(), loss, self.latency_factor), loss, up };
         match (monitor.purpose, self.last) {
             (Purpose::Wait, _) => {}
-            // what the application limits says nothing of the path
-            _ if monitor.app_limited => self.probe(),
+            // what the application or the receiver limits says nothing of the path
+            _ if monitor.limited => self.probe(),
             (Purpose::Start, last) if last.is_none_or(|last| trial.utility > last.utility) => {
                 self.last = Some(trial);
                 self.set_base(2.0 * rate);

@@ -204,6 +204,12 @@ impl CongestionControl for Yeah {
         }
     }
 
+    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
+        if !self.linux {
+            self.on_ack(ack, w); // Linux returns at once (tcp_yeah_cong_avoid)
+        }
+    }
+
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         self.undo = (!self.linux).then_some(self.counts);
         // the paper speaks of duplicate acknowledgements; its authors' module treats a timeout alike

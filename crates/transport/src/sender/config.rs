@@ -2,12 +2,13 @@
 
 use super::request::QuickStartRequest;
 use crate::cc::LossDetection;
+use crate::codepoints::Codepoints;
 use crate::feedback::Feedback;
 use crate::reduction::Recovery;
 use crate::slow_start::SlowStartExit;
 use crate::{RtoConfig, RttSamples};
 use longfat_units::Interval;
-use longfat_wire::{Ecn, FlowId};
+use longfat_wire::FlowId;
 use serde::Deserialize;
 
 /// Which timeouts reduce ssthresh. In JSON: `once` or `each`.
@@ -96,8 +97,8 @@ pub struct SenderConfig {
     pub rtt_samples: RttSamples,
     /// The retransmission timeout.
     pub rto: RtoConfig,
-    /// With ECN, the codepoint of new data: ECT(0) or ECT(1).
-    pub codepoint: Ecn,
+    /// With ECN, the codepoints of its packets.
+    pub codepoints: Codepoints,
     /// What the receiver tells of marks.
     pub feedback: Feedback,
     /// Reduce the window less by a mark than by a loss (ABE, RFC 8511), where the algorithm has a factor for it.

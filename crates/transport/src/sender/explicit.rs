@@ -1,5 +1,6 @@
 //! Explicit congestion headers: what a sender writes into its data packets, and what routers return.
 
+use super::usage::Limit;
 use super::{Phase, Sender};
 use crate::cc::CongestionControl;
 use longfat_units::Time;
@@ -12,7 +13,8 @@ impl Sender {
         let bytes = self.packet_bytes();
         match self.phase {
             Phase::Open | Phase::Loss if advances => {
-                self.controller.on_explicit(echo, bytes, self.limited, &mut self.window);
+                let limited = self.limit != Limit::Source;
+                self.controller.on_explicit(echo, bytes, limited, &mut self.window);
                 self.check("on_explicit", now);
             }
             Phase::Reducing | Phase::Recovery => self.controller.on_explicit_in_recovery(echo, bytes),

@@ -1,6 +1,7 @@
 //! Model-based algorithms at the sender: it samples delivery rates for them, tells them of each lost segment, and
 //! leaves the window to them.
 
+use super::usage::Limit;
 use super::{Phase, Sender};
 use crate::cc::{CongestionControl, Delivery, LostSegment, Opening, Repair};
 use longfat_units::{Interval, Time};
@@ -117,7 +118,9 @@ impl Sender {
             in_flight,
             srtt: self.rtt.srtt(),
             next_departure: self.pace_at,
-            window_limited: self.limited && self.send_at == Time::NEVER,
+            window_limited: self.limit == Limit::Window && self.send_at == Time::NEVER,
+            may_grow: self.limit == Limit::Window,
+            source_limited: self.limit == Limit::Source,
             repair: match self.phase {
                 Phase::Recovery => Repair::Recovery,
                 Phase::Loss => Repair::Timeout,

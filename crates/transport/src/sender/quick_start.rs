@@ -13,6 +13,7 @@
 //! Quick-Start.
 
 use super::request::{QuickStart, QuickStartRequest};
+use super::usage::Limit;
 use super::{Happened, Outbox, Phase, Sender};
 use crate::cc::{Cause, LEAST_SSTHRESH};
 use longfat_units::{Interval, Time};
@@ -49,7 +50,7 @@ impl Sender {
             return self.note(now, Happened::QuickStartRefused);
         }
         self.window.cwnd = window;
-        self.limited = true;
+        self.limit = Limit::Window;
         let gap = Interval::from_secs_f64(1.0 / packets_per_s);
         self.quick_start = Some(QuickStart::Sending { rate, due: now, gap });
         self.note(now, Happened::QuickStart);
@@ -68,7 +69,7 @@ impl Sender {
                 self.window.cwnd = self.window.cwnd.min(used);
                 self.quick_start = Some(QuickStart::Sent { end: self.next });
                 self.send_at = Time::NEVER;
-                self.limited = self.next < edge;
+                self.limit = if self.next < edge { Limit::Window } else { Limit::Source };
                 return;
             }
             if *due > now {

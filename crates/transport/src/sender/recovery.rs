@@ -181,7 +181,7 @@ impl Sender {
         if self.phase != Phase::Reducing || self.marks.is_some() {
             let before = self.window;
             self.congestion(now, Cause::Loss);
-            self.begin_episode(newly);
+            self.begin_episode(Cause::Loss, newly);
             if self.rack.is_some() {
                 self.allow_undo(before);
             }
@@ -199,9 +199,13 @@ impl Sender {
         self.reduce_at_once();
     }
 
-    fn begin_episode(&mut self, newly: u64) {
+    fn begin_episode(&mut self, cause: Cause, newly: u64) {
         let outstanding = self.next - self.board.base();
         self.episode = Episode::new(self.config.recovery, outstanding, self.board.sacked(), newly);
+        // a segment alone would wait for a delayed acknowledgement
+        if cause == Cause::Mark || self.marks.is_some() {
+            self.episode = self.episode.at_least(LEAST_SSTHRESH);
+        }
     }
 
     fn begin_reduction(&mut self, now: Time, newly: u64) {
@@ -210,7 +214,7 @@ impl Sender {
             return self.revert_quick_start(now, Cause::Mark);
         }
         self.congestion(now, Cause::Mark);
-        self.begin_episode(newly);
+        self.begin_episode(Cause::Mark, newly);
         self.undo = None;
         self.phase = Phase::Reducing;
         self.recovery_point = self.next;

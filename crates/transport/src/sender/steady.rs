@@ -2,6 +2,7 @@
 //! then, and nothing else.
 
 use super::transmission::Outbox;
+use super::usage::Limit;
 use super::{Happened, Phase, Sender};
 use crate::cc::{Ack, CongestionControl};
 use longfat_units::{Interval, Time};
@@ -30,20 +31,20 @@ impl Sender {
         let newly = self.board.advance(packet.seq);
         let rtt = self.rtt.sample(packet.stamp, now);
         self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
-        if self.limited || self.wants_samples {
-            let acked = self.growth(newly, newly);
-            debug_assert!(self.rtt.base().is_some(), "a sample was just taken");
-            let ack = Ack {
-                base_rtt: Some(self.rtt.known_base()),
-                ..self.describe(now, packet, acked, newly, Some(rtt))
-            };
-            if self.wants_samples {
-                self.controller.on_sample(&ack);
-            }
-            if self.limited {
-                self.controller.on_ack(&ack, &mut self.window);
-                self.check("on_ack", now);
-            }
+        let acked = self.growth(newly, newly);
+        debug_assert!(self.rtt.base().is_some(), "a sample was just taken");
+        let ack = Ack {
+            base_rtt: Some(self.rtt.known_base()),
+            ..self.describe(now, packet, acked, newly, Some(rtt))
+        };
+        if self.wants_samples {
+            self.controller.on_sample(&ack);
+        }
+        if self.limit == Limit::Window {
+            self.controller.on_ack(&ack, &mut self.window);
+            self.check("on_ack", now);
+        } else {
+            self.hear_without_growth(now, &ack);
         }
         if packet.seq == self.end {
             self.phase = Phase::Done;

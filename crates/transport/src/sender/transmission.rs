@@ -1,6 +1,8 @@
 //! What leaves: the segments that the window and the pacing rate allow.
 
+use super::usage::Limit;
 use super::{MOST_AT_ONCE, Phase, Sender, lesser};
+use crate::Carrier;
 use crate::cc::{CongestionControl, MOST_CWND};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Kind, SimPacket};
@@ -68,9 +70,9 @@ impl Sender {
             }
         }
         self.must_send &= room == 0;
-        self.limited = self.next < edge;
-        if room == MOST_AT_ONCE {
-            self.continue_burst(now);
+        self.limit = if self.next < edge { Limit::Window } else { Limit::Source };
+        if room == self.max_burst {
+            self.end_burst(now, allowed, edge);
         }
     }
 
@@ -104,7 +106,8 @@ impl Sender {
         loop {
             let lost = self.board.next_lost();
             if lost.is_none() && self.next >= edge {
-                self.limited = false;
+                self.limit = Limit::Source;
+                self.usage.note(in_flight, self.board.base(), self.next);
                 if self.next >= self.end && in_flight < allowed {
                     self.note_application_limit();
                 }
@@ -113,17 +116,18 @@ impl Sender {
             let forced = self.must_send && lost.is_some();
             // pacing keeps its segments apart by itself
             let full = burst == if pace.is_none() { self.max_burst } else { MOST_AT_ONCE };
-            if (!forced && in_flight >= allowed) || full {
-                self.limited = true;
-                if full && burst == MOST_AT_ONCE {
-                    self.continue_burst(now);
-                }
+            if !forced && in_flight >= allowed {
+                self.limit = Limit::Window;
+                self.usage.note(in_flight, self.board.base(), self.next);
                 return;
+            }
+            if full {
+                return self.end_burst(now, allowed, edge);
             }
             if pace.is_some() && !forced {
                 if quantum == 0 {
                     if self.pace_at > now {
-                        self.limited = true;
+                        self.limit = self.spacing(in_flight, allowed, edge);
                         self.send_at = self.pace_at.round_up(self.config.host_tick, self.config.tick_phase);
                         return;
                     }
@@ -140,12 +144,27 @@ impl Sender {
         }
     }
 
-    /// [`MOST_AT_ONCE`] segments have left: those that may follow leave in another event now.
+    /// The longest burst has left. If it is [`MOST_AT_ONCE`], those that may follow leave in another event now.
     #[cold]
-    fn continue_burst(&mut self, now: Time) {
+    fn end_burst(&mut self, now: Time, allowed: u64, edge: u64) {
+        let in_flight = self.in_flight();
+        self.limit = match self.next < edge {
+            false => Limit::Source,
+            true if in_flight >= allowed => Limit::Window,
+            true => self.spacing(in_flight, allowed, edge),
+        };
         if self.config.max_burst > MOST_AT_ONCE as f64 {
             self.send_at = now;
         }
+    }
+
+    /// What limits where the sender's own spacing of segments, by pacing or in bursts, has stopped it: the window if
+    /// without that it would have, and at least half of it is in use. `sender/usage.rs` has the rule.
+    fn spacing(&mut self, in_flight: u64, allowed: u64, edge: u64) -> Limit {
+        self.usage.note(in_flight, self.board.base(), self.next);
+        let room = allowed.saturating_sub(in_flight);
+        let fills = self.next.saturating_add(room) < edge && self.window.cwnd <= 2.0 * self.usage.most();
+        if fills { Limit::Window } else { Limit::Spacing }
     }
 
     #[inline(always)]
@@ -159,9 +178,10 @@ impl Sender {
         let mut packet =
             SimPacket::new(Kind::Data, self.config.flow, seq, payload as u32 + self.config.header_bytes, now);
         if self.config.ecn {
-            // RFC 3168, 6.1.2 and 6.1.5: only new data may be marked and may announce reductions
+            let carrier = if lost.is_none() { Carrier::NewData } else { Carrier::Retransmission };
+            packet.ecn = self.config.codepoints.of(carrier);
             if lost.is_none() {
-                packet.ecn = self.config.codepoint;
+                // RFC 3168, 6.1.2: only new data may announce reductions
                 packet.ecn_flag = core::mem::take(&mut self.announce_reduction);
             }
         }

@@ -15,3 +15,4 @@ mod rack;
 mod recovery;
 mod timeouts;
 mod timestamps;
+mod usage;

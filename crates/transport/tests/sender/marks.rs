@@ -4,7 +4,7 @@ use crate::path::{Path, RTT_MS, Sent, at_ms, constant, ms, standard, steady};
 use longfat_transport::cc::{
     Ack, Cause, Congestion, CongestionControl, Controller, LossDetection, MarkSample, Window, find,
 };
-use longfat_transport::{Feedback, SenderConfig};
+use longfat_transport::{Capable, Codepoints, Feedback, Recovery, SenderConfig};
 use longfat_wire::{Ecn, Kind};
 use std::sync::{Arc, Mutex};
 
@@ -199,12 +199,45 @@ fn a_loss_after_a_mark_in_the_same_flight_is_a_reduction_of_its_own() {
 }
 
 #[test]
-fn new_data_carry_the_codepoint_that_the_sender_was_given() {
-    let config = SenderConfig { codepoint: Ecn::Ect1, ..told(Feedback::Accurate, 20.0) };
-    let mut path = Path::new(config, constant()).losing_once(&[45]).start();
-    path.run_to(at_ms(RTT_MS * 6));
-    for s in path.sent.iter().filter(|s| s.packet.kind == Kind::Data) {
-        assert_eq!(s.packet.ecn == Ecn::Ect1, s.earlier == 0, "segment {}", s.packet.seq);
+fn each_packet_of_a_connection_carries_the_codepoint_of_its_kind() {
+    let (no, one) = (Ecn::NotCapable, Ecn::Ect1);
+    for (capable, [handshake, again, ack]) in [
+        (Capable::NewData, [no, no, no]),
+        (Capable::Established, [no, one, one]),
+        (Capable::All, [one, one, one]),
+    ] {
+        let codepoints = Codepoints { ect: one, capable };
+        let config = SenderConfig { codepoints, ..told(Feedback::Accurate, 20.0) };
+        let mut path = Path::new(config, constant()).losing_once(&[45]).start();
+        path.run_to(at_ms(RTT_MS * 6));
+        for s in &path.sent {
+            let expected = match (s.packet.kind, s.earlier) {
+                (Kind::Syn, _) => handshake,
+                (_, 0) => one,
+                _ => again,
+            };
+            assert_eq!(s.packet.ecn, expected, "{capable:?} {:?} {}", s.packet.kind, s.packet.seq);
+        }
+        for (_, answer) in &path.acks {
+            let expected = if answer.kind == Kind::SynAck { handshake } else { ack };
+            assert_eq!(answer.ecn, expected, "{capable:?} {:?} {}", answer.kind, answer.seq);
+        }
+        assert_eq!(path.counters().retransmits, 1);
+    }
+}
+
+#[test]
+fn a_reduction_by_marks_leaves_two_segments_in_flight_so_that_no_delayed_acknowledgement_is_waited_for() {
+    for recovery in [Recovery::RateHalving, Recovery::RateHalvingToHalf, Recovery::Prr, Recovery::Prr9937] {
+        for feedback in [Feedback::Classic, Feedback::Dctcp] {
+            let config = SenderConfig { recovery, ..told(feedback, 4.0) };
+            let mut path = Path::new(config, constant()).marking(|_| true).delayed_acks(ms(40)).start();
+            path.run_to(at_ms(RTT_MS * 10));
+            for t in 0..4000 {
+                let cwnd = path.run_to(at_ms(RTT_MS * 10 + t)).cwnd();
+                assert!(cwnd >= 2.0, "{recovery:?} {feedback:?}: {cwnd} at {t} ms");
+            }
+        }
     }
 }
 

@@ -4,8 +4,8 @@
 use longfat_transport::cc::LossDetection;
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
 use longfat_transport::{
-    Echoing, Feedback, FirstReduction, Happened, Receiver, ReceiverConfig, Recovery, RtoConfig, RttSamples,
-    Sender, SenderConfig, SenderCounters, SlowStartExit, TimeoutReductions,
+    Capable, Codepoints, Echoing, Feedback, FirstReduction, Happened, Receiver, ReceiverConfig, Recovery,
+    RtoConfig, RttSamples, Sender, SenderConfig, SenderCounters, SlowStartExit, TimeoutReductions,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
@@ -50,7 +50,7 @@ pub fn config() -> SenderConfig {
         rto: RtoConfig::with_min(ms(200)),
         timestamps: true,
         ecn: false,
-        codepoint: Ecn::Capable,
+        codepoints: Codepoints { ect: Ecn::Capable, capable: Capable::NewData },
         feedback: Feedback::Classic,
         abe: false,
         rtt_samples: RttSamples::Echoed,
@@ -125,6 +125,7 @@ pub struct Path {
     last_arrival: Time,
     overtaking: bool,
     feedback: Feedback,
+    codepoints: Codepoints,
 }
 
 impl Path {
@@ -135,12 +136,14 @@ impl Path {
             timestamps: config.timestamps,
             ..RECEIVER
         };
-        let feedback = config.feedback;
+        let (feedback, codepoints) = (config.feedback, config.codepoints);
         let mut sender = Sender::new(config, controller);
         sender.keep_log();
         Path {
             sender,
-            receiving: Echoing::new(Receiver::new(receiver), None).telling(feedback, HEADER),
+            receiving: Echoing::new(Receiver::new(receiver), None)
+                .telling(feedback, HEADER)
+                .carrying(codepoints),
             sent: Vec::new(),
             acks: Vec::new(),
             now: Time::ZERO,
@@ -153,13 +156,15 @@ impl Path {
             last_arrival: Time::ZERO,
             overtaking: false,
             feedback,
+            codepoints,
         }
     }
 
     /// Acknowledgements of every second segment.
     pub fn delayed_acks(mut self, wait: Interval) -> Self {
         let receiver = Receiver::new(ReceiverConfig { delayed_ack: Some(wait), ..RECEIVER });
-        self.receiving = Echoing::new(receiver, None).telling(self.feedback, HEADER);
+        self.receiving =
+            Echoing::new(receiver, None).telling(self.feedback, HEADER).carrying(self.codepoints);
         self
     }
 

@@ -5,7 +5,8 @@ use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
 use crate::plan::{CheckedConnection, PlanError, SlowStart, Streams, Transport};
 use longfat_transport::cc::{CongestionControl, Controller, LossDetection, Parameters};
 use longfat_transport::{
-    Echoing, Feedback, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig, WIDEST_WINDOW, udp,
+    Codepoints, Echoing, Feedback, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig,
+    WIDEST_WINDOW, udp,
 };
 use longfat_units::{Interval, Stream};
 use longfat_wire::{Ecn, FlowId, QuickStart, RateCode};
@@ -54,6 +55,10 @@ impl<'a> Carrier<'a> {
                 }
                 let quick_start = plan.quick_start_bps.map(|bps| request(bps, streams.stream("quick-start")));
                 let ect1 = plan.ecn.is_l4s() || controller.sends_ect1();
+                let needs = controller.feedback();
+                let feedback = plan.ecn.feedback().max(needs);
+                let ect = if ect1 { Ecn::Ect1 } else { Ecn::Capable };
+                let ecn = plan.ecn.is_on() || needs != Feedback::Classic;
                 let sender = SenderConfig {
                     flow: id,
                     mss_bytes: plan.mss_bytes,
@@ -80,10 +85,10 @@ impl<'a> Carrier<'a> {
                     rtt_samples: plan.rtt_samples,
                     rto: plan.rto(),
                     timestamps: plan.timestamps,
-                    ecn: plan.ecn.is_on() || controller.feedback() != Feedback::Classic,
-                    codepoint: if ect1 { Ecn::Ect1 } else { Ecn::Capable },
+                    ecn,
+                    codepoints: if ecn { Codepoints::new(ect, needs, feedback) } else { Codepoints::NONE },
                     abe: plan.abe,
-                    feedback: plan.ecn.feedback().max(controller.feedback()),
+                    feedback,
                     quick_start,
                 };
                 tcp(plan, sender, controller)
@@ -127,10 +132,13 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
         timestamps: sender.timestamps,
         uncounted_hops: 1, // the router before the first link
     });
-    let feedback = sender.feedback;
-    let habits = plan.receiver.map(|receiver| receiver.habits(sender.codepoint));
+    let (feedback, codepoints) = (sender.feedback, sender.codepoints);
+    let habits = plan.receiver.map(|receiver| receiver.habits(codepoints.ect));
     let telling = |receiver, mirror| {
-        let echoing = Echoing::new(receiver, mirror).telling(feedback, plan.header_bytes).misbehaving(habits);
+        let echoing = Echoing::new(receiver, mirror)
+            .telling(feedback, plan.header_bytes)
+            .carrying(codepoints)
+            .misbehaving(habits);
         AnyReceiver::Other(Box::new(OtherReceiver::Explicit(echoing)))
     };
     if !controller.has_explicit() && sender.quick_start.is_none() {

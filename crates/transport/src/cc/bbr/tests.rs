@@ -54,6 +54,8 @@ impl Rounds {
             srtt: rtt,
             next_departure: self.now,
             window_limited: true,
+            may_grow: true,
+            source_limited: false,
             repair: Repair::None,
         }
     }

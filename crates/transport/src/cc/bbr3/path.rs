@@ -287,6 +287,8 @@ impl Path {
             srtt: self.rtt,
             next_departure: self.pace_at,
             window_limited: self.limited,
+            may_grow: true,
+            source_limited: false,
             repair: if self.recovery_point.is_some() { Repair::Recovery } else { Repair::None },
         };
         self.deliveries.settle(self.in_flight());

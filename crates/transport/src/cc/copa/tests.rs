@@ -34,6 +34,8 @@ fn delivery(now: Time, rtt: Interval, srtt: Interval, total_delivered: u64, prio
         srtt,
         next_departure: now,
         window_limited: true,
+        may_grow: true,
+        source_limited: false,
         repair: Repair::None,
     }
 }

@@ -138,6 +138,8 @@ impl Path {
                 srtt: RTT,
                 next_departure: at,
                 window_limited: false,
+                may_grow: true,
+                source_limited: false,
                 repair: Repair::None,
             },
             &mut self.w,

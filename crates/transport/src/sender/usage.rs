@@ -1,0 +1,71 @@
+//! How much of the window is in use, and when it may grow.
+//!
+//! ```text
+//! what stopped the last transmission | the window grows
+//! the window                         | yes
+//! the application, the receiver      | no (RFC 9002, section 7.8)
+//! pacing, the longest burst          | if without them the window had stopped it (RFC 9002, section 7.8), and it is less than
+//!                                    | twice the most that was in flight in the last round trip (RFC 7661, section 4.3:
+//!                                    | pipeACK >= cwnd / 2; Linux, tcp_is_cwnd_limited)
+//! ```
+//!
+//! Reductions know no such rule: see [`CongestionControl::on_ack_unfilled`]. Linux has slow-start grow to twice what was in
+//! flight also where the application or the receiver limits; here growth ends at once.
+
+use super::Sender;
+use crate::cc::{Ack, CongestionControl};
+use longfat_units::Time;
+
+/// What limits the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// The window, which may grow.
+    Window,
+    /// Pacing or the longest burst: the window is not in use.
+    Spacing,
+    /// The application or the receiver.
+    Source,
+}
+
+/// The most segments in flight in the last round trip.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    most: u64,
+    /// The round trip ends when this segment is acknowledged.
+    until: u64,
+}
+
+impl Usage {
+    /// A transmission has ended with `in_flight` segments; `next` is the first that has not left (Linux,
+    /// tcp_cwnd_validate).
+    #[inline]
+    pub fn note(&mut self, in_flight: u64, unacknowledged: u64, next: u64) {
+        if in_flight > self.most || unacknowledged >= self.until {
+            *self = Usage { most: in_flight, until: next };
+        }
+    }
+
+    #[inline]
+    pub const fn most(&self) -> f64 {
+        self.most as f64
+    }
+}
+
+impl Sender {
+    /// New data were acknowledged, but the window does not limit: the algorithm may shrink it.
+    #[cold]
+    pub(super) fn hear_without_growth(&mut self, now: Time, ack: &Ack) {
+        let before = self.window.cwnd;
+        self.controller.on_ack_unfilled(ack, &mut self.window);
+        self.withhold_growth(before);
+        self.check("on_ack", now);
+    }
+
+    /// Takes back what the window has grown beyond `before`, unless it limits. A model-based algorithm decides itself.
+    #[inline]
+    pub(super) fn withhold_growth(&mut self, before: f64) {
+        if self.limit != Limit::Window && !self.is_model_based() && self.window.cwnd > before {
+            self.window.cwnd = before;
+        }
+    }
+}
