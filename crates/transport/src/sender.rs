@@ -545,7 +545,7 @@ impl Sender {
             self.take_explicit(now, packet, cumulative > 0);
         }
         if advances && matches!(self.phase, Phase::Open | Phase::Loss) {
-            if self.limit == Limit::Window {
+            if self.may_grow() {
                 self.controller.on_ack(&ack, &mut self.window);
                 self.check("on_ack", now);
             } else {

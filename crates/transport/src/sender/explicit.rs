@@ -13,7 +13,7 @@ impl Sender {
         let bytes = self.packet_bytes();
         match self.phase {
             Phase::Open | Phase::Loss if advances => {
-                let limited = self.limit != Limit::Source;
+                let limited = matches!(self.limit, Limit::Window | Limit::Spacing);
                 self.controller.on_explicit(echo, bytes, limited, &mut self.window);
                 self.check("on_explicit", now);
             }

@@ -119,8 +119,8 @@ impl Sender {
             srtt: self.rtt.srtt(),
             next_departure: self.pace_at,
             window_limited: self.limit == Limit::Window && self.send_at == Time::NEVER,
-            may_grow: self.limit == Limit::Window,
-            source_limited: self.limit == Limit::Source,
+            may_grow: matches!(self.limit, Limit::Window | Limit::Recent),
+            source_limited: matches!(self.limit, Limit::Source | Limit::Recent),
             repair: match self.phase {
                 Phase::Recovery => Repair::Recovery,
                 Phase::Loss => Repair::Timeout,

@@ -2,7 +2,6 @@
 //! then, and nothing else.
 
 use super::transmission::Outbox;
-use super::usage::Limit;
 use super::{Happened, Phase, Sender};
 use crate::cc::{Ack, CongestionControl};
 use longfat_units::{Interval, Time};
@@ -40,7 +39,7 @@ impl Sender {
         if self.wants_samples {
             self.controller.on_sample(&ack);
         }
-        if self.limit == Limit::Window {
+        if self.may_grow() {
             self.controller.on_ack(&ack, &mut self.window);
             self.check("on_ack", now);
         } else {

@@ -61,6 +61,7 @@ impl Sender {
         let (allowed, edge) = self.limits();
         let room = allowed.saturating_sub(self.in_flight()).min(edge.saturating_sub(self.next));
         let room = room.min(self.max_burst);
+        let before = self.next;
         let full = !self.keeps_times && !self.config.ecn && self.next + room < self.end;
         if full && !(EXPLICIT && self.explicit) {
             self.send_full(now, room, out);
@@ -70,7 +71,11 @@ impl Sender {
             }
         }
         self.must_send &= room == 0;
-        self.limit = if self.next < edge { Limit::Window } else { Limit::Source };
+        self.limit = if self.next < edge {
+            Limit::Window
+        } else {
+            self.limit_of_source(self.in_flight(), allowed, before)
+        };
         if room == self.max_burst {
             self.end_burst(now, allowed, edge);
         }
@@ -103,11 +108,11 @@ impl Sender {
         let mut in_flight = self.in_flight();
         let mut burst = 0;
         let mut quantum = 0; // what may still leave together
+        let before = self.next;
         loop {
             let lost = self.board.next_lost();
             if lost.is_none() && self.next >= edge {
-                self.limit = Limit::Source;
-                self.usage.note(in_flight, self.board.base(), self.next);
+                self.limit = self.limit_of_source(in_flight, allowed, before);
                 if self.next >= self.end && in_flight < allowed {
                     self.note_application_limit();
                 }
