@@ -236,7 +236,10 @@ class Algorithm(Protocol):
     """The methods of a user's own algorithm."""
 
     def on_ack(self, ack: Ack, window: Window) -> None:
-        """Sets `window.cwnd` after new data was acknowledged outside of recovery while cwnd was the limit."""
+        """Sets `window.cwnd` after new data was acknowledged outside of recovery.
+
+        While something else limits the sender, such as pacing or the receiver, growth is taken back.
+        """
 
     def on_congestion(self, event: Congestion, window: Window) -> None:
         """Sets `window.ssthresh`, to which recovery then shrinks `window.cwnd`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from longfat.errors import InputError, ScenarioError
 from longfat.live.check import check
 from longfat.runs.plan import build
 from longfat.scenario.model import Scenario
+
+ROOT = Path(__file__).parents[2]
 
 
 def scenario(queue: Any = "droptail", **flow: Any) -> Scenario:
@@ -70,6 +73,13 @@ def test_flows_that_answer_the_extent_of_marks_shrink_by_prr_unless_the_key_says
     ]
     assert recovery(algorithm="dctcp", recovery="rate-halving") == "rate-halving"
     assert recovery(algorithm="dctcp", stack="quic") == "immediate"
+
+
+def test_dctcp_shares_two_bottlenecks_as_in_figure_17_of_its_paper() -> None:
+    flows = longfat.run(ROOT / "scenarios/dctcp-two-bottlenecks.toml").summary["flows"]
+    for group, printed in (("S1", 46e6), ("S2", 475e6), ("S3", 54e6)):
+        rates = [flow["throughput_bps"] for flow in flows if flow["name"].startswith(group)]
+        assert sum(rates) / len(rates) == pytest.approx(printed, rel=0.05), group
 
 
 def test_abe_without_marks_is_noted() -> None:

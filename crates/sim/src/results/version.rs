@@ -32,8 +32,31 @@ const CHANGES: &[&[&str]] = &[
     &["dctcp", "prague", "accurate", "l4s", "custom"],
     // 10: a reduction by a mark leaves at least two segments, one by a loss with such feedback too
     &["true", "dualpi2", "mark", "dctcp", "prague", "accurate", "l4s", "custom"],
-    // 11: a window does not grow while less than half of it is in use, and shrinks while something else limits it
-    &[],
+    // 11: a window does not grow while pacing or bursts keep it from being used by half, and algorithms that measure delay
+    // shrink it also while something else limits it
+    &[
+        "max_window",
+        "max_burst",
+        "prague",
+        "copa",
+        "vivace",
+        "fast",
+        "vegas",
+        "ledbat",
+        "ledbat++",
+        "cdg",
+        "nv",
+        "lp",
+        "hstcp-lp",
+        "ctcp",
+        "yeah",
+        "rcp",
+        "maxnet",
+        "erica",
+        "jetmax",
+        "jetmax-r",
+        "custom",
+    ],
 ];
 
 /// The version of the results of all plans: every change that alters any of them increments it.
