@@ -164,7 +164,7 @@ def _flows(planned: plan.Plan, result: Result) -> Iterator[str]:
         least = summary["rtt_s"] or 0.0
         yield from _everywhere(
             f"{at}: sRTT is at least the path's",
-            (series["srtt_s"] == 0.0) | (series["srtt_s"] >= least - 1e-6) | _lies(flow),
+            np.isnan(series["srtt_s"]) | (series["srtt_s"] >= least - 1e-6) | _lies(flow),
             series,
         )
         if planned["window_s"][0] == 0.0 and summary["goodput_bps"] > summary["throughput_bps"] * (1 + 1e-9):
