@@ -52,11 +52,11 @@ class Ack(Protocol):
 
     @property
     def srtt_s(self) -> float:
-        """The smoothed round-trip time (RFC 6298)."""
+        """The smoothed round-trip time (RFC 6298); NaN before the first."""
 
     @property
     def base_rtt_s(self) -> float:
-        """The least round-trip time of this connection so far; about 1.8e10 before the first."""
+        """The least round-trip time of this connection so far; NaN before the first."""
 
     @property
     def in_flight(self) -> float:
@@ -166,7 +166,7 @@ class Delivery(Protocol):
 
     @property
     def srtt_s(self) -> float:
-        """The smoothed round-trip time (RFC 6298)."""
+        """The smoothed round-trip time (RFC 6298); NaN before the first."""
 
     @property
     def next_departure_s(self) -> float:

@@ -122,8 +122,10 @@ def _links(planned: plan.Plan, result: Result) -> Iterator[str]:
         yield from _everywhere(what, series["bytes_out"] <= carried * (1.0 + 1e-9), series)
         came = summary["packets_in"] + (summary["queue_max_packets"] if begin > 0.0 else 0)
         dropped = summary["packets_dropped"]
-        if dropped > came or not summary["loss_ratio"] >= 0.0:
-            yield f"link {name}: drops {dropped} of {came}, loss_ratio = {summary['loss_ratio']}"
+        ratio = summary["loss_ratio"]
+        is_undefined = summary["packets_in"] + summary["packets_lost"] == 0
+        if dropped > came or (ratio is not None if is_undefined else ratio is None or not ratio >= 0.0):
+            yield f"link {name}: drops {dropped} of {came}, loss_ratio = {ratio}"
         slack_s = link.get("service_tick_s", 0.0) + ROUNDED_S * summary["packets_in"]
         most = 1.0 + (8.0 * biggest / capacity_bps + slack_s) / (end - begin)
         if link["capacity"] is None and not 0.0 <= summary["utilization"] <= most:
@@ -164,11 +166,19 @@ def _flows(planned: plan.Plan, result: Result) -> Iterator[str]:
         least = summary["rtt_s"] or 0.0
         yield from _everywhere(
             f"{at}: sRTT is at least the path's",
-            (series["srtt_s"] == 0.0) | (series["srtt_s"] >= least - 1e-6) | _lies(flow),
+            np.isnan(series["srtt_s"]) | (series["srtt_s"] >= least - 1e-6) | _lies(flow),
             series,
         )
-        if planned["window_s"][0] == 0.0 and summary["goodput_bps"] > summary["throughput_bps"] * (1 + 1e-9):
-            yield f"{at}: goodput {summary['goodput_bps']} above throughput {summary['throughput_bps']}"
+        goodput, throughput = summary["goodput_bps"], summary["throughput_bps"]
+        if (goodput is None) != (throughput is None):
+            yield f"{at}: goodput {goodput}, throughput {throughput}"
+        elif planned["window_s"][0] == 0.0 and goodput is not None and goodput > throughput * (1 + 1e-9):
+            yield f"{at}: goodput {goodput} above throughput {throughput}"
+        delivered_s, completed_s = summary["delivered_s"], summary["completed_s"]
+        # a source without acknowledgements completes when it has sent everything
+        acknowledged = summary["connected"] and completed_s is not None and not _lies(flow)
+        if acknowledged and delivered_s is not None and delivered_s > completed_s:
+            yield f"{at}: delivered at {delivered_s} s, completed at {completed_s} s"
         narrow = min(planned["links"][i]["rate_bps"] for i in flow["forward"])
         tick = sum(planned["links"][i].get("service_tick_s", 0.0) for i in flow["forward"])
         carried = narrow * (series["time_s"] + tick + ROUNDED_S * series["packets_sent"]) + 8.0 * packet

@@ -33,7 +33,10 @@ def scenario(queue: Any = "droptail", **flow: Any) -> Scenario:
         ({"slow_start": "hystart++", "algorithm": "xcp"}, "which its routers guide"),
         ({"slow_start": "search", "algorithm": "prague"}, "which controls the window itself"),
         ({"slow_start": "search", "algorithm": {"name": "cubic", "hystart": True}}, "cubic's own HyStart"),
-        ({"slow_start": "search", "algorithm": {"name": "cubic", "variant": "linux"}}, 'hystart = "off"'),
+        (
+            {"slow_start": "search", "algorithm": {"name": "cubic", "variant": "linux", "hystart": "auto"}},
+            'hystart = "off"',
+        ),
         ({"algorithm": {"name": "dctcp", "g": 2}}, "dctcp.g"),
         ({"algorithm": {"name": "prague", "rtt_target": 5}}, "a time needs a unit"),
     ],
@@ -43,6 +46,11 @@ def test_unsound_keys_are_refused_in_one_line(flow: dict[str, Any], expected: st
         scenario(**flow)
     assert expected in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_slow_start_that_is_written_out_takes_the_place_of_a_variant_s_own() -> None:
+    found = scenario(slow_start="search", algorithm={"name": "cubic", "variant": "linux"})
+    assert found.flow[0].algorithm.parameters["hystart"] == "off"
 
 
 def test_the_words_of_ecn_reach_the_plan_as_they_are() -> None:

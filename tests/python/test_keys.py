@@ -236,6 +236,7 @@ def test_every_transport_key_says_what_udp_and_the_kernel_do_with_it() -> None:
     assert keys - TCP_OPTIONS == over_udp, "scenario/named.py: TCP_OPTIONS"
     set_in_the_kernel = {"algorithm", "mss", "initial_window", "sack", "recovery", "rtt_samples", "ecn"}
     set_in_the_kernel |= {"loss_detection"}
+    set_in_the_kernel |= {"max_window"}
     refused_with_a_line_of_its_own = {"quick_start"}
     assert keys - set(KERNELS_OWN) == set_in_the_kernel | refused_with_a_line_of_its_own, (
         "live/check.py: KERNELS_OWN"

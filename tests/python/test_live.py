@@ -1,6 +1,7 @@
 """The live backend, on this machine's own TCP."""
 
 import json
+import math
 import os
 import pickle
 import signal
@@ -38,6 +39,40 @@ def test_a_live_run_gives_what_a_simulated_one_does_and_says_whether_it_is_valid
     assert validity["congestion"] == {"1": "cubic"}
     assert validity["sysctls"]["net.ipv4.tcp_no_metrics_save"] == "1"
     assert pickle.loads(pickle.dumps(real)).summary["validity"] == validity
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("able")
+def test_the_kernel_s_receivers_offer_no_more_than_max_window() -> None:
+    # 12 and 60 segments in 40 ms are 3.5 and 17.4 Mbit/s of payload; the third flow takes what is left
+    path = {"bottleneck.rate": "50 Mbit/s", "bottleneck.buffer": "50 packets"}
+    flows = [
+        {"algorithm": "cubic", "rtt": "40 ms", **keys}
+        for keys in ({"max_window": 12}, {"max_window": 60}, {})
+    ]
+    real = longfat.run(live(6, **path, window=["2 s", "6 s"], flow=flows[:2]), backend="live")
+    rates = [flow["goodput_bps"] for flow in real.summary["flows"]]
+    assert rates == [pytest.approx(segments * 1448 * 8 / 0.04, rel=0.05) for segments in (12, 60)]
+    assert all(flow["connected"] for flow in real.summary["flows"])
+    held = [check for check in real.summary["validity"]["checks"] if "held back" in check["name"]]
+    assert len(held) == 2
+    assert all(check["ok"] for check in held)
+    free = longfat.run(live(6, **path, window=["2 s", "6 s"], flow=[flows[0], flows[2]]), backend="live")
+    slow, fast = (flow["goodput_bps"] for flow in free.summary["flows"])
+    assert slow < 1.05 * 12 * 1448 * 8 / 0.04
+    assert fast > 30e6
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("able")
+def test_a_live_flow_with_an_end_shows_when_everything_had_arrived() -> None:
+    real = longfat.run(
+        live(3, flow=[{"algorithm": "cubic", "rtt": "40 ms", "bytes": "200 kB"}]), backend="live"
+    )
+    (flow,) = real.summary["flows"]
+    assert flow["connected"] is True
+    assert 0.16 < flow["delivered_s"] < flow["completed_s"] < 2.0
+    assert math.isnan(real.flow("1")["srtt_s"][0])
 
 
 @pytest.mark.live

@@ -65,6 +65,19 @@ to = "b"
             'flow.0.loss_detection = "reno": the kernel has SACK',
         ),
         ({"bottleneck.router": "rcp"}, 'bottleneck.router = "rcp"'),
+        (
+            {
+                "flow": [
+                    {"algorithm": "cubic", "rtt": "40 ms", "max_window": size} for size in (10, 20, 30, 40)
+                ]
+            },
+            "4 different windows",
+        ),
+        ({"flow": [{"algorithm": "dctcp", "rtt": "40 ms", "max_window": 10}]}, 'receivers of "dctcp"'),
+        (
+            {"flow": [{"algorithm": "cubic", "rtt": "40 ms", "mss": "536 B", "max_window": 2}]},
+            "flow.0.max_window = 2: the kernel's receivers offer more",
+        ),
     ],
 )
 def test_what_no_kernel_does_is_refused_before_anything_is_run(changes: dict[str, Any], says: str) -> None:

@@ -138,8 +138,8 @@ def test_inefficiency_under_the_sine_of_the_thesis_counts_what_was_available():
     )
 
 
-def test_loss_ratio_without_packets_is_zero():
-    assert metrics.loss_ratio(0, 0) == 0.0
+def test_loss_ratio_without_packets_is_undefined():
+    assert math.isnan(metrics.loss_ratio(0, 0))
     assert metrics.loss_ratio(1, 200) == 0.005
 
 

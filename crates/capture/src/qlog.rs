@@ -284,11 +284,11 @@ impl Log {
         let mss = f64::from(sender.mss_bytes);
         let bytes = |segments: f64| (segments * mss) as u64;
         let mut found = Map::new();
-        if sender.srtt != Interval::ZERO {
+        if let Some(srtt) = sender.srtt {
             let base = sender.base_rtt.map(|rtt| ("min_rtt", json!(ms(rtt.as_ns()))));
             let latest = latest.map(|rtt| ("latest_rtt", json!(ms(rtt.as_ns()))));
             let smoothed = [
-                ("smoothed_rtt", json!(ms(sender.srtt.as_ns()))),
+                ("smoothed_rtt", json!(ms(srtt.as_ns()))),
                 ("rtt_variance", json!(ms(sender.rtt_variation.as_ns()))),
             ];
             found.extend(base.into_iter().chain(smoothed).chain(latest).map(|(k, v)| (k.to_owned(), v)));

@@ -4,7 +4,7 @@
 //! process ends, however it ends; the kernel would otherwise go on with it for minutes. A connection that has
 //! carried everything therefore stays open until the kernel has finished with it too.
 
-use crate::guided::header_bytes;
+use crate::guided::{header_bytes, is_guided};
 use crate::path::Counts;
 use crate::sys::{socket, waiting};
 use longfat_sim::{CheckedConnection, ConnectionPlan, Transport};
@@ -55,7 +55,12 @@ pub enum Endpoint {
         flow: FlowId,
     },
     /// It takes what arrives.
-    Sink(Arc<Counts>),
+    Sink {
+        /// What is counted of it.
+        counts: Arc<Counts>,
+        /// The greatest window that it offers, bytes, if that has a limit.
+        window: Option<u32>,
+    },
     /// It has received everything and closed its own direction; the kernel waits for the peer to acknowledge
     /// that.
     Ending,
@@ -109,6 +114,13 @@ pub fn segment_bytes(planned: &ConnectionPlan) -> u32 {
 /// Returns the IP length of a connection's largest packets, bytes.
 pub fn packet_bytes(planned: &ConnectionPlan) -> u32 {
     planned.mss_bytes + header_bytes(planned)
+}
+
+/// Returns the greatest window that the receiver of a connection over TCP offers, bytes; `None` without a limit, and for
+/// receivers that listen elsewhere.
+pub fn window_bytes(planned: &CheckedConnection) -> Option<u32> {
+    let limited = carrier(planned) == Carrier::Tcp && !echoes(planned) && !is_guided(planned);
+    planned.max_window.filter(|_| limited).map(|segments| (segments * f64::from(planned.mss_bytes)) as u32)
 }
 
 /// Whether the receiver of a connection has to tell of every mark (RFC 8257).

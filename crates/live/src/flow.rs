@@ -26,6 +26,8 @@ pub struct Flow {
     pub series: Series<FlowSample>,
     /// Whether it has a congestion window: TCP.
     has_cwnd: bool,
+    /// Whether its connection is open, or was; `None` for datagrams.
+    connected: Option<bool>,
     srtt: SampleMean,
     seen: Time,
     cwnd_integral: f64,
@@ -48,6 +50,7 @@ impl Flow {
             completed: None,
             series: Series::default(),
             has_cwnd,
+            connected: has_cwnd.then_some(false),
             srtt: SampleMean::default(),
             seen: start,
             cwnd_integral: 0.0,
@@ -64,6 +67,7 @@ impl Flow {
         self.seen = self.seen.max(now);
         let (was, is) = (self.info.state, info.state);
         self.info = info;
+        self.connected = self.connected.map(|connected| connected || info.connected);
         if was == is {
             return None;
         }
@@ -80,8 +84,8 @@ impl Flow {
     /// Adds a row to the series. The mean of the smoothed round-trip time takes in samples of the `measured`
     /// span only.
     pub fn sample(&mut self, now: Time, measured: (Time, Time)) {
-        let srtt_s = self.info.srtt.as_secs_f64();
-        if (measured.0..=measured.1).contains(&now) && srtt_s > 0.0 && self.completed.is_none() {
+        let srtt_s = self.info.srtt.map_or(f64::NAN, Interval::as_secs_f64);
+        if (measured.0..=measured.1).contains(&now) && !srtt_s.is_nan() && self.completed.is_none() {
             self.srtt.add(srtt_s);
         }
         let counters = self.counters();
@@ -125,6 +129,8 @@ impl Flow {
             algorithm,
             rtt: self.rtt,
             began: self.start,
+            connected: self.connected.map(|connected| connected || self.completed.is_some()),
+            delivered: Some(self.counts.all_delivered_ns.get()).filter(|&ns| ns > 0).map(Time::from_ns),
             completed: self.completed,
             srtt: self.srtt,
         };

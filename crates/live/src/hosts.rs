@@ -5,7 +5,7 @@ mod opening;
 
 use crate::agenda::{Act, Agenda};
 use crate::background::Background;
-use crate::connection::{CHUNK, Connection, Endpoint, Owner, carrier, echoes, fill, take};
+use crate::connection::{CHUNK, Connection, Endpoint, Owner, carrier, echoes, fill, take, window_bytes};
 use crate::datagrams;
 use crate::flow::Flow;
 use crate::guided::Guided;
@@ -13,7 +13,7 @@ use crate::iperf::Iperf;
 use crate::namespace::{ADDRESSES, End};
 use crate::path::Counts;
 use crate::planned::Planned;
-use crate::ports::{ECHO_PORT, GUIDED_PORTS, LISTEN_PORT, connection_id};
+use crate::ports::{ECHO_PORT, GUIDED_PORTS, LISTEN_PORT, WINDOW_PORTS, connection_id};
 use crate::programs::{self, News as Programs, ProgramReport};
 use crate::router::{News, Times};
 use crate::sys::clock::Clock;
@@ -55,7 +55,19 @@ const PROGRAMS: u64 = u64::MAX;
 /// Between two looks whether a program's peer waits for it.
 const PEER: Interval = Interval::from_millis(20);
 /// Numbers below this are listeners': of two ends each, three kinds and one for each algorithm that routers guide.
-const LISTENERS: u64 = 6 + 2 * (GUIDED_PORTS.end - GUIDED_PORTS.start) as u64;
+const LISTENERS: u64 = 6 + 2 * (GUIDED_PORTS.end - GUIDED_PORTS.start + MOST_WINDOWS) as u64;
+/// Limits of receivers' windows that a run can have.
+const MOST_WINDOWS: u16 = WINDOW_PORTS.end - WINDOW_PORTS.start;
+
+/// The limits of receivers' windows in a plan, bytes, each once.
+fn windows(plan: &Planned) -> Vec<u32> {
+    let flows = plan.run.flows().iter().map(|flow| &flow.connection);
+    let sessions = plan.run.background().iter().map(|entry| &entry.connection);
+    let mut all: Vec<u32> = flows.chain(sessions).filter_map(window_bytes).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
 
 /// The hosts of a run.
 pub struct Hosts<'a> {
@@ -69,6 +81,8 @@ pub struct Hosts<'a> {
     /// For connections at both ends, then for datagrams at both, and perhaps for connections whose receivers tell of
     /// every mark at both, and for those whose rate routers set.
     listeners: Vec<Socket>,
+    /// The limits of receivers' windows, bytes, in the order of their ports.
+    windows: Vec<u32>,
     connections: Vec<Option<Connection>>,
     vacant: Vec<usize>,
     sources: Vec<datagrams::Source>,
@@ -117,6 +131,7 @@ impl<'a> Hosts<'a> {
             watch: Watch::new()?,
             news,
             listeners: Vec::new(),
+            windows: windows(plan),
             connections: Vec::new(),
             vacant: Vec::new(),
             sources: Vec::new(),
@@ -154,12 +169,17 @@ impl<'a> Hosts<'a> {
         let echoing = self.echoing();
         let ports = [(Carrier::Tcp, LISTEN_PORT, None), (Carrier::Udp, LISTEN_PORT, None)];
         let echo_port = echoing.map(|algorithm| (Carrier::Tcp, ECHO_PORT, Some(algorithm)));
-        for (carrier, port, algorithm) in ports.into_iter().chain(echo_port) {
+        let window_ports = WINDOW_PORTS.take(self.windows.len()).map(|port| (Carrier::Tcp, port, None));
+        for (carrier, port, algorithm) in ports.into_iter().chain(echo_port).chain(window_ports) {
+            let window = self.window_at(port);
             for (end, address) in self.ends.iter().zip(ADDRESSES) {
                 let listener = open_socket(end, carrier)?;
                 socket::bind(&listener, SocketAddrV4::new(address, port))?;
                 if let Some(algorithm) = algorithm {
                     listener.set_tcp_congestion(algorithm.as_bytes())?;
+                }
+                if let Some(bytes) = window {
+                    socket::limit_window(&listener, bytes)?;
                 }
                 if carrier == Carrier::Tcp {
                     socket::abort_when_closed(&listener)?; // and so the connections that it accepts
@@ -170,6 +190,11 @@ impl<'a> Hosts<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The greatest window that receivers offer who listen at this port, bytes, if it has a limit.
+    fn window_at(&self, port: u16) -> Option<u32> {
+        WINDOW_PORTS.zip(&self.windows).find(|&(own, _)| own == port).map(|(_, &bytes)| bytes)
     }
 
     /// Takes the sockets of connections whose rate routers set.
@@ -391,7 +416,9 @@ impl<'a> Hosts<'a> {
                 Ok((socket, port)) => {
                     let flow = connection_id(Carrier::Tcp, 1 - side, port);
                     let counts = self.counts.get(&flow).cloned().unwrap_or_default();
-                    self.keep(Connection { socket, end: Endpoint::Sink(counts) })?;
+                    let own = socket.local_addr()?.as_socket_ipv4();
+                    let window = own.and_then(|own| self.window_at(own.port()));
+                    self.keep(Connection { socket, end: Endpoint::Sink { counts, window } })?;
                 }
                 Err(error) if would_block(&error) => return Ok(()),
                 Err(error) => return Err(error),
@@ -404,8 +431,13 @@ impl<'a> Hosts<'a> {
         let Some(Some(connection)) = self.connections.get_mut(slot) else { return Ok(()) };
         let (socket, number) = (&connection.socket, LISTENERS + slot as u64);
         match &mut connection.end {
-            Endpoint::Sink(counts) => {
-                if read && take(socket, counts, &mut self.room)? {
+            Endpoint::Sink { counts, window } => {
+                let ends = read && take(socket, counts, &mut self.room)?;
+                if let Some(bytes) = window {
+                    socket::limit_window(socket, *bytes)?;
+                }
+                if ends {
+                    counts.all_delivered_ns.add(self.clock.now().as_ns());
                     socket::finish(socket)?;
                     self.watch.watch_changes(socket.as_fd(), number)?;
                     connection.end = Endpoint::Ending;

@@ -40,6 +40,8 @@ pub struct Counts {
     pub marked: Count,
     /// Payload that the receiving application has read.
     pub delivered_bytes: Count,
+    /// When it had read all of it, nanoseconds; 0 before.
+    pub all_delivered_ns: Count,
     /// Its explicit headers, if it has any.
     pub explicit: ExplicitCounts,
 }

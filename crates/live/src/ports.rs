@@ -10,6 +10,9 @@ pub const LISTEN_PORT: u16 = 1011;
 pub const ECHO_PORT: u16 = 1012;
 /// The same for connections whose rate routers set: one port for each of their algorithms.
 pub const GUIDED_PORTS: Range<u16> = 1013..1021;
+/// The same for connections whose receiver's window has a limit: one port for each limit. The first two of these are for
+/// experiments (RFC 4727), and 1023 is reserved (IANA).
+pub const WINDOW_PORTS: Range<u16> = 1021..1024;
 /// Where the servers of iperf3 listen, one for each flow. The kernel does not choose these ports, nor
 /// `IPERF_CLIENTS`, by itself.
 pub const IPERF_SERVERS: Range<u16> = 5201..7201;
@@ -46,6 +49,7 @@ pub const fn carries_datagrams(flow: FlowId) -> bool {
 pub fn conversation(side: usize, ports: Ports) -> (FlowId, bool) {
     let listens = matches!(ports.source, LISTEN_PORT | ECHO_PORT)
         || GUIDED_PORTS.contains(&ports.source)
+        || WINDOW_PORTS.contains(&ports.source)
         || IPERF_SERVERS.contains(&ports.source);
     if listens {
         (connection_id(ports.carrier, 1 - side, ports.destination), false)

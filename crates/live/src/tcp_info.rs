@@ -10,6 +10,8 @@ use std::io::Result;
 const MOST_BYTES: usize = 512;
 /// The first byte, for a connection that is over.
 const TCP_CLOSE: u8 = 7;
+/// The first byte, for one that waits for the answer to its request.
+const TCP_SYN_SENT: u8 = 2;
 /// No slow-start threshold yet (TCP_INFINITE_SSTHRESH).
 const NO_SSTHRESH: u32 = 0x7fff_ffff;
 
@@ -36,8 +38,10 @@ pub struct TcpInfo {
     pub cwnd: f64,
     /// Segments; infinite at first.
     pub ssthresh: f64,
-    /// Smoothed round-trip time.
-    pub srtt: Interval,
+    /// Whether the connection is open.
+    pub connected: bool,
+    /// Smoothed round-trip time, once one is measured.
+    pub srtt: Option<Interval>,
     /// Payload bytes acknowledged.
     pub acked_bytes: u64,
     /// Payload bytes sent, without retransmissions (Linux 4.19; 0 before).
@@ -87,7 +91,8 @@ impl TcpInfo {
                 4 => State::Loss,
                 _ => State::Open, // 1 is "disorder"
             },
-            srtt: microseconds(u64::from(u32_at(68))),
+            connected: !matches!(bytes[0], TCP_SYN_SENT | TCP_CLOSE),
+            srtt: Some(microseconds(u64::from(u32_at(68)))).filter(|&srtt| srtt > Interval::ZERO),
             ssthresh: if ssthresh == NO_SSTHRESH { f64::INFINITY } else { f64::from(ssthresh) },
             cwnd: f64::from(u32_at(80)),
             retransmits: u64::from(u32_at(100)),

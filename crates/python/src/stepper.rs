@@ -222,13 +222,12 @@ const INTERVAL: [&str; COLUMNS] = [
 type Row = [f64; COLUMNS];
 
 /// Intervals that follow each other, of what happens at one sender.
-#[derive(Default)]
 struct Intervals {
     /// When the last one ended.
     from: Time,
     /// What the sender had counted by then.
     counted: Counted,
-    /// The least mean round-trip time of one; zero without any.
+    /// The least mean round-trip time of one; NaN without any.
     least_rtt_s: f64,
     /// The most packets per second that one has delivered.
     most_pps: f64,
@@ -247,6 +246,13 @@ impl Counted {
     }
 }
 
+impl Default for Intervals {
+    fn default() -> Self {
+        let counted = Counted::default();
+        Intervals { from: Time::ZERO, counted, least_rtt_s: f64::NAN, most_pps: 0.0 }
+    }
+}
+
 impl Intervals {
     fn begin(now: Time, seen: &Watched) -> Self {
         Intervals { from: now, counted: Counted::of(seen), ..Intervals::default() }
@@ -257,9 +263,7 @@ impl Intervals {
         let (before, counted) = (self.counted, Counted::of(seen));
         let span_s = now.since(self.from).as_secs_f64();
         let delivered = counted.delivered - before.delivered;
-        if seen.rtts > 0 && (self.least_rtt_s == 0.0 || seen.rtt_mean_s < self.least_rtt_s) {
-            self.least_rtt_s = seen.rtt_mean_s;
-        }
+        self.least_rtt_s = self.least_rtt_s.min(seen.rtt_mean_s); // what is not NaN, if one is
         if span_s > 0.0 {
             self.most_pps = self.most_pps.max(delivered / span_s);
         }

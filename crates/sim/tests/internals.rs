@@ -32,11 +32,11 @@ fn samples_begin_after_the_flow_has_and_end_with_it() {
     let completed_s = outcome.summary.flows[1].completed_s.unwrap_or_else(|| panic!("it completes"));
     let [(name, quantities)] = &outcome.internals[..] else { panic!("SACK knows nothing of itself") };
     assert_eq!(name, "late");
-    let times = column(quantities, "base_rtt_s", "time_s");
+    let times = column(quantities, "alpha", "time_s");
     assert!((times[0] - 1.1).abs() < 1e-9, "{}", times[0]);
     let last = times[times.len() - 1];
     assert!(last <= completed_s && last > completed_s - 0.1 - 1e-9, "{last}, completed at {completed_s}");
     // FAST knows the base round-trip time once it has measured one, 42 ms and the transmissions
     let base = column(quantities, "base_rtt_s", "value");
-    assert!(base[3..].iter().all(|&rtt_s| (0.042..0.05).contains(&rtt_s)), "{base:?}");
+    assert!(!base.is_empty() && base.iter().all(|&rtt_s| (0.042..0.05).contains(&rtt_s)), "{base:?}");
 }

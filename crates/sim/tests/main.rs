@@ -33,6 +33,7 @@ mod rcp;
 mod results;
 mod service_tick;
 mod steps;
+mod summaries;
 mod theory_cubic;
 mod theory_fairness;
 mod theory_hybrid;

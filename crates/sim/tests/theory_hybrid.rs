@@ -48,6 +48,27 @@ fn yeah_alone_fills_the_link_with_a_queue_below_its_greatest_and_without_a_loss(
 }
 
 #[test]
+fn yeah_alone_keeps_its_queue_short_only_where_the_path_holds_four_times_as_many_packets() {
+    // slow mode begins at a queue of BDP / 8. From there to a queue of Qmax = 80, window and count_reno grow alike, and
+    // between two resets of count_reno (zeta = 50 fast round trips) lie about four such climbs: count_reno reaches the
+    // window where BDP / 2 is below 4 (80 - BDP / 8), which is a BDP of 320. Then nothing is removed any more
+    for variant in ["paper", "linux"] {
+        for (bdp, is_short) in [(100.0, false), (300.0, false), (400.0, true), (833.0, true)] {
+            let rate_bps = bdp * 12_000.0 / 0.06;
+            let parameters = json!({"variant": variant});
+            let alone =
+                json!({"access_rate_bps": 1e10, "initial_ssthresh": 0.5 * bdp, "parameters": parameters});
+            let bottleneck = link(rate_bps, 10 * bdp as u64, lossless());
+            let done = run(&plan(bottleneck, vec![flow("1", "yeah", 0.06, alone)], vec![], (100.0, 300.0)));
+            let (most, mean) =
+                (done.summary.links[0].queue_max_packets, done.summary.links[0].queue_mean_packets);
+            let fits = if is_short { most < 120 && mean < 80.0 } else { most > 800 };
+            assert!(fits, "{variant}, BDP of {bdp} packets: {mean:.0} packets wait, at most {most}");
+        }
+    }
+}
+
+#[test]
 fn yeah_and_africa_leave_a_standard_flow_its_half_where_highspeed_tcp_does_not() {
     // Baiocchi and others 2007, section V-D: fair-to-Reno ratios around 1 for these two, 5 to 7 for
     // loss-based ones

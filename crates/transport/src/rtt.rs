@@ -267,6 +267,12 @@ impl RttEstimator {
         self.srtt
     }
 
+    /// The smoothed round-trip time; `None` before the first sample.
+    #[inline]
+    pub fn measured(&self) -> Option<Interval> {
+        (self.srtt != Interval::ZERO).then_some(self.srtt)
+    }
+
     /// The least round-trip time seen; `None` before the first sample.
     #[inline]
     pub fn base(&self) -> Option<Interval> {

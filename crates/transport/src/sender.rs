@@ -302,6 +302,16 @@ impl Sender {
         self.payload(self.board.base())
     }
 
+    /// Whether the connection is open, or was.
+    pub fn is_connected(&self) -> bool {
+        match self.phase {
+            Phase::Idle | Phase::SynSent => false,
+            // it may have been stopped before it began, or before an answer came
+            Phase::Done => self.board.base() > 0 || self.rtt.measured().is_some(),
+            _ => true,
+        }
+    }
+
     /// Whether the receiver has acknowledged everything that there was to send.
     #[inline]
     pub fn is_done(&self) -> bool {

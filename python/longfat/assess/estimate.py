@@ -23,10 +23,6 @@ METHOD = (
 )
 
 
-ROUNDING = 1e-12
-"""An interval that is so much smaller than the values is what rounding leaves of none."""
-
-
 NEXT_TO_NOTHING = 10.0
 """Packets in a whole run; another algorithm has to send ten times as many for that to be remarkable."""
 
@@ -92,9 +88,8 @@ def estimate(values: Sequence[float]) -> Estimate:
     there = [value for value in values if math.isfinite(value)]
     if not there:
         return Estimate(math.nan)
-    mean = float(np.mean(there))
     half = float(metrics.half_width_95(there)) if len(there) > 1 else math.nan
-    return Estimate(mean, 0.0 if half < ROUNDING * max(abs(value) for value in there) else half)
+    return Estimate(float(np.mean(there)), half)
 
 
 def difference(own: Cell, other: Cell) -> Estimate:

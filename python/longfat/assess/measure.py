@@ -36,7 +36,7 @@ def task(scenario: Scenario) -> dict[str, Any]:
     return measure(run(scenario))
 
 
-@kept_as("longfat.assess.measure.numbers", "1")
+@kept_as("longfat.assess.measure.numbers", "2")
 def measure(result: Result) -> dict[str, Any]:
     """Returns the numbers of a run over its span of results; None for what was never reached or seen."""
     summary = result.summary
@@ -54,7 +54,7 @@ def measure(result: Result) -> dict[str, Any]:
     total = sum(len(flows) for flows in groups.values())
     for role, flows in groups.items():
         if flows:
-            rate = sum(flow["throughput_bps"] for flow in flows)
+            rate = sum(flow["throughput_bps"] or 0.0 for flow in flows)
             lost, sent = (sum(flow[key] for flow in flows) for key in ("packets_lost", "packets_sent"))
             found |= {
                 f"{role}_bps": rate,
@@ -66,7 +66,9 @@ def measure(result: Result) -> dict[str, Any]:
                 f"{role}_spurious": sum(flow["spurious_retransmits"] for flow in flows) / sent
                 if sent
                 else None,
-                f"{role}_rtt_s": float(np.mean([flow["srtt_mean_s"] or 0.0 for flow in flows])) or None,
+                f"{role}_rtt_s": metrics.mean(
+                    [s for flow in flows if (s := flow["srtt_mean_s"]) is not None]
+                ),
             }
     found |= _convergence(groups["own"], summary)
     found |= _transfers(groups["short"], summary["duration_s"])

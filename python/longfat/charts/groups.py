@@ -27,7 +27,6 @@ MOST_GROUPS = 60
 STEPS = 400
 """Points of a curve that is a mean over several runs, or a distribution."""
 SEGMENTS = ("cwnd", "ssthresh", "cwnd_mean")
-SMOOTHED_RTT = "srtt_s"
 MOST_SAMPLES = 4000
 """Points of the samples of one run."""
 MOST_NAME = 120
@@ -165,8 +164,6 @@ def _rows(asked: Checked, source: Source) -> _Rows:
     if len(asked.parts) > 1:
         below = _numbers(table, asked.parts[1], source)
         value = np.divide(value, below, out=np.full(value.size, np.nan), where=below != 0.0)
-    if asked.table.sampled and asked.parts[0] == SMOOTHED_RTT:
-        value = np.where(value > 0.0, value, np.nan)  # 0 stands for no sample yet
     known = np.isfinite(value)
     if not known.any():
         raise InputError(f"{source.folder}: {asked.asked} has no value in any of {value.size} rows")

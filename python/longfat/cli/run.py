@@ -168,6 +168,10 @@ def run(
             if told := doubt(summary["qlog"]):
                 click.echo(f"warning: {told}", err=True)
     if as_json:
+        from longfat.runs import observations
+
+        for line in observations.warnings(summary.get("runs", [summary])):
+            click.echo(f"warning: {line}", err=True)
         echo_json(summary)
         return
     from longfat.cli import tables

@@ -10,8 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from longfat.report.columns import RUN_TABLES, half_intervals, metrics, number, rows
+from longfat.report.columns import RUN_TABLES, half_intervals, metrics, number, rows, with_values
 from longfat.report.terminal import fitted
+from longfat.runs.observations import of_runs
 from longfat.scenario.registry import Parameter, Row, meaning, words, written
 from longfat.units import RATE, TIME
 from longfat.words import shown
@@ -30,11 +31,12 @@ def print_summary(console: Console, scenario: Scenario, whole: Mapping[str, Any]
     if scenario.title:
         console.print(scenario.title, style="bold", markup=False)
     summary, halves = whole.get("mean", whole), half_intervals(whole)
-    notes = whole.get("runs", [whole])[0]["notes"]
+    notes = of_runs(whole.get("runs", [whole]))
     shown = [
         table
-        for title, key, columns in RUN_TABLES
+        for title, key, listed in RUN_TABLES
         if summary.get(key)
+        for columns in [with_values(listed, summary[key])]
         for table in fitted(
             [(column.heading, column.is_number) for column in columns],
             rows(columns, summary[key], halves.get(key)),
@@ -67,8 +69,9 @@ def print_summary(console: Console, scenario: Scenario, whole: Mapping[str, Any]
 
 def print_flows(console: Console, summary: Mapping[str, Any]) -> None:
     """Prints the tables of a summary that no scenario belongs to."""
-    for title, key, columns in RUN_TABLES:
+    for title, key, listed in RUN_TABLES:
         if summary.get(key):
+            columns = with_values(listed, summary[key])
             headings = [(column.heading, column.is_number) for column in columns]
             for table in fitted(headings, rows(columns, summary[key], None), console.width, title=title):
                 console.print(table)

@@ -14,6 +14,7 @@ from longfat.figure.data import Curve, Figure, Panel, Table
 from longfat.live import run as live
 from longfat.live.check import check
 from longfat.live.traffic import KINDS
+from longfat.numbers import finite
 from longfat.report.columns import number
 from longfat.runs import metrics, simulate
 from longfat.runs.result import Array, Result
@@ -127,8 +128,8 @@ def differences(results: dict[str, list[Result]]) -> list[dict[str, Any]]:
         for i, entry in enumerate(summaries["sim"][0]):
             for label, quantity, unit in quantities:
                 found = {
-                    name: [(every[i][quantity] or 0.0) * unit for every in each]
-                    for name, each in summaries.items()
+                    name: [each[i][quantity] * unit for each in runs if each[i][quantity] is not None]
+                    for name, runs in summaries.items()
                 }
                 rows.append(_row(f"{key.removesuffix('s')} {entry['name']}", label, found))
     factors = {name: _factors(runs) for name, runs in results.items()}
@@ -170,9 +171,9 @@ def _row(of: str, quantity: str, found: dict[str, list[float]]) -> dict[str, Any
     row: dict[str, Any] = {"of": of, "quantity": quantity}
     for name in BACKENDS:
         mean, error = metrics.mean_stderr(found[name])
-        row[name] = mean
-        row[f"{name}_stderr"] = error if np.isfinite(error) else None
-    row["difference"] = row["live"] / row["sim"] - 1.0 if row["sim"] else None
+        row |= finite({name: mean, f"{name}_stderr": error})
+    known = row["sim"] and row["live"] is not None
+    row["difference"] = row["live"] / row["sim"] - 1.0 if known else None
     return row
 
 

@@ -12,6 +12,7 @@ from longfat.env.fleet import Fleet, is_whole
 from longfat.env.paths import Paths
 from longfat.env.setting import Setting
 from longfat.errors import InputError
+from longfat.numbers import finite
 from longfat.runs.simulate import Source
 from longfat.words import shown
 
@@ -106,7 +107,7 @@ class Env(gymnasium.Env[Values, Values]):
         if self._fleet.done[0]:
             raise InputError("the episode is over; accepted: reset() to begin another")
         rewards, told = self._fleet.act(self._only, _numbers(action, 1, "an array of one number"))
-        information = {name: float(values[0]) for name, values in told.items()}
+        information = {name: finite(float(values[0])) for name, values in told.items()}
         return self._fleet.observations()[0], float(rewards[0]), False, bool(self._fleet.done[0]), information
 
     def close(self) -> None:

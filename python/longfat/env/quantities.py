@@ -38,9 +38,9 @@ class Interval:
     rtts: Array
     """Round-trip times measured."""
     rtt_s: Array
-    """Their mean; 0 without any."""
+    """Their mean; NaN without any."""
     rtt_increase_s: Array
-    """The mean of their second half less that of their first half."""
+    """The mean of their second half less that of their first half; NaN if there are fewer than two."""
     srtt_s: Array
     """The smoothed round-trip time at its end."""
     base_rtt_s: Array
@@ -50,7 +50,7 @@ class Interval:
     packet_bits: Array
     """A full packet of IP, bits."""
     least_rtt_s: Array
-    """The least `rtt_s` above 0 of the episode so far; 0 if there is none."""
+    """The least `rtt_s` of the episode so far; NaN if there is none."""
     most_pps: Array
     """The greatest throughput of an interval of the episode so far, packets per second."""
 
@@ -71,8 +71,8 @@ class Interval:
 
 
 def ratio(a: Array, b: Array, otherwise: float = 0.0) -> Array:
-    """Returns a / b, or another value where b is 0."""
-    found: Array = np.divide(a, b, out=np.full(np.shape(a), otherwise), where=b > 0.0)
+    """Returns a / b, or another value where b is 0 or one of them is unknown (NaN)."""
+    found: Array = np.divide(a, b, out=np.full(np.shape(a), otherwise), where=(b > 0.0) & ~np.isnan(a))
     return found
 
 
@@ -132,7 +132,7 @@ QUANTITIES: Mapping[str, Quantity] = {
             (0.0, 1.0),
             lambda i: ratio(i.lost, i.lost + i.delivered),
         ),
-        Quantity("latency_s", "mean RTT", (0.0, 100.0), lambda i: i.rtt_s),
+        Quantity("latency_s", "mean RTT; 0 without any", (0.0, 100.0), lambda i: np.nan_to_num(i.rtt_s)),
         Quantity(
             "latency_gradient",
             "increase of the RTT from the first to the second half, per second of the interval",

@@ -50,14 +50,11 @@ def rtt_figure(
 
     Args:
         flows: the flows of a summary.
-        histories: smoothed round-trip times in s, 0 before the first sample, by flow name.
+        histories: smoothed round-trip times in s, NaN before the first sample, by flow name.
         span_s: duration of the run.
         window_s: as for `cwnd_figure`.
     """
-    in_ms = {
-        name: (times, [1e3 * value if value > 0.0 else math.nan for value in values])
-        for name, (times, values) in histories.items()
-    }
+    in_ms = {name: (times, [1e3 * value for value in values]) for name, (times, values) in histories.items()}
     panel = _flows_panel("smoothed RTT, ms", flows, in_ms, span_s, window_s)
     return Figure("rtt", "rtt", "Smoothed round-trip time", _marking(panel), (panel,), columns=1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from longfat.errors import InputError
 from longfat.live import traffic as traffics
 from longfat.scenario import loading, registry, stacks
@@ -13,7 +15,6 @@ from longfat.words import shown
 KERNELS_OWN = (
     "initial_ssthresh",
     "ssthresh_cache",
-    "max_window",
     "max_burst",
     "slow_start",
     "max_ssthresh",
@@ -42,6 +43,13 @@ KERNELS_OWN = (
 KERNELS_VALUE = {"sack_compression": (1e-3, "1 ms")}
 """What the kernel has where the stack "linux" leaves an option to the scenario (s), and how it is written:
 tcp_comp_sack_delay_ns, Documentation/networking/ip-sysctl.rst. Accepted too."""
+
+
+MOST_WINDOWS = 3
+"""Different limits of the receiver's window in a live run: each takes a port of its own."""
+LEAST_WINDOW_BYTES = 1152
+"""The least window that a receiver can be held to: Linux 6.12, net/ipv4/tcp.c, tcp_set_window_clamp, and
+include/net/sock.h, SOCK_MIN_RCVBUF, half of 2048 + 256 bytes."""
 
 
 def check(scenario: Scenario, source: str = "scenario", traffic: str = traffics.KINDS[0]) -> None:
@@ -73,7 +81,31 @@ def _check(scenario: Scenario) -> None:
     parts += [(f"background.{i}", part) for i, part in enumerate(scenario.background)]
     for table, part in parts:
         _check_part(table, part)
+    _check_windows(parts)
     _check_pacing(parts)
+
+
+def _check_windows(parts: list[tuple[str, Transport]]) -> None:
+    """Checks that the kernel's receivers can have these limits of their windows."""
+    limited = [(table, part) for table, part in parts if math.isfinite(part.max_window)]
+    for table, part in limited:
+        spec, held = part.algorithm, f"{table}.max_window"
+        if spec.needs_marks or spec.has("scalable") or spec.has("protocol"):
+            raise InputError(
+                f'{held}: receivers of "{spec.name}" share a socket that has no limit; accepted with '
+                "--backend live: leave it out"
+            )
+        if part.max_window * part.mss < LEAST_WINDOW_BYTES:
+            least = math.ceil(LEAST_WINDOW_BYTES / part.mss)
+            raise InputError(
+                f"{held} = {part.max_window:g}: the kernel's receivers offer more; accepted with "
+                f"--backend live: {least} or more segments of this size"
+            )
+    sizes = sorted({part.max_window * part.mss for _, part in limited})
+    if len(sizes) > MOST_WINDOWS:
+        raise InputError(
+            f"max_window: {len(sizes)} different windows; accepted with --backend live: up to {MOST_WINDOWS}"
+        )
 
 
 def _check_pacing(parts: list[tuple[str, Transport]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 
 from longfat.errors import InputError
@@ -39,6 +40,11 @@ def check(scenario: Scenario, traffic: str) -> None:
             raise InputError(
                 f'flow.{i}.algorithm = "{flow.algorithm.name}": iperf3 opens its own sockets, whose packets '
                 'carry no explicit headers; accepted with traffic "iperf3": other algorithms'
+            )
+        if tcp and math.isfinite(flow.max_window):
+            raise InputError(
+                f"flow.{i}.max_window: iperf3's server opens its own socket; accepted with traffic "
+                '"iperf3": leave it out'
             )
         if tcp and flow.bytes is not None:
             raise InputError(

@@ -23,6 +23,8 @@ class Column(NamedTuple):
     heading: str
     write: Callable[[Any], str]
     is_number: bool = True
+    seldom: bool = False
+    """Whether a table leaves it out where no row has more than a dash."""
 
 
 def number(value: float | None, digits: int = DIGITS, nothing: str = "-") -> str:
@@ -41,6 +43,11 @@ def number(value: float | None, digits: int = DIGITS, nothing: str = "-") -> str
 def count(value: float | None) -> str:
     """Formats a count; a mean of counts is rounded."""
     return "-" if value is None else f"{value:,.0f}"
+
+
+def _opened(value: float | None) -> str:
+    """Whether a flow connected, or the share of repeats in which it did; a dash where it did, as usual."""
+    return "-" if value is None or value == 1.0 else "never" if value == 0.0 else f"{value:.0%} of runs"
 
 
 def _in(unit: float) -> Callable[[Any], str]:
@@ -80,6 +87,9 @@ FLOWS = (
     Column("timeouts", "timeouts", count),
     Column("cwnd_mean", "cwnd", number),
     Column("srtt_mean_s", "sRTT ms", _in(MS)),
+    Column("connected", "connected", _opened, is_number=False, seldom=True),
+    Column("completion_time_s", "completion s", number, seldom=True),
+    Column("delivery_time_s", "delivery s", number, seldom=True),
 )
 LINKS = (
     Column("name", "name", _text, is_number=False),
@@ -158,6 +168,21 @@ METRICS = {
     "cov": "coefficient of variation of rates",
     "inefficiency": "inefficiency of the bottleneck",
 }
+
+
+def with_values(columns: Iterable[Column], entries: Iterable[Mapping[str, Any]]) -> list[Column]:
+    """Returns the columns without those that are seldom needed and hold nothing here.
+
+    Args:
+        columns: all columns of a table.
+        entries: the values of each of its rows.
+    """
+    rows = list(entries)
+    return [
+        column
+        for column in columns
+        if not column.seldom or any(column.write(entry.get(column.key)) != "-" for entry in rows)
+    ]
 
 
 def rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from longfat.figure import histories
 from longfat.figure.data import Figure
 from longfat.report import columns, timeline
 from longfat.report.page import downloads, read, render
+from longfat.runs.observations import of_runs
 from longfat.scenario.model import Scenario
 from longfat.store.whole import read_table, read_text
 
@@ -56,6 +57,7 @@ def build(root: Path) -> Path:
         "run.html.j2",
         title=_title(scenario),
         tables=_tables(summary, _meaningless(scenario)),
+        notes=_notes(summary.get("runs", [summary])),
         repeats=len(summary.get("runs", [])) or 1,
         scenario=_text(scenario) if scenario.is_file() else "",
         restricted="" if window_s in (None, [0.0, data["span_s"]]) else "{:g} s to {:g} s".format(*window_s),
@@ -73,6 +75,15 @@ def _text(scenario: Path) -> str:
         return read_text(scenario)
     except (OSError, ValueError):
         raise InputError(f"{scenario}: cannot be read as a stored scenario") from None
+
+
+def _notes(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The notes of the runs; none of a folder whose summaries hold no texts there."""
+    whole = all(
+        isinstance(run.get("notes"), list) and all(isinstance(note, str) for note in run["notes"])
+        for run in runs
+    )
+    return of_runs(runs) if whole else []
 
 
 def _title(scenario: Path) -> str:
@@ -101,8 +112,9 @@ def _tables(whole: Mapping[str, Any], meaningless: tuple[str, ...]) -> list[dict
             "columns": [(column.heading, column.is_number) for column in listed],
             "rows": columns.rows(listed, summary[key], halves.get(key)),
         }
-        for title, key, listed in columns.RUN_TABLES
+        for title, key, all_columns in columns.RUN_TABLES
         if summary.get(key)
+        for listed in [columns.with_values(all_columns, summary[key])]
     ]
     metrics = {
         "title": "Metrics",

@@ -164,9 +164,7 @@ def _flow_panels(
     yield panel | {"ticks": [*losses, *(_logged(events, names) if events is not None else [])]}
     if "srtt_s" in held:
         rtt = _begun(grid(table, "srtt_s", names), flows).scaled(1e3)
-        yield _lines("rtt", "Smoothed round-trip time", "ms", _without_zeros(rtt), short="RTT") | {
-            "from_zero": False
-        }
+        yield _lines("rtt", "Smoothed round-trip time", "ms", rtt, short="RTT") | {"from_zero": False}
     if "received_bytes" in held:
         counted = grid(table, "received_bytes", names)
         yield _lines("rate", "Throughput", "Mbit/s", _rates(counted, flows, span_s), short="throughput")
@@ -177,11 +175,6 @@ def _begun(series: Grid, flows: Sequence[Mapping[str, Any]]) -> Grid:
     starts = np.array([flow.get("start_s") or 0.0 for flow in flows])
     values = np.where(series.times_s >= starts[:, None], series.values, np.nan)
     return Grid(series.names, series.times_s, values)
-
-
-def _without_zeros(series: Grid) -> Grid:
-    """Without the zeros that stand for a time not measured yet."""
-    return Grid(series.names, series.times_s, np.where(series.values > 0.0, series.values, np.nan))
 
 
 def _rates(counted: Grid, flows: Sequence[Mapping[str, Any]], span_s: float) -> Grid:

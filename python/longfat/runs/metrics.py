@@ -41,6 +41,10 @@ LLS_EPSILON = 0.8
 HA_SHARE = 0.8
 """HA: the second flow has converged once it reaches this share of the first one's rate."""
 
+ROUNDING = 1e-12
+"""Repeats that differ by no more than this share of their greatest value are equal: sums of thousands of
+numbers, each rounded to 1.1e-16 of itself, differ by so much with the order in which they are added."""
+
 
 def throughput_bps(time_s: ArrayLike, delivered_bytes: ArrayLike, window_s: tuple[float, float]) -> float:
     """Average rate over a window (LLS eq. 1 over a finite time): 8 x bytes delivered in it over its length.
@@ -188,13 +192,13 @@ def completion_times(duration_s: ArrayLike, size_bytes: ArrayLike) -> list[dict[
 
 
 def loss_ratio(lost: float, sent: float) -> float:
-    """Packets lost over packets sent (RFC 5166, 2.1.3); 0 when nothing was sent.
+    """Packets lost over packets sent (RFC 5166, 2.1.3); NaN when nothing was sent.
 
     Both count events of the same span of time. In a span no longer than a packet's way, losses of packets
     sent before it can exceed the packets sent in it. The ratio is then above 1 and is not clamped: that would
     hide that the span is too short.
     """
-    return lost / sent if sent > 0.0 else 0.0
+    return lost / sent if sent > 0.0 else math.nan
 
 
 def cov(values: ArrayLike) -> float:
@@ -209,12 +213,21 @@ def mean_std(values: ArrayLike) -> tuple[float, float]:
 
 
 def mean_stderr(values: ArrayLike) -> tuple[float, float]:
-    """Mean over repeats and its standard error s / sqrt(n), as LLS IV-F; NaN error for one repeat."""
+    """Mean over repeats and its standard error s / sqrt(n), as LLS IV-F; NaN error for one repeat.
+
+    The error of repeats that are equal up to rounding is 0.
+    """
     x = _array(values)
     if not x.size:
         return math.nan, math.nan
-    error = float(x.std(ddof=1)) / math.sqrt(x.size) if x.size > 1 else math.nan
+    error = float(_deviation(x)) / math.sqrt(x.size) if x.size > 1 else math.nan
     return float(x.mean()), error
+
+
+def _deviation(x: Array) -> Array:
+    """The sample's standard deviation over the first axis; 0 where the values are equal up to rounding."""
+    equal = np.ptp(x, axis=0) <= ROUNDING * np.abs(x).max(axis=0)
+    return np.where(equal, 0.0, x.std(axis=0, ddof=1))
 
 
 @functools.cache
@@ -246,13 +259,15 @@ def _student_within(angle: float, degrees: int) -> float:
 
 
 def half_width_95(values: ArrayLike) -> Array:
-    """Half of the 95 % confidence interval of the mean over the first axis (Student's t); NaN for one."""
+    """Half of the 95 % confidence interval of the mean over the first axis (Student's t); NaN for one.
+
+    It is 0 where the values are equal up to rounding.
+    """
     x = np.asarray(values, dtype=np.float64)
     runs = x.shape[0]
     if runs < 2:
         return np.full(x.shape[1:], np.nan)
-    spread: Array = x.std(axis=0, ddof=1)
-    return student_t_95(runs - 1) / math.sqrt(runs) * spread
+    return student_t_95(runs - 1) / math.sqrt(runs) * _deviation(x)
 
 
 def mean_stderr_reached(values: ArrayLike) -> tuple[float, float]:

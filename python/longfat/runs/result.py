@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from longfat import _core
 from longfat.errors import InputError
 from longfat.lazy import Module, above
 from longfat.numbers import finite
-from longfat.runs import metrics
+from longfat.runs import metrics, observations
 from longfat.scenario.background import REACHED
 from longfat.scenario.model import Scenario
 from longfat.units import TIME
@@ -84,7 +85,12 @@ class Result:
             ],
             "completion_times": self._completion_times(core),
             "metrics": self._metrics(core),
-            "notes": [*self.scenario.notes(), *self._misleading_rtts(), *self._output.get("changes", ())],
+            "notes": [
+                *self.scenario.notes(),
+                *self._misleading_rtts(),
+                *observations.notes(core["flows"], self.scenario.metrics_window_s()),
+                *self._output.get("changes", ()),
+            ],
             "performance": {
                 "wall_s": self.wall_s,
                 "packets_per_s": core["packets"] / self.wall_s if self.wall_s > 0.0 else None,
@@ -164,7 +170,8 @@ class Result:
     def _metrics(self, core: Mapping[str, Any]) -> dict[str, float | None]:
         """Metrics of the flows together: fairness over all, convergence of the one that starts last."""
         flows = core["flows"]
-        rates = [flow["throughput_bps"] for flow in flows]
+        # a flow that did not run within the window has no rate
+        rates = [flow["throughput_bps"] for flow in flows if flow["throughput_bps"] is not None]
         convergence_s = convergence_80_s = None
         if flows:
             first = min(flows, key=lambda flow: flow["start_s"])
@@ -178,14 +185,15 @@ class Result:
         variations = [self._variation(flow["name"], flow["start_s"]) for flow in flows]
         link = core["links"][0]
         if self.scenario.link:  # no key says which one is the bottleneck
-            link = max(core["links"], key=lambda link: link["utilization"])
+            link = max(core["links"], key=lambda link: link["utilization"] or 0.0)
+        used_bps = math.nan if link["utilization"] is None else link["utilization"] * link["rate_bps"]
         return {
             "jain": metrics.jain(rates),
             "throughput_ratio": metrics.throughput_ratio(rates),
             "convergence_time_s": convergence_s,
             "convergence_80_s": convergence_80_s,
             "cov": metrics.mean(variations) if variations else None,
-            "inefficiency": metrics.inefficiency(link["rate_bps"], link["utilization"] * link["rate_bps"]),
+            "inefficiency": metrics.inefficiency(link["rate_bps"], used_bps),
         }
 
     def _seen(self, name: str) -> tuple[bytes, bytes]:

@@ -260,7 +260,7 @@ class Flow:
 
     @property
     def srtt_s(self) -> float:
-        """The smoothed round-trip time; 0 before the first measurement."""
+        """The smoothed round-trip time; NaN before the first measurement."""
         return self._state()[SRTT]
 
     def set(

@@ -121,7 +121,7 @@ class Transport(Part):
         if "variant" in data:
             rest = {key: value for key, value in data.items() if key != "variant"}
             data = rest | {"algorithm": {"variant": data["variant"]} | _table(algorithm)}
-        return data
+        return _without_own_hystart(data) if "slow_start" in data else data
 
     def check(self) -> None:
         """Raises ValueError if the options do not go with each other, or with the algorithm."""
@@ -185,10 +185,14 @@ class Transport(Part):
         )
 
     def written(self, mode: str = "python") -> dict[str, Any]:
-        """As in every table, without the keys that do not apply to the algorithm."""
-        return {
-            key: value for key, value in super().written(mode).items() if key not in self.algorithm.ignores
-        }
+        """As in every table, without the keys that do not apply to the algorithm.
+
+        Nor is slow_start written where it would end the HyStart that the algorithm's variant brings along.
+        """
+        left_out = self.algorithm.ignores
+        if _brings_hystart(self.algorithm.name, self.algorithm.parameters):
+            left_out = left_out | {"slow_start"}
+        return {key: value for key, value in super().written(mode).items() if key not in left_out}
 
     def differs(self, key: str) -> bool:
         """Whether a key has another value than its default."""
@@ -235,6 +239,20 @@ def _with_stack(data: Mapping[str, Any], name: Any, algorithm: Any) -> dict[str,
     given = {*written, *(stacks.OLDER_SPELLINGS[key] for key in written if key in stacks.OLDER_SPELLINGS)}
     keys = stack.keys_for(None if row is None else row["name"])
     return {key: value for key, value in keys.items() if key not in given} | written
+
+
+def _without_own_hystart(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A table that has slow_start, without the HyStart that its algorithm's variant brings along."""
+    table = _table(data.get("algorithm"))
+    row = registry.algorithm_named(table)
+    if row is None or not _brings_hystart(row["name"], table):
+        return data
+    return {**data, "algorithm": {**table, "hystart": False}}
+
+
+def _brings_hystart(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether it is the variant that has a HyStart, not the scenario."""
+    return name == "cubic" and parameters.get("variant") == "linux" and "hystart" not in parameters
 
 
 def _carrier(algorithm: Any) -> str:

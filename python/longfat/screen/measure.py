@@ -13,7 +13,7 @@ def measure(result: Any) -> dict[str, Any]:
     """Returns shares, ratios and times over the span of results; None for what was never reached."""
     summary = result.summary
     flows, link = summary["flows"], summary["links"][0]
-    rates = [flow["throughput_bps"] for flow in flows]
+    rates = [flow["throughput_bps"] or 0.0 for flow in flows]
     total = sum(rates)
     packet_bits = 8.0 * result.scenario.packet_bytes
     return {

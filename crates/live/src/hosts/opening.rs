@@ -3,12 +3,12 @@
 
 use super::{Hosts, UNSENT, open_socket};
 use crate::agenda::Act;
-use crate::connection::{Connection, Endpoint, Owner, carrier, echoes, segment_bytes};
+use crate::connection::{Connection, Endpoint, Owner, carrier, echoes, segment_bytes, window_bytes};
 use crate::datagrams;
 use crate::guided::is_guided;
 use crate::namespace::ADDRESSES;
 use crate::path::{Counts, Path};
-use crate::ports::{ECHO_PORT, GUIDED_PORTS, LISTEN_PORT, connection_id};
+use crate::ports::{ECHO_PORT, GUIDED_PORTS, LISTEN_PORT, WINDOW_PORTS, connection_id};
 use crate::stamps::Stamps;
 use crate::sys::socket;
 use longfat_sim::{CheckedConnection, PathLosses, Streams, Transport};
@@ -70,7 +70,7 @@ impl Hosts<'_> {
         let listens = match self.guided.listener(planned) {
             Some(number) => GUIDED_PORTS.start + number,
             None if echoes(planned) => ECHO_PORT,
-            None => LISTEN_PORT,
+            None => self.window_port(planned).unwrap_or(LISTEN_PORT),
         };
         socket::connect(&socket, SocketAddrV4::new(ADDRESSES[1 - side], listens))?;
         let Transport::Udp(protocol, parameters) = planned.transport() else {
@@ -98,6 +98,12 @@ impl Hosts<'_> {
         self.agenda.put(next, Act::Datagrams(self.sources.len()));
         self.sources.push(source);
         Ok(())
+    }
+
+    /// The port for connections with the same limit of the receiver's window, if it has one.
+    fn window_port(&self, planned: &CheckedConnection) -> Option<u16> {
+        let bytes = window_bytes(planned)?;
+        WINDOW_PORTS.zip(&self.windows).find(|(_, limit)| **limit == bytes).map(|(port, _)| port)
     }
 
     /// Tells the routers about a connection that is about to be opened.

@@ -92,6 +92,19 @@ pub fn abort_when_closed(socket: &Socket) -> Result<()> {
     socket.set_linger(Some(Duration::ZERO))
 }
 
+/// Limits the window that a TCP socket offers (tcp(7), TCP_WINDOW_CLAMP). Connections that a listening socket accepts
+/// inherit this, but the kernel forgets it when the packets that come begin to take another share of its memory.
+#[expect(unsafe_code, reason = "rustix and socket2 do not offer TCP_WINDOW_CLAMP")]
+pub fn limit_window(socket: &Socket, bytes: u32) -> Result<()> {
+    let value: libc::c_int = bytes.try_into().unwrap_or(libc::c_int::MAX);
+    // SAFETY: the value is an int that outlives the call, and its size is given.
+    let result = unsafe {
+        let (at, size) = (&raw const value, size_of_val(&value) as libc::socklen_t);
+        libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, at.cast(), size)
+    };
+    if result == 0 { Ok(()) } else { Err(Error::last_os_error()) }
+}
+
 /// Copies the kernel's state of a TCP connection (struct tcp_info of include/uapi/linux/tcp.h) into the
 /// buffer, as many bytes as fit and the kernel has.
 #[expect(

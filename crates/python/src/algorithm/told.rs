@@ -10,6 +10,11 @@ use pyo3::prelude::*;
 /// The longest name of a quantity, bytes.
 const LONGEST_NAME: usize = 64;
 
+/// A smoothed round-trip time; NaN before the first sample.
+fn smoothed_s(srtt: Interval) -> f64 {
+    if srtt == Interval::ZERO { f64::NAN } else { srtt.as_secs_f64() }
+}
+
 /// What one acknowledgement told the sender; times in seconds, the rest in segments.
 #[pyclass(name = "Ack", frozen, module = "longfat._core")]
 pub struct PyAck {
@@ -42,8 +47,8 @@ impl PyAck {
             acked: ack.acked,
             newly_delivered: ack.newly_delivered,
             rtt_s: ack.rtt.map(|t| t.as_secs_f64()),
-            srtt_s: ack.srtt.as_secs_f64(),
-            base_rtt_s: ack.base_rtt.unwrap_or(Interval::MAX).as_secs_f64(),
+            srtt_s: smoothed_s(ack.srtt),
+            base_rtt_s: ack.base_rtt.map_or(f64::NAN, Interval::as_secs_f64),
             one_way_delay_s: ack.one_way_delay.map(|t| t.as_secs_f64()),
             in_flight: ack.in_flight,
             delivered: ack.delivered,
@@ -81,8 +86,8 @@ impl From<&Congestion> for PyCongestion {
             },
             now_s: event.now.as_secs_f64(),
             in_flight: event.in_flight,
-            srtt_s: event.srtt.as_secs_f64(),
-            base_rtt_s: event.base_rtt.unwrap_or(Interval::MAX).as_secs_f64(),
+            srtt_s: smoothed_s(event.srtt),
+            base_rtt_s: event.base_rtt.map_or(f64::NAN, Interval::as_secs_f64),
         }
     }
 }
@@ -146,7 +151,7 @@ impl From<&Delivery> for PyDelivery {
             total_lost: d.total_lost,
             prior_in_flight: d.prior_in_flight,
             in_flight: d.in_flight,
-            srtt_s: d.srtt.as_secs_f64(),
+            srtt_s: smoothed_s(d.srtt),
             next_departure_s: d.next_departure.as_secs_f64(),
             window_limited: d.window_limited,
             may_grow: d.may_grow,

@@ -3,7 +3,7 @@
 use super::series::{Series, sample};
 use crate::model::flow::{Flow, ReceiverSnapshot, SenderSnapshot};
 use crate::model::link::Link;
-use longfat_units::Time;
+use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
 
 sample! {
@@ -15,7 +15,7 @@ sample! {
         cwnd,
         /// Slow-start threshold, segments; NaN without one.
         ssthresh,
-        /// Smoothed round-trip time, seconds; 0 before the first measurement.
+        /// Smoothed round-trip time, seconds; NaN before the first measurement, and where there is none.
         srtt_s,
         /// Payload acknowledged in order, bytes.
         acked_bytes,
@@ -104,7 +104,7 @@ impl FlowSample {
             time_s: now.as_secs_f64(),
             cwnd: sender.window.cwnd,
             ssthresh: sender.window.ssthresh,
-            srtt_s: sender.srtt.as_secs_f64(),
+            srtt_s: sender.srtt.map_or(f64::NAN, Interval::as_secs_f64),
             acked_bytes: sender.acked_bytes as f64,
             delivered_bytes: flow.sending.sender.payload_delivered(receiver.delivered, receiver.concealed)
                 as f64,

@@ -23,9 +23,9 @@ pub struct FlowSummary {
     pub rtt_s: f64,
     /// When it started, s.
     pub start_s: f64,
-    /// IP bytes that reached the receiver, duplicates included, bit/s.
+    /// IP bytes that reached the receiver, duplicates included, bit/s; NaN if no part of its lifetime is measured.
     pub throughput_bps: f64,
-    /// Payload handed to the application, bit/s.
+    /// Payload handed to the application, bit/s; NaN likewise.
     pub goodput_bps: f64,
     /// Data packets sent, retransmissions included.
     pub packets_sent: u64,
@@ -39,14 +39,22 @@ pub struct FlowSummary {
     pub timeouts: u64,
     /// The number of congestion events that the algorithm received.
     pub congestion_events: u64,
-    /// packets_lost / packets_sent.
+    /// packets_lost / packets_sent; NaN if none was sent.
     pub loss_ratio: f64,
-    /// Time average of cwnd, segments.
+    /// Time average of cwnd, segments; NaN without one, and if no part of its lifetime is measured.
     pub cwnd_mean: f64,
-    /// Mean of the smoothed round-trip time over the samples, s.
+    /// Mean of the smoothed round-trip time over the samples, s; NaN if no sample has one.
     pub srtt_mean_s: f64,
+    /// Whether its connection was open before the span's end; `None` where there is none to open.
+    pub connected: Option<bool>,
+    /// When its last byte was with the receiving application, s.
+    pub delivered_s: Option<f64>,
     /// When the last byte was acknowledged, s.
     pub completed_s: Option<f64>,
+    /// From its start until its last byte was with the receiving application, s.
+    pub delivery_time_s: Option<f64>,
+    /// From its start until the last byte was acknowledged, s.
+    pub completion_time_s: Option<f64>,
 }
 
 /// Summary of one link.
@@ -57,7 +65,7 @@ pub struct LinkSummary {
     /// Rate, bit/s; the mean over the span where it varies.
     pub rate_bps: f64,
     /// Share of the span in which it transmitted; where the rate varies, share of the bits that it could
-    /// carry.
+    /// carry, NaN if that is none.
     pub utilization: f64,
     /// Packets that came to it.
     pub packets_in: u64,
@@ -81,7 +89,7 @@ pub struct LinkSummary {
     pub marked_delay: u64,
     /// Packets that the loss process took.
     pub packets_lost: u64,
-    /// (dropped + lost) / (in + lost).
+    /// (dropped + lost) / (in + lost); NaN if nothing came.
     pub loss_ratio: f64,
     /// Time average of the packets waiting.
     pub queue_mean_packets: f64,
@@ -271,20 +279,20 @@ impl SampleMean {
         self.count += 1;
     }
 
-    /// The mean; 0 without samples.
+    /// The mean; NaN without samples.
     pub fn mean(self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.sum / self.count as f64 }
+        self.sum / self.count as f64
     }
 }
 
-/// The share of `part` in `whole`; 0 if `whole` is 0.
+/// The share of `part` in `whole`; NaN if `whole` is 0.
 fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+    if whole == 0 { f64::NAN } else { part as f64 / whole as f64 }
 }
 
-/// A rate; 0 if `seconds` is 0.
+/// A rate; NaN if `seconds` is 0.
 fn per_second(amount: f64, seconds: f64) -> f64 {
-    if seconds > 0.0 { amount / seconds } else { 0.0 }
+    if seconds > 0.0 { amount / seconds } else { f64::NAN }
 }
 
 /// The values of a flow's summary besides its counters.
@@ -298,6 +306,10 @@ pub struct FlowFacts<'a> {
     pub rtt: Interval,
     /// When it started.
     pub began: Time,
+    /// Whether its connection is open, or was; `None` where there is none to open.
+    pub connected: Option<bool>,
+    /// When the last byte was with the receiving application.
+    pub delivered: Option<Time>,
     /// When the last byte was acknowledged.
     pub completed: Option<Time>,
     /// Samples of the smoothed round-trip time.
@@ -315,6 +327,7 @@ pub fn flow_summary(
     let seconds = end.since(from).as_secs_f64();
     let packets_sent = after.packets_sent - before.packets_sent;
     let packets_lost = after.packets_lost - before.packets_lost;
+    let after_start_s = |at: Time| (at >= flow.began).then(|| at.since(flow.began).as_secs_f64());
     FlowSummary {
         name: flow.name.to_owned(),
         algorithm: flow.algorithm.to_owned(),
@@ -331,7 +344,11 @@ pub fn flow_summary(
         loss_ratio: ratio(packets_lost, packets_sent),
         cwnd_mean: per_second(after.cwnd_integral - before.cwnd_integral, seconds),
         srtt_mean_s: flow.srtt.mean(),
+        connected: flow.connected,
+        delivered_s: flow.delivered.map(Time::as_secs_f64),
         completed_s: flow.completed.map(Time::as_secs_f64),
+        delivery_time_s: flow.delivered.and_then(after_start_s),
+        completion_time_s: flow.completed.and_then(after_start_s),
     }
 }
 

@@ -46,7 +46,7 @@ impl Simulation {
         }
         for ((flow, rows), srtt) in self.flows.iter_mut().zip(&mut sampled.flows).zip(&mut sampled.srtt) {
             let sample = FlowSample::of(flow, now);
-            if measured && sample.srtt_s > 0.0 && flow.sending.completed(now).is_none() {
+            if measured && !sample.srtt_s.is_nan() && flow.sending.completed(now).is_none() {
                 srtt.add(sample.srtt_s);
             }
             rows.push(sample);
@@ -91,6 +91,8 @@ impl Simulation {
                     algorithm: &planned.connection.algorithm,
                     rtt: flow.rtt,
                     began: flow.began,
+                    connected: flow.sending.at(now).connected,
+                    delivered: flow.delivered(planned.bytes, now),
                     completed: flow.sending.completed(now),
                     srtt,
                 };

@@ -514,7 +514,9 @@ impl CongestionControl for Bbr {
 
     fn internals(&self, out: &mut Internals) {
         out.push(("bw_pps", self.bw()));
-        out.push(("min_rtt_s", if self.min_rtt == Interval::MAX { 0.0 } else { self.min_rtt.as_secs_f64() }));
+        if self.min_rtt != Interval::MAX {
+            out.push(("min_rtt_s", self.min_rtt.as_secs_f64()));
+        }
         out.push(("pacing_gain", self.pacing_gain));
         out.push(("cwnd_gain", self.cwnd_gain));
     }

@@ -428,7 +428,8 @@ pub trait CongestionControl {
         None
     }
 
-    /// What it knows of itself, with names, e.g. `("alpha", 0.3)`: for series and plots.
+    /// What it knows of itself, with names, e.g. `("alpha", 0.3)`: for series and plots. A quantity is absent as long as
+    /// it is unknown, such as a least round-trip time before the first one.
     fn internals(&self, _out: &mut Internals) {}
 
     /// Whether the algorithm has closed its window: cwnd is 0, so nothing leaves until the retransmission timer expires.

@@ -285,8 +285,9 @@ impl CongestionControl for Fast {
 
     fn internals(&self, out: &mut Internals) {
         out.push(("alpha", self.switch.alpha()));
-        out.push(("mean_rtt_s", self.mean_rtt_s));
-        out.push(("base_rtt_s", self.base_rtt_s));
+        if self.mean_rtt_s > 0.0 {
+            out.extend([("mean_rtt_s", self.mean_rtt_s), ("base_rtt_s", self.base_rtt_s)]);
+        }
     }
 }
 

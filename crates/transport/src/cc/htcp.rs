@@ -309,8 +309,9 @@ impl CongestionControl for Htcp {
 
     fn internals(&self, out: &mut Internals) {
         out.push(("beta", self.epoch.beta));
-        out.push(("max_rtt_s", self.epoch.max_rtt.as_secs_f64()));
-        out.push(("throughput_pps", self.throughput));
+        let known = |value: f64| Some(value).filter(|&value| value > 0.0);
+        out.extend(known(self.epoch.max_rtt.as_secs_f64()).map(|max_rtt_s| ("max_rtt_s", max_rtt_s)));
+        out.extend(known(self.throughput).map(|throughput| ("throughput_pps", throughput)));
     }
 }
 

@@ -304,7 +304,9 @@ impl CongestionControl for Illinois {
     fn internals(&self, out: &mut Internals) {
         out.push(("alpha", self.gains.alpha));
         out.push(("beta", self.gains.beta));
-        out.push(("max_rtt_s", self.max_rtt.as_secs_f64()));
+        if self.max_rtt > Interval::ZERO {
+            out.push(("max_rtt_s", self.max_rtt.as_secs_f64()));
+        }
     }
 }
 

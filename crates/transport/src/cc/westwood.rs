@@ -316,7 +316,9 @@ impl CongestionControl for Westwood {
 
     fn internals(&self, out: &mut Internals) {
         let per_second = if self.form == Form::Linux { self.hz / self.mss_bytes } else { 1.0 };
-        out.push(("bandwidth_pps", self.bandwidth * per_second));
+        if self.bandwidth > 0.0 {
+            out.push(("bandwidth_pps", self.bandwidth * per_second));
+        }
     }
 }
 

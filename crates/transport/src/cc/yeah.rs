@@ -253,7 +253,7 @@ impl CongestionControl for Yeah {
     fn internals(&self, out: &mut Internals) {
         out.push(("queue_packets", self.queue));
         out.push(("slow_round_trips", self.counts.slow));
-        out.push(("count_reno", self.counts.reno.unwrap_or(0.0)));
+        out.extend(self.counts.reno.map(|reno| ("count_reno", reno)));
     }
 }
 

@@ -69,13 +69,12 @@ impl Sender {
     /// What has happened since the last look, and how things are. Call it after [`Sender::watch`].
     pub fn look(&mut self) -> Watched {
         let (rtts, rtt_mean_s, rtt_increase_s) = self.steering().look();
-        let measured = self.rtt.srtt() != Interval::ZERO;
         Watched {
             rtts,
             rtt_mean_s,
             rtt_increase_s,
-            srtt_s: self.rtt.srtt().as_secs_f64(),
-            base_rtt_s: self.rtt.base().filter(|_| measured).map_or(0.0, Interval::as_secs_f64),
+            srtt_s: self.rtt.measured().map_or(f64::NAN, Interval::as_secs_f64),
+            base_rtt_s: self.rtt.base().map_or(f64::NAN, Interval::as_secs_f64),
             window: self.window,
             in_flight: self.in_flight(),
             sent: self.counters.packets_sent,

@@ -32,13 +32,13 @@ pub struct Steer {
 pub struct Watched {
     /// Round-trip times measured.
     pub rtts: u64,
-    /// Their mean; zero if there is none.
+    /// Their mean; NaN if there is none.
     pub rtt_mean_s: f64,
-    /// The mean of their second half less that of their first half; zero if there are fewer than two.
+    /// The mean of their second half less that of their first half; NaN if there are fewer than two.
     pub rtt_increase_s: f64,
-    /// Smoothed round-trip time; zero before the first measurement.
+    /// Smoothed round-trip time; NaN before the first measurement.
     pub srtt_s: f64,
-    /// The least round-trip time since the connection began; zero before the first measurement.
+    /// The least round-trip time since the connection began; NaN before the first measurement.
     pub base_rtt_s: f64,
     /// The window.
     pub window: Window,
@@ -66,7 +66,7 @@ impl Steering {
     pub(super) fn look(&mut self) -> (u64, f64, f64) {
         let rtts = core::mem::take(&mut self.rtts);
         let (early, late) = rtts.split_at(rtts.len() / 2);
-        let increase = if early.is_empty() { 0.0 } else { mean(late) - mean(early) };
+        let increase = mean(late) - mean(early);
         let looked = (rtts.len() as u64, mean(&rtts), increase);
         self.rtts = rtts;
         self.rtts.clear(); // keeps its room
@@ -74,8 +74,8 @@ impl Steering {
     }
 }
 
-/// The mean of these, seconds; zero if there are none.
+/// The mean of these, seconds; NaN if there are none.
 fn mean(rtts: &[Interval]) -> f64 {
     let sum_ns: u64 = rtts.iter().map(|rtt| rtt.as_ns()).sum();
-    sum_ns as f64 / 1e9 / rtts.len().max(1) as f64
+    sum_ns as f64 / 1e9 / rtts.len() as f64
 }

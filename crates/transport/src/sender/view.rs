@@ -30,8 +30,8 @@ pub struct SenderView {
     pub window: Window,
     /// Segments in flight (RFC 6675 "pipe").
     pub in_flight: u64,
-    /// Smoothed round-trip time; zero before the first sample.
-    pub srtt: Interval,
+    /// Smoothed round-trip time; `None` before the first sample.
+    pub srtt: Option<Interval>,
     /// How far samples are from that (RFC 6298, RTTVAR).
     pub rtt_variation: Interval,
     /// The least round-trip time; `None` before the first sample.
@@ -61,7 +61,7 @@ impl Sender {
         SenderView {
             window: self.window,
             in_flight: self.in_flight(),
-            srtt: self.rtt.srtt(),
+            srtt: self.rtt.measured(),
             rtt_variation: self.rtt.variation(),
             base_rtt: self.rtt.base(),
             pace: self.pace(),

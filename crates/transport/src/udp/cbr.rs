@@ -81,6 +81,10 @@ impl SendingEnd for Source {
         }
     }
 
+    fn connected(&self) -> Option<bool> {
+        None // it sends without asking
+    }
+
     fn wake(&self) -> Time {
         self.at.round_up(self.books.config.host_tick, self.books.config.tick_phase)
     }

@@ -38,9 +38,13 @@ pub trait SendingEnd {
     fn cwnd(&self) -> f64 {
         f64::NAN
     }
-    /// The smoothed round-trip time; zero before the first sample, and where nothing is measured.
-    fn srtt(&self) -> Interval {
-        self.books().connection.rtt.srtt()
+    /// The smoothed round-trip time; `None` before the first sample, and where nothing is measured.
+    fn srtt(&self) -> Option<Interval> {
+        self.books().connection.rtt.measured()
+    }
+    /// Whether the connection is open, or was; `None` where there is none to open.
+    fn connected(&self) -> Option<bool> {
+        Some(self.books().connection.is_open())
     }
     /// Packets acknowledged in order.
     fn acked(&self) -> u64 {

@@ -110,9 +110,14 @@ impl Sender {
         Window { cwnd, ssthresh, max_ssthresh: f64::INFINITY }
     }
 
-    /// The smoothed round-trip time; zero before the first sample, and where nothing is measured.
-    pub fn srtt(&self) -> Interval {
+    /// The smoothed round-trip time; `None` before the first sample, and where nothing is measured.
+    pub fn srtt(&self) -> Option<Interval> {
         each!(Sender, self, s => s.srtt())
+    }
+
+    /// Whether the connection is open, or was; `None` where there is none to open.
+    pub fn connected(&self) -> Option<bool> {
+        each!(Sender, self, s => s.connected())
     }
 
     /// Payload bytes acknowledged in order.

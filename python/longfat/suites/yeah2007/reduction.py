@@ -34,7 +34,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
         "queue_share": mean / link["queue_limit_packets"],
         "queue_cov": deviation / mean if mean > 0.0 else None,
         "overflow_ratio": link["packets_dropped"] / arrived if arrived else 0.0,
-        "others_goodput_bps": sum(flow["goodput_bps"] for flow in flows[:-1]),
+        "others_goodput_bps": sum(flow["goodput_bps"] or 0.0 for flow in flows[:-1]),
         "web_bps": sum(group["throughput_bps"] for group in result.summary["background"]),
     }
     columns = [result.flow(flow["name"]) for flow in flows]

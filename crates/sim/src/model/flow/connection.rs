@@ -337,6 +337,17 @@ impl Flow {
         self.on_the_way(data).head()
     }
 
+    /// When its last byte was with the receiving application, if that was before `now`. The last one is that of its
+    /// `bytes`, or of those that were acknowledged if it was stopped before. Its ends may have run ahead.
+    pub fn delivered(&self, bytes: Option<u64>, now: Time) -> Option<Time> {
+        let there = self.receiving.present();
+        let delivered = self.sending.sender.payload_delivered(there.delivered, there.concealed);
+        let acked = || self.sending.completed(now).map(|_| self.sending.sender.acked_bytes());
+        let is_last = bytes.is_some_and(|all| delivered >= all)
+            || acked().is_some_and(|all| all > 0 && delivered >= all);
+        is_last.then(|| self.receiving.last_delivery()).filter(|&at| at < now)
+    }
+
     /// Whether nothing happens to it from `now` on; for a complete transfer. Its receiver may have run ahead.
     pub fn is_over(&self, now: Time) -> bool {
         let under_way = self.sending.balance + self.receiving.balance - self.dropped;

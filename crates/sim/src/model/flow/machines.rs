@@ -204,9 +204,14 @@ impl AnySender {
         self.common().map_or_else(udp::Sender::window, |s| *s.window())
     }
 
-    /// The smoothed round-trip time; zero before the first sample.
-    pub fn srtt(&self) -> Interval {
-        self.common().map_or_else(udp::Sender::srtt, |s| s.rtt().srtt())
+    /// The smoothed round-trip time; `None` before the first sample, and where nothing is measured.
+    pub fn srtt(&self) -> Option<Interval> {
+        self.common().map_or_else(udp::Sender::srtt, |s| s.rtt().measured())
+    }
+
+    /// Whether its connection is open, or was; `None` where there is none to open.
+    pub fn connected(&self) -> Option<bool> {
+        self.common().map_or_else(udp::Sender::connected, |s| Some(s.is_connected()))
     }
 
     /// Counters so far.

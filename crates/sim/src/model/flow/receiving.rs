@@ -44,6 +44,8 @@ pub struct ReceivingEnd {
     /// nothing waits, and the host takes packets as they arrive.
     clear_until: Time,
     last_arrival: Time,
+    /// When it last handed a packet to the application.
+    last_delivery: Time,
     /// Packets it sent minus packets it took.
     pub balance: i64,
     /// Packets wait for the run to go on after a pause; later ones have to queue behind them.
@@ -79,6 +81,7 @@ impl ReceivingEnd {
             snapshots,
             balance: 0,
             last_arrival: Time::ZERO,
+            last_delivery: Time::ZERO,
         }
     }
 
@@ -91,6 +94,11 @@ impl ReceivingEnd {
     /// When its host takes the last packet for which [`ReceivingEnd::note_arrival`] was called.
     pub const fn last_arrival(&self) -> Time {
         self.last_arrival
+    }
+
+    /// When it last handed a packet to the application. It may have run ahead of the rest of the run.
+    pub const fn last_delivery(&self) -> Time {
+        self.last_delivery
     }
 
     /// When its next event is.
@@ -148,6 +156,7 @@ impl ReceivingEnd {
             && at < self.clear_until
         {
             self.balance -= 1;
+            self.last_delivery = at;
             if let Some(ack) = receiver.take_next(at, packet) {
                 self.answer(at, ack);
             }
@@ -205,7 +214,12 @@ impl ReceivingEnd {
     #[inline(always)]
     fn receive(&mut self, now: Time, packet: &SimPacket) {
         self.balance -= 1;
-        if let Some(ack) = self.receiver.on_packet(now, packet) {
+        let before = self.receiver.delivered();
+        let ack = self.receiver.on_packet(now, packet);
+        if self.receiver.delivered() != before {
+            self.last_delivery = now;
+        }
+        if let Some(ack) = ack {
             self.answer(now, ack);
         }
     }

@@ -14,8 +14,10 @@ use longfat_wire::{Packet, SimPacket};
 pub struct SenderSnapshot {
     /// The window.
     pub window: Window,
-    /// Smoothed round-trip time.
-    pub srtt: Interval,
+    /// Smoothed round-trip time, once one is measured.
+    pub srtt: Option<Interval>,
+    /// Whether the connection is open, or was; `None` where there is none to open.
+    pub connected: Option<bool>,
     /// Payload acknowledged in order.
     pub acked_bytes: u64,
     /// Counters.
@@ -30,6 +32,7 @@ impl SenderSnapshot {
         SenderSnapshot {
             window: sender.window(),
             srtt: sender.srtt(),
+            connected: sender.connected(),
             acked_bytes: sender.acked_bytes(),
             counters: *sender.counters(),
             cwnd_integral: sender.cwnd_integral(completed.unwrap_or(now).min(now)),

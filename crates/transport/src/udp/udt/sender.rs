@@ -171,8 +171,8 @@ impl SendingEnd for Sender {
         self.acked
     }
 
-    fn srtt(&self) -> Interval {
-        Interval::from_secs_f64(self.rtt_s)
+    fn srtt(&self) -> Option<Interval> {
+        (self.rtt_s > 0.0).then(|| Interval::from_secs_f64(self.rtt_s))
     }
 
     fn books(&self) -> &Books {
