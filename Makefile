@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-build test-long soak kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic
+.PHONY: help setup demo test test-build test-long soak kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic validate-matrix
 SHELL := /bin/bash
 PYTHON ?= python3
 # Tests start hundreds of Pythons: compiling Longfat in each of them would take longer than what some of them do.
@@ -34,6 +34,7 @@ help:
 	@echo "make validate-explicit  XCP and others between this machine's own TCPs beside the simulator, half an hour, table there too"
 	@echo "make validate-thesis    the thesis's experiments between this machine's own TCPs, more than an hour, table there too"
 	@echo "make validate-elastic   the elastic drop probability of friendly beside the printed one, table in docs/models/friendly.md"
+	@echo "make validate-matrix    every TCP algorithm on three stacks over 14 kinds of paths, minutes, validation/matrix/matrix.txt"
 	@echo "make validate-live  this machine's own TCP beside Longfat, takes hours, tables in docs/validation-live.md"
 
 setup: .venv/.core
@@ -186,6 +187,9 @@ validate-thesis: setup bpf
 
 validate-elastic: setup
 	$(BIN)/python validation/elastic.py --write
+
+validate-matrix: setup
+	$(BIN)/python validation/matrix/stack_matrix.py --write
 
 validate-paths: setup
 	$(BIN)/python validation/live/paths.py --write

@@ -1,0 +1,158 @@
+"""The matrix of algorithms, stacks and paths: its paths, its rules, and what an explanation covers."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from longfat.scenario.model import Scenario
+
+MATRIX = Path(__file__).resolve().parents[2] / "validation" / "matrix"
+sys.path.insert(0, str(MATRIX))
+
+import drawn_paths  # noqa: E402
+import stack_matrix  # noqa: E402
+from stack_matrix import Cell, Flag, Outcome  # noqa: E402
+
+SOUND = Outcome(goodput_bps=9.6e6, throughput_bps=10e6, loss=0.01, srtt_s=0.05, cwnd=40.0, timeouts=0)
+
+
+def changed(**values: float) -> Outcome:
+    return Outcome(**(vars(SOUND) | values))
+
+
+def rules(outcome: Outcome, base: Outcome = SOUND) -> list[str]:
+    """The rules that a run on quic breaks beside this one on rfc."""
+    outcomes = {Cell("deep", "bic", "rfc"): base, Cell("deep", "bic", "quic"): outcome}
+    return [flag.rule for flag in stack_matrix.flags(outcomes) if flag.cell.stack == "quic"]
+
+
+def test_a_seed_draws_a_path_of_each_kind_and_another_seed_draws_others():
+    paths = drawn_paths.draw(7)
+    assert [path.kind for path in paths] == list(drawn_paths.KINDS)
+    assert paths == drawn_paths.draw(7)
+    assert all(one.title != other.title for one, other in zip(paths, drawn_paths.draw(8), strict=True))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_each_drawn_path_is_a_valid_scenario(seed):
+    for path in drawn_paths.draw(seed):
+        for algorithm in ("sack", "xcp"):
+            router = stack_matrix.protocol(algorithm)
+            Scenario.from_dict(path.scenario(algorithm, "quic", router)).resolve()
+
+
+def test_the_table_has_every_algorithm_over_tcp_and_no_other():
+    names = stack_matrix.algorithms()
+    assert {"sack", "cubic", "bbr3", "prague", "xcp"} <= set(names)
+    assert not {"udt", "cbr", "onoff"} & set(names)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "broken"),
+    [
+        (SOUND, []),
+        (changed(goodput_bps=7.49e6), ["useful"]),
+        (changed(goodput_bps=7.51e6), []),
+        (changed(loss=0.151), ["loss"]),
+        (changed(loss=0.149), []),
+        (changed(goodput_bps=4.7e6, throughput_bps=5e6), ["stack"]),
+        (changed(goodput_bps=4.9e6, throughput_bps=5e6), []),
+        (changed(goodput_bps=19.3e6, throughput_bps=20e6), ["stack"]),
+        (changed(goodput_bps=19.1e6, throughput_bps=20e6), []),
+        (changed(goodput_bps=0.0, throughput_bps=0.0), ["useful", "stack"]),
+        (changed(loss=float("nan")), ["loss"]),
+    ],
+)
+def test_a_rule_flags_what_it_states_and_nothing_else(outcome, broken):
+    assert rules(outcome) == broken
+
+
+def test_the_stack_rfc_is_not_compared_with_itself():
+    cell = Cell("deep", "bic", "rfc")
+    assert [flag.rule for flag in stack_matrix.flags({cell: changed(goodput_bps=1e6)})] == ["useful"]
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "explanations.toml"
+    file.write_text(text)
+    return file
+
+
+def test_an_explanation_covers_its_algorithms_stacks_paths_and_rules_only(tmp_path):
+    file = written(
+        tmp_path,
+        '[[explanation]]\nalgorithms = ["hybla"]\npaths = ["long", "deep"]\nstacks = ["quic"]\n'
+        'rules = ["loss"]\ntext = "scales with the round-trip time"\n',
+    )
+    reasons = stack_matrix.explanations(file)
+    flag = Flag(Cell("long", "hybla", "quic"), "loss", "30 % lost")
+    assert stack_matrix.reason(flag, reasons) is reasons[0]
+    for other in (
+        Flag(Cell("long", "hybla", "quic"), "useful", ""),
+        Flag(Cell("long", "hybla", "linux"), "loss", ""),
+        Flag(Cell("long", "bic", "quic"), "loss", ""),
+        Flag(Cell("pie", "hybla", "quic"), "loss", ""),
+    ):
+        assert stack_matrix.reason(other, reasons) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[[explanation]]\nalgorithms = ["hibla"]\npaths = ["long"]\ntext = "x"\n', "hibla"),
+        ('[[explanation]]\nalgorithms = ["bic"]\npaths = ["wide"]\ntext = "x"\n', "wide"),
+        (
+            '[[explanation]]\nalgorithms = ["bic"]\npaths = ["long"]\ntext = ""\n',
+            "algorithms, paths and text",
+        ),
+        ('[[explanation]]\nalgorithms = ["bic"]\ntext = "x"\n', "algorithms, paths and text"),
+        (
+            '[[explanation]]\nalgorithms = ["bic"]\npaths = ["long"]\nwhy = "x"\n',
+            "algorithms, paths and text",
+        ),
+    ],
+)
+def test_an_explanation_with_an_unknown_name_or_without_its_text_is_refused(tmp_path, text, said):
+    with pytest.raises(ValueError, match=said):
+        stack_matrix.explanations(written(tmp_path, text))
+
+
+def test_the_explanations_of_the_repository_can_be_read():
+    stack_matrix.explanations(stack_matrix.EXPLANATIONS)
+
+
+ARGUMENTS = ["--paths", "constant", "--only", "sack", "cubic", "--jobs", "1"]
+
+
+def test_a_small_matrix_has_a_row_for_each_algorithm_with_the_stacks_side_by_side(tmp_path, capsys):
+    assert stack_matrix.main(ARGUMENTS) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "6 runs, 0 flags, 0 of them not explained." in lines
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith(("sack ", "cubic "))}
+    assert set(rows) == {"sack", "cubic"}
+    for cells in rows.values():
+        assert len(cells) == len(stack_matrix.COLUMNS) * len(stack_matrix.STACKS)
+        goodput, throughput = map(float, cells[0:3]), map(float, cells[3:6])
+        assert all(0.9 < g / t < 1.0 for g, t in zip(goodput, throughput, strict=True))
+
+
+def test_a_flag_without_an_explanation_fails_and_one_with_an_explanation_does_not(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(stack_matrix, "MOST_LOST", 0.0)
+    none = written(tmp_path, "")
+    assert stack_matrix.main([*ARGUMENTS, "--explanations", str(none)]) == 1
+    assert "NOT EXPLAINED  constant    sack       rfc   loss" in capsys.readouterr().out
+    entry = '[[explanation]]\nalgorithms = ["sack", "cubic"]\npaths = ["constant"]\ntext = "it probes"\n'
+    assert stack_matrix.main([*ARGUMENTS, "--explanations", str(written(tmp_path, entry))]) == 0
+    shown = capsys.readouterr().out
+    assert "explained      constant    sack       rfc   loss" in shown
+    assert "it probes" in shown
+    assert "! rfc:loss linux:loss quic:loss" in shown
+
+
+def test_a_part_of_the_matrix_is_not_written_over_the_snapshot(capsys):
+    with pytest.raises(SystemExit):
+        stack_matrix.main([*ARGUMENTS, "--write"])
+    assert "--write goes with the whole table" in capsys.readouterr().err

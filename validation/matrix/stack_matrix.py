@@ -1,0 +1,293 @@
+"""Runs every TCP algorithm of the registry on three stacks over a dozen kinds of paths, one flow each.
+
+    make validate-matrix
+
+writes `matrix.txt`: goodput, throughput, loss, sRTT, cwnd and timeouts of each run. Rules flag what a flow
+that is alone on its path should not do. Each flag is a fault, or has its reason in `explanations.toml`, with
+the algorithms, stacks and kinds of paths for which it holds; without one the exit code is 1. A seed draws the
+paths (`drawn_paths.py`): `--seed N` prints the table of others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import longfat
+from drawn_paths import KINDS, DrawnPath, draw
+from longfat.runs.result import Result
+from longfat.scenario import registry
+
+HERE = Path(__file__).resolve().parent
+SNAPSHOT = HERE / "matrix.txt"
+EXPLANATIONS = HERE / "explanations.toml"
+STACKS = ("rfc", "linux", "quic")
+"""Hosts of today; the first is what the others are compared with."""
+SEED = 1
+LEAST_USEFUL, MOST_LOST, LEAST_OF_RFC, MOST_OF_RFC = 0.75, 0.15, 0.5, 2.0
+"""Goodput over throughput, lost packets over sent ones, and goodput over that of the stack `rfc`."""
+RULES = ("useful", "loss", "stack")
+
+
+class Cell(NamedTuple):
+    """Which run: an algorithm on a stack over a kind of path."""
+
+    kind: str
+    algorithm: str
+    stack: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run gave."""
+
+    goodput_bps: float
+    throughput_bps: float
+    loss: float
+    srtt_s: float
+    cwnd: float
+    timeouts: int
+
+    @classmethod
+    def of(cls, result: Result) -> Outcome:
+        """Returns the outcome of a run with one flow."""
+        flow = result.summary["flows"][0]
+        return cls(
+            goodput_bps=_number(flow["goodput_bps"]),
+            throughput_bps=_number(flow["throughput_bps"]),
+            loss=_number(flow["loss_ratio"]),
+            srtt_s=_number(flow["srtt_mean_s"]),
+            cwnd=_number(flow["cwnd_mean"]),
+            timeouts=int(flow["timeouts"]),
+        )
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A rule that a run breaks."""
+
+    cell: Cell
+    rule: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a flag is no fault, and where that holds; an empty set holds everywhere."""
+
+    algorithms: frozenset[str]
+    stacks: frozenset[str]
+    paths: frozenset[str]
+    rules: frozenset[str]
+    text: str
+
+    def covers(self, flag: Flag) -> bool:
+        """Whether this is the reason of a flag."""
+        pairs = (
+            (self.algorithms, flag.cell.algorithm),
+            (self.stacks, flag.cell.stack),
+            (self.paths, flag.cell.kind),
+            (self.rules, flag.rule),
+        )
+        return all(not names or name in names for names, name in pairs)
+
+
+def algorithms() -> list[str]:
+    """The names of all algorithms over TCP."""
+    return [row["name"] for row in registry.rows("algorithms") if row.get("transport") == "tcp"]
+
+
+def protocol(algorithm: str) -> str | None:
+    """The router that an explicit algorithm needs, None for others."""
+    name = registry.find("algorithms", algorithm).get("protocol")
+    return None if name is None else str(name)
+
+
+def explanations(file: Path) -> list[Explanation]:
+    """Reads a file of explanations; ValueError says which name is not known."""
+    known = {"algorithms": algorithms(), "stacks": STACKS, "paths": tuple(KINDS), "rules": RULES}
+    found = []
+    for table in tomllib.loads(file.read_text()).get("explanation", []):
+        names = {key: frozenset(table.pop(key, ())) for key in known}
+        for key, accepted in known.items():
+            if unknown := sorted(names[key] - set(accepted)):
+                raise ValueError(f"{file.name}: {key} = {unknown}: accepted: {', '.join(accepted)}")
+        if not names["algorithms"] or not names["paths"] or set(table) != {"text"} or not table["text"]:
+            raise ValueError(
+                f"{file.name}: an explanation has algorithms, paths and text, not {sorted(table)}"
+            )
+        found.append(Explanation(**names, text=" ".join(table["text"].split())))
+    return found
+
+
+def measure(
+    paths: Sequence[DrawnPath],
+    names: Iterable[str],
+    stacks: Iterable[str],
+    *,
+    jobs: int,
+    progress: bool = False,
+) -> dict[Cell, Outcome]:
+    """Runs all cells and returns their outcomes in the order of the table."""
+    cells = [(path, name, stack) for path in paths for name in names for stack in stacks]
+    scenarios = [path.scenario(name, stack, protocol(name)) for path, name, stack in cells]
+    outcomes = dict(longfat.run_many(scenarios, jobs=jobs, reduce=Outcome.of, progress=progress))
+    return {Cell(path.kind, name, stack): outcomes[i] for i, (path, name, stack) in enumerate(cells)}
+
+
+def flags(outcomes: Mapping[Cell, Outcome]) -> list[Flag]:
+    """Returns what the rules find; an undefined number breaks a rule too."""
+    found = []
+    for cell, outcome in outcomes.items():
+        useful = outcome.goodput_bps / outcome.throughput_bps if outcome.throughput_bps else 0.0
+        if not useful >= LEAST_USEFUL:
+            found.append(Flag(cell, "useful", f"goodput is {useful:.3g} of throughput"))
+        if not outcome.loss <= MOST_LOST:
+            found.append(Flag(cell, "loss", f"{100 * outcome.loss:.3g} % lost"))
+        base = outcomes.get(cell._replace(stack=STACKS[0]))
+        if base is None or cell.stack == STACKS[0]:
+            continue
+        low, high = (factor * base.goodput_bps for factor in (LEAST_OF_RFC, MOST_OF_RFC))
+        if not low <= outcome.goodput_bps <= high:
+            text = f"goodput {outcome.goodput_bps / 1e6:.3g}, {base.goodput_bps / 1e6:.3g} on {STACKS[0]}"
+            found.append(Flag(cell, "stack", text))
+    return found
+
+
+COLUMNS: dict[str, Callable[[Outcome], str]] = {
+    "goodput, Mbit/s": lambda outcome: _digits(outcome.goodput_bps / 1e6),
+    "throughput, Mbit/s": lambda outcome: _digits(outcome.throughput_bps / 1e6),
+    "lost, %": lambda outcome: _digits(100 * outcome.loss, 2),
+    "sRTT, ms": lambda outcome: _digits(1e3 * outcome.srtt_s),
+    "cwnd": lambda outcome: _digits(outcome.cwnd),
+    "timeouts": lambda outcome: str(outcome.timeouts),
+}
+"""Headings, and what a cell below them shows of a run."""
+NAME_WIDTH, WIDTH, GAP = 10, 6, "  "
+
+
+def _digits(value: float, digits: int = 3) -> str:
+    """Returns a number in plain digits, '-' if it is undefined."""
+    if math.isnan(value):
+        return "-"
+    if value == 0.0 or abs(value) >= 10.0 ** (digits - 1):
+        return f"{value:.0f}"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{value:.{min(places, digits)}f}"
+
+
+def table(path: DrawnPath, outcomes: Mapping[Cell, Outcome], found: Sequence[Flag]) -> list[str]:
+    """Returns the lines of a path: a row for each algorithm, whose cells have the stacks side by side."""
+    cells = [cell for cell in outcomes if cell.kind == path.kind]
+    names = list(dict.fromkeys(cell.algorithm for cell in cells))
+    stacks = list(dict.fromkeys(cell.stack for cell in cells))
+    headings = [f"{title:>{WIDTH * len(stacks)}}" for title in COLUMNS]
+    below = ["".join(f"{stack:>{WIDTH}}" for stack in stacks)] * len(COLUMNS)
+    lines = [f"{path.kind}: {path.title}", "", _line("", headings), _line("algorithm", below)]
+    for name in names:
+        row = [
+            "".join(f"{show(outcomes[Cell(path.kind, name, stack)]):>{WIDTH}}" for stack in stacks)
+            for show in COLUMNS.values()
+        ]
+        broken = [flag for flag in found if (flag.cell.kind, flag.cell.algorithm) == (path.kind, name)]
+        marks = dict.fromkeys(f"{flag.cell.stack}:{flag.rule}" for flag in broken)
+        lines.append(_line(name, row) + (f"{GAP}! {' '.join(marks)}" if marks else ""))
+    return [*lines, ""]
+
+
+def _line(name: str, cells: Iterable[str]) -> str:
+    return GAP.join([f"{name:<{NAME_WIDTH}}", *cells]).rstrip()
+
+
+def text(
+    seed: int,
+    paths: Sequence[DrawnPath],
+    outcomes: Mapping[Cell, Outcome],
+    found: Sequence[Flag],
+    reasons: Sequence[Explanation],
+) -> str:
+    """Returns the whole table, with what is flagged in front."""
+    explained = {flag: reason(flag, reasons) for flag in found}
+    open_flags = [flag for flag, why in explained.items() if why is None]
+    lines = [
+        f"Every TCP algorithm on {len(STACKS)} stacks, alone on each of {len(paths)} paths (seed {seed}).",
+        "`make validate-matrix` makes this file; stack_matrix.py says what it shows.",
+        "",
+        "What is flagged:",
+        f"useful  goodput below {LEAST_USEFUL} of throughput",
+        f"loss    more than {MOST_LOST} of the packets that were sent",
+        f"stack   goodput below {LEAST_OF_RFC} or above {MOST_OF_RFC:g} times that on {STACKS[0]}",
+        f"{len(outcomes)} runs, {len(found)} flags, {len(open_flags)} of them not explained.",
+        "",
+    ]
+    lines += [f"NOT EXPLAINED  {flag_line(flag)}" for flag in open_flags]
+    for explanation in reasons:
+        covered = [flag for flag, why in explained.items() if why is explanation]
+        lines += [f"explained      {flag_line(flag)}" for flag in covered]
+        lines += [f"               {explanation.text}"] if covered else []
+    lines += [""] if found else []
+    for path in paths:
+        lines += table(path, outcomes, found)
+    return "\n".join(lines)
+
+
+def reason(flag: Flag, reasons: Sequence[Explanation]) -> Explanation | None:
+    """Returns what explains a flag, None if nothing does."""
+    return next((explanation for explanation in reasons if explanation.covers(flag)), None)
+
+
+def flag_line(flag: Flag) -> str:
+    """Returns a flag as one line."""
+    kind, algorithm, stack = flag.cell
+    return f"{kind:<{NAME_WIDTH + 2}}{algorithm:<{NAME_WIDTH + 1}}{stack:<{WIDTH}}{flag.rule:<7} {flag.text}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns exit code 1 if a flag has no explanation."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=SEED, help="draws the paths")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these algorithms only")
+    parser.add_argument(
+        "--paths", nargs="+", choices=list(KINDS), metavar="KIND", help="these kinds of paths only"
+    )
+    parser.add_argument("--explanations", type=Path, default=EXPLANATIONS, metavar="FILE")
+    parser.add_argument("--write", action="store_true", help=f"write {SNAPSHOT.name} in place of printing it")
+    asked = parser.parse_args(arguments)
+    if asked.write and (asked.only or asked.paths or asked.seed != SEED):
+        parser.error("--write goes with the whole table of the usual seed")
+    reasons = explanations(asked.explanations)
+    names = [registry.find("algorithms", name)["name"] for name in asked.only or algorithms()]
+    paths = [path for path in draw(asked.seed) if path.kind in (asked.paths or KINDS)]
+    outcomes = measure(paths, names, STACKS, jobs=asked.jobs, progress=True)
+    found = flags(outcomes)
+    written = text(asked.seed, paths, outcomes, found, reasons)
+    if asked.write:
+        SNAPSHOT.write_text(written)
+    else:
+        print(written)
+    unexplained = [flag for flag in found if reason(flag, reasons) is None]
+    if asked.write:
+        for flag in unexplained:
+            print(f"NOT EXPLAINED  {flag_line(flag)}")
+        for explanation in reasons:
+            if not any(reason(flag, reasons) is explanation for flag in found):
+                print(f"explains no flag of this table: {explanation.text}")
+    print(f"{len(outcomes)} runs, {len(found)} flags, {len(unexplained)} not explained", file=sys.stderr)
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
