@@ -240,7 +240,7 @@ def packets(tables: Table, draws: random.Random) -> Trial | None:
         mss = k * 1448 + (k - 1) * HEADERS
         return {
             "duration": "300 s",
-            "seed": tables["seed"],
+            "seed": tables.get("seed", 1),
             "bottleneck": way
             | {
                 "rate": f"{k * rate_bps:.0f} bit/s",
