@@ -11,6 +11,7 @@ import relations
 import scaling
 import trials
 from longfat.runs import simulate
+from longfat.scenario import registry
 from longfat.scenario.model import Scenario
 from samples import table
 from trials import Trial, View
@@ -89,7 +90,51 @@ def test_a_run_whose_timeout_is_not_scaled_is_no_slow_motion() -> None:
     assert trials.finding(trial._replace(other=other)) is not None
 
 
-def test_a_flow_that_counts_bytes_does_not_scale_with_its_packets() -> None:
+ALONE = (
+    *("yeah", "africa", "ltcp", "hstcp-lp", "ctcp", "vegas", "westwood", "westwood+", "illinois", "tri_s"),
+    *("prague", "hybla", "veno", "lp", "cdg", "ledbat", "ledbat++", "cadpc"),
+)
+"""Algorithms that look at times: those of their parameters are scaled with all others."""
+PER_TIME = {"vegas": ("alpha_rate", "beta_rate"), "westwood+": ("hz",)}
+IN_TIME = {"cdg": ("scale",), "ledbat": ("base_history",), "ledbat++": ("base_history",)}
+"""Parameters of another unit than a time or a rate that scale as these do."""
+
+
+def slow(algorithm: str, loss: float, k: int) -> dict[str, Any]:
+    """Two flows at 1/k of the speed."""
+    chosen: dict[str, Any] = {"name": algorithm}
+    row = registry.find("algorithms", algorithm)
+    for parameter in row["parameters"]:
+        name = parameter["name"]
+        timed = parameter["unit"] in ("s", "ms") or name in IN_TIME.get(algorithm, ())
+        factor = k if timed else 1 / k if name in PER_TIME.get(algorithm, ()) else None
+        if factor is not None:
+            value = float(parameter["default"]) * factor
+            chosen[name] = registry.written(parameter, value)
+    timers = {"delayed_ack_timeout": f"{40 * k} ms", "initial_rto": f"{k} s"}
+    flow = {"algorithm": chosen, "rto_min": f"{200 * k} ms"} | (timers if row["transport"] == "tcp" else {})
+    way = {"rate": f"{8_000_000 // k} bit/s", "access_rate": f"{80_000_000 // k} bit/s", "loss": loss}
+    return {
+        "duration": f"{10 * k} s",
+        "bottleneck": way | {"buffer": "30 packets"},
+        "flow": [flow | {"rtt": f"{40 * k} ms"}, flow | {"rtt": f"{60 * k} ms", "start": f"{k} s"}],
+        "sample": {"cwnd": f"{100 * k} ms", "queue": f"{100 * k} ms"},
+    }
+
+
+@pytest.mark.parametrize("algorithm", ALONE)
+def test_an_algorithm_whose_times_are_parameters_does_the_same_in_slow_motion(algorithm: str) -> None:
+    for loss in (0.0, 0.003):
+        assert (
+            scaling.equal_in_slow_motion(*views(slow(algorithm, loss, 1), slow(algorithm, loss, 2))) is None
+        )
+
+
+def test_cubic_which_grows_with_the_seconds_does_not() -> None:
+    assert scaling.equal_in_slow_motion(*views(slow("cubic", 0.0, 1), slow("cubic", 0.0, 2))) is not None
+
+
+def test_a_buffer_in_bytes_does_not_scale_with_the_packets() -> None:
     trial = scaling.packets(table(), random.Random(3))
     assert trial is not None
     assert trials.finding(trial) is None
