@@ -36,8 +36,8 @@ from trials import Table, Trial, View, seconds
 
 TIMELESS = ("sack", "newreno", "reno", "tahoe", "hstcp", "stcp", "bic", "ptcp", "dctcp", "cbr", "onoff")
 """Algorithms that look at no time."""
-IN_SEGMENTS = ("sack", "newreno", "reno", "tahoe", "hstcp", "stcp", "bic", "dctcp", "africa", "ctcp", "veno")
-"""Algorithms that count segments, and do not look closely at round-trip times."""
+IN_SEGMENTS = ("sack", "newreno", "reno", "tahoe", "hstcp", "stcp", "bic", "dctcp")
+"""Algorithms that count segments, and look at no time."""
 FACTOR = 2
 BYTE_NS = 8_000_000_000
 """The rate in bit/s at which a byte takes a nanosecond."""
