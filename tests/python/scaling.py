@@ -34,8 +34,10 @@ from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from trials import Table, Trial, View, seconds
 
-TIMELESS = ("sack", "newreno", "reno", "tahoe", "hstcp", "stcp", "bic", "ptcp", "dctcp", "cbr", "onoff")
-"""Algorithms that look at no time."""
+TIMELESS = ("sack", "newreno", "reno", "tahoe", "hstcp", "stcp", "bic", "ptcp", "dctcp")
+"""Algorithms over TCP that look at no time."""
+DATAGRAMS = ("cbr", "onoff")
+"""And others, which keep their rates."""
 IN_SEGMENTS = ("sack", "newreno", "reno", "tahoe", "hstcp", "stcp", "bic", "dctcp")
 """Algorithms that count segments, and look at no time."""
 FACTOR = 2
@@ -70,7 +72,7 @@ def times(tables: Table, draws: random.Random) -> Trial | None:
 
 def _timeless_flow(flow: Table, draws: random.Random) -> None:
     name = flow["algorithm"] if isinstance(flow["algorithm"], str) else flow["algorithm"]["name"]
-    if name not in TIMELESS:
+    if name not in TIMELESS + DATAGRAMS:
         flow["algorithm"] = name = draws.choice(TIMELESS)
     if (
         flow.get("rto_min") == "0 s"
@@ -87,7 +89,7 @@ def _timeless_flow(flow: Table, draws: random.Random) -> None:
         "abe",
     ):
         flow.pop(key, None)
-    if name in ("cbr", "onoff"):
+    if name in DATAGRAMS:
         kept = (
             "algorithm",
             "from",
