@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-build test-long soak kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic validate-matrix
+.PHONY: help setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic validate-matrix
 SHELL := /bin/bash
 PYTHON ?= python3
 # Tests start hundreds of Pythons: compiling Longfat in each of them would take longer than what some of them do.
@@ -18,6 +18,7 @@ help:
 	@echo "make demo    the quick form of the Li-Leith-Shorten experiments, report in out/demo"
 	@echo "make test    every test; test-long those that take minutes"
 	@echo "make soak MINUTES=10   random scenarios and killed sweeps; goes on where the last one ended"
+	@echo "make relations MINUTES=10   random scenarios whose results a change has to leave alone, such as what is sampled"
 	@echo "make kills KILLS=200   commands that are killed at random and run again"
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
@@ -76,6 +77,10 @@ test-long: setup
 
 soak: setup
 	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES) --state tests/soak/totals.json
+
+# Thousands of random scenarios, each with all changes that leave results as they are.
+relations: setup
+	$(BIN)/python tests/soak/soak.py --relations --minutes $(MINUTES) --folder out/relations
 
 KILLS ?= 200
 kills: setup

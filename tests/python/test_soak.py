@@ -10,18 +10,19 @@ import pytest
 
 import random_scenarios
 from longfat.scenario.model import Scenario
+from relations import RELATIONS
 
 SOAK = Path(__file__).parents[1] / "soak" / "soak.py"
 SECONDS = 6.0
 
 
-def soak(folder: Path, next_number: int) -> tuple[int, str, dict[str, Any]]:
+def soak(folder: Path, next_number: int, *options: str) -> tuple[int, str, dict[str, Any]]:
     """Soaks for a few seconds from this number on; returns the exit code, the output and the state."""
     state = folder / "state.json"
     totals = json.loads(state.read_text())["totals"] if state.exists() else {}
     state.write_text(json.dumps({"next": next_number, "totals": totals}))
     ended = subprocess.run(
-        [sys.executable, str(SOAK), "--minutes", str(SECONDS / 60.0), "--folder", str(folder)],
+        [sys.executable, str(SOAK), "--minutes", str(SECONDS / 60.0), "--folder", str(folder), *options],
         capture_output=True,
         text=True,
         timeout=300,
@@ -40,6 +41,14 @@ def test_a_soak_goes_on_where_it_was_and_adds_to_its_totals(tmp_path: Path) -> N
     assert code == 0, said
     totals = second["totals"]
     assert second["next"] == totals["scenarios"] + totals.get("sweeps", 0) > first["next"]
+
+
+def test_a_soak_of_relations_makes_every_change_to_each_scenario(tmp_path: Path) -> None:
+    code, said, state = soak(tmp_path, 3, "--relations")
+    assert code == 0, said
+    totals = state["totals"]
+    assert totals["relations"] == len(RELATIONS) * (totals["scenarios"] - totals.get("refused", 0)) > 0
+    assert totals.get("runs", 0) == totals.get("sweeps", 0) == 0
 
 
 @pytest.mark.long

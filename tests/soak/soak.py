@@ -3,10 +3,12 @@
     make soak MINUTES=30
 
 Each scenario runs by both drivers, and twice by the fast one: all three give the same bytes, the balances
-hold, the summary is finite, and the scenario survives being written and read. A run that would take more than
-its memory has to say so. Between them, sweeps over small scenarios are killed at random (the command or a
-process below it, by SIGKILL, SIGTERM or SIGINT) and resumed. One process runs all scenarios of a call, and
-its memory is watched.
+hold, the summary is finite, and the scenario survives being written and read. It then runs again with a
+change that leaves its results as they are or scales them (`tests/python/relations.py`), each scenario with
+another one; `--relations` makes all of these changes to smaller scenarios, and nothing else. A run that would
+take more than its memory has to say so. Between them, sweeps over small scenarios are killed at random (the
+command or a process below it, by SIGKILL, SIGTERM or SIGINT) and resumed. One process runs all scenarios of a
+call, and its memory is watched.
 
 The state holds the next number and the totals over all calls. It is in `tests/soak/totals.json` for
 `make soak`, and in the folder's `state.json` if no file is given. The folder, `out/soak` if not given, has in
@@ -43,6 +45,7 @@ import tomli_w  # noqa: E402
 import balances  # noqa: E402
 import kills  # noqa: E402
 import random_scenarios  # noqa: E402
+import relations  # noqa: E402
 from longfat.errors import LongfatError, MemoryExceeded  # noqa: E402
 from longfat.runs import memory, plan  # noqa: E402
 from longfat.scenario.model import Scenario  # noqa: E402
@@ -64,21 +67,31 @@ GROWTH_MIB = 32
 GROWTH_RUNS = 400
 """Growth is judged from this many runs on."""
 STATE = "state.json"
+RELATED_PACKETS = (300.0, 6000.0)
+"""The sizes of scenarios that all relations change."""
 
 
-def work(own: Path) -> None:
+def work(own: Path, only_relations: bool) -> None:
     """Reads numbers from standard input and answers each with a line of JSON."""
     warnings.simplefilter("ignore")
     memory.give(RUN_MIB * 2**20)
     for line in sys.stdin:
         number, begun = int(line), time.perf_counter()
         answer: dict[str, Any] = {"number": number, "problems": [], "packets": 0, "runs": 0, "refused": 0}
+        answer["relations"] = 0
         try:
-            scenario = Scenario.from_dict(random_scenarios.draw(number, own))
+            tables = draw(number, own, only_relations)
+            scenario = Scenario.from_dict(tables)
             if memory.estimate(plan.build(scenario)).bytes > memory.given():
                 raise MemoryExceeded(str(number), RUN_MIB * 2**20)
-            answer["problems"], answer["packets"] = check(scenario)
-            answer["runs"] = 3
+            if not only_relations:
+                answer["problems"], answer["packets"] = check(scenario)
+                answer["runs"] = 3
+            names = list(relations.RELATIONS)
+            for name in names if only_relations else names[number % len(names) :][:1]:
+                answer["relations"] += 1
+                if (found := relations.check(name, tables, number)) is not None:
+                    answer["problems"].append(f"relation {name}: {found}")
         except (MemoryExceeded, MemoryError):  # the core's own is a MemoryError
             answer["refused"] = 1
         except LongfatError as error:
@@ -88,6 +101,12 @@ def work(own: Path) -> None:
         answer["wall_s"] = time.perf_counter() - begun
         answer["rss_mib"], answer["peak_mib"] = resident_mib()
         print(json.dumps(answer), flush=True)
+
+
+def draw(number: int, own: Path, only_relations: bool) -> dict[str, Any]:
+    """Returns the tables of a scenario."""
+    sizes = RELATED_PACKETS if only_relations else random_scenarios.PACKETS
+    return random_scenarios.draw(number, own, sizes)
 
 
 def check(scenario: Scenario) -> tuple[list[str], int]:
@@ -122,8 +141,9 @@ def processor_s(pid: int) -> float:
 class Worker:
     """The process that runs scenarios; a new one follows one that ended or that did not answer."""
 
-    def __init__(self, own: Path) -> None:
+    def __init__(self, own: Path, only_relations: bool) -> None:
         command = [sys.executable, __file__, "--work", str(own)]
+        command += ["--relations"] if only_relations else []
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -210,8 +230,8 @@ def kill_sweep(number: int, folder: Path, own: Path) -> tuple[list[str], Counter
 class Soak:
     """One call: the state that goes on, and what this call counted."""
 
-    def __init__(self, folder: Path, state: Path) -> None:
-        self.folder, self.file = folder, state
+    def __init__(self, folder: Path, state: Path, only_relations: bool) -> None:
+        self.folder, self.file, self.only_relations = folder, state, only_relations
         self.findings = folder / "findings"
         self.findings.mkdir(parents=True, exist_ok=True)
         self.own = random_scenarios.own_algorithms(folder)
@@ -240,12 +260,12 @@ class Soak:
         """Soaks for so many minutes; returns the exit code."""
         until = time.monotonic() + 60.0 * minutes
         begun = time.monotonic()
-        worker = Worker(self.own)
+        worker = Worker(self.own, self.only_relations)
         try:
             while time.monotonic() < until:
                 number = self.state["next"]
                 self.state["next"] += 1
-                if number % SWEEP_EVERY == SWEEP_EVERY - 1:
+                if number % SWEEP_EVERY == SWEEP_EVERY - 1 and not self.only_relations:
                     found, counts = kill_sweep(number, self.folder / "sweep", self.own)
                     self.counts.update({"sweeps": 1, "kills": kills.number(counts)})
                     if found:
@@ -253,12 +273,13 @@ class Soak:
                     self.save()
                     continue
                 if worker.ended:
-                    worker = Worker(self.own)
+                    worker = Worker(self.own, self.only_relations)
                 answer = worker.run(number)
                 self.counts["scenarios"] += 1
-                self.counts.update({name: answer.get(name, 0) for name in ("runs", "packets", "refused")})
+                self.counts.update({name: answer.get(name, 0) for name in COUNTED})
                 if answer["problems"]:
-                    self.find(f"{number}", answer["problems"], random_scenarios.draw(number, self.own))
+                    tables = draw(number, self.own, self.only_relations)
+                    self.find(f"{number}", answer["problems"], tables)
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
         finally:
@@ -275,10 +296,13 @@ class Soak:
         return 1 if self.counts["findings"] else 0
 
 
+COUNTED = ("runs", "packets", "refused", "relations")
+"""What the worker counts."""
 NAMES = (
     "scenarios",
     "refused",
     "runs",
+    "relations",
     "packets",
     "sweeps",
     "kills",
@@ -296,15 +320,16 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0, help="how long")
     parser.add_argument("--folder", type=Path, default=ROOT / "out" / "soak", help="where the state is")
     parser.add_argument("--state", type=Path, metavar="FILE", help="what a later call goes on from")
+    parser.add_argument("--relations", action="store_true", help="only the changes that leave results alone")
     parser.add_argument("--work", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work is not None:
-        work(asked.work)
+        work(asked.work, asked.relations)
         return 0
     for number in (signal.SIGINT, signal.SIGTERM):  # in the background, a shell has SIGINT ignored
         signal.signal(number, signal.default_int_handler)
     folder = asked.folder.resolve()
-    return Soak(folder, asked.state or folder / STATE).run(asked.minutes)
+    return Soak(folder, asked.state or folder / STATE, asked.relations).run(asked.minutes)
 
 
 if __name__ == "__main__":
