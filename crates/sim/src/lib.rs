@@ -41,7 +41,7 @@ mod steps;
 mod tests;
 
 pub use drive::tap::Tap;
-pub use model::flow::PathLosses;
+pub use model::flow::{PathLosses, sender};
 pub use model::link::{Link, LinkCounters, RateError};
 pub use model::routes::{Hop, Routes};
 pub use model::workload::{Session, sessions};

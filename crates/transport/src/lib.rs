@@ -53,7 +53,7 @@ pub use reduction::Recovery;
 pub use rtt::{BackoffUntil, RtoConfig, RtoMinOf, RttEstimator, RttSamples};
 pub use scoreboard::{DUP_THRESH, Scoreboard};
 pub use sender::{
-    FirstReduction, Happened, Outbox, QuickStartRequest, Sender, SenderConfig, SenderCounters, SenderView,
-    Stage, Steer, TimeoutReductions, WIDEST_WINDOW, Watched,
+    FirstReduction, Happened, Outbox, QuickStartRequest, Segments, Sender, SenderConfig, SenderCounters,
+    SenderView, Stage, Steer, TimeoutReductions, WIDEST_WINDOW, Watched,
 };
 pub use slow_start::SlowStartExit;

@@ -1,10 +1,10 @@
 //! What the sending host adds: finite data, the receiver's window, timer granularity, pacing, stopping.
 
 use crate::path::{Constant, HEADER, MSS, Path, at_ms, config, ms, standard, steady};
-use longfat_transport::SenderConfig;
 use longfat_transport::cc::Controller;
+use longfat_transport::{Sender, SenderConfig};
 use longfat_units::Time;
-use longfat_wire::Kind;
+use longfat_wire::{FlowId, Kind, SimPacket};
 
 fn paced(rate_pps: f64) -> Controller {
     Controller::Custom(Box::new(Constant { pacing_rate_pps: Some(rate_pps) }))
@@ -96,6 +96,31 @@ fn a_stopped_sender_repairs_what_is_outstanding_and_sends_nothing_new() {
     assert_eq!(path.sent.iter().map(|s| s.packet.seq).max(), highest);
     assert_eq!(path.counters().retransmits, 1);
     assert_eq!(Some(path.receiver().delivered() - 1), highest);
+}
+
+#[test]
+fn a_sender_that_waits_for_writes_sends_what_they_bring_also_after_everything_was_acknowledged() {
+    let mut sender = Sender::new(config(), standard());
+    sender.wait_for_writes();
+    let mut sent = Vec::new();
+    sender.start(Time::ZERO, &mut |p: SimPacket| sent.push(p.kind));
+    let answer = SimPacket::new(Kind::SynAck, FlowId(0), 0, 0, Time::ZERO);
+    sender.on_packet(at_ms(100), &answer, &mut |p: SimPacket| sent.push(p.kind));
+    assert_eq!(sent, [Kind::Syn]);
+    let mut seqs = Vec::new();
+    sender.write(at_ms(200), 3, &mut |p: SimPacket| seqs.push(p.seq));
+    assert_eq!(seqs, [0, 1, 2]);
+    let ack = SimPacket::new(Kind::Ack, FlowId(0), 3, 0, at_ms(200));
+    sender.on_packet(at_ms(300), &ack, &mut |p: SimPacket| seqs.push(p.seq));
+    assert!(sender.is_done());
+    assert_eq!(sender.wake(), Time::NEVER);
+    sender.set_receiver_window(2);
+    sender.write(at_ms(900), 4, &mut |p: SimPacket| seqs.push(p.seq));
+    assert_eq!(seqs, [0, 1, 2, 3, 4], "the receiver has room for two");
+    assert!(!sender.is_done());
+    assert!(sender.wake() < Time::NEVER);
+    let segments = sender.segments();
+    assert_eq!((segments.base, segments.next, segments.lost, segments.again), (3, 5, 0, 0));
 }
 
 #[test]

@@ -112,6 +112,17 @@ impl<'a> Carrier<'a> {
     }
 }
 
+/// The sender of a connection, without its host and its path, for a caller that drives it by itself. The error is
+/// that its algorithm is a user's own or no TCP.
+pub fn sender(plan: &CheckedConnection, streams: &Streams) -> Result<Sender, PlanError> {
+    let carrier = Carrier::new(plan, &mut || None)?;
+    let clock = HostClock::without_ticks(Interval::ZERO);
+    match carrier.ends(plan, FlowId(0), None, streams, &clock) {
+        (AnySender::Tcp(sender), _) => Ok(sender),
+        _ => Err(PlanError { at: "algorithm".to_owned(), what: "this is no plain TCP".to_owned() }),
+    }
+}
+
 /// A request for this rate, with a QS TTL and a nonce of its own.
 fn request(bps: f64, mut stream: Stream) -> QuickStartRequest {
     QuickStartRequest {

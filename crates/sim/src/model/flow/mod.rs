@@ -12,7 +12,7 @@ mod sending;
 mod snapshots;
 
 pub use connection::{Flow, Opening, Route, Transfer, Way};
-pub use ends::Carrier;
+pub use ends::{Carrier, sender};
 pub use losses::PathLosses;
 pub use metrics::RouteMetrics;
 pub use receiving::ReceiverSnapshot;
