@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests bpf wheel wheel-test validate-elastic validate-matrix
+.PHONY: help setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheel-test validate-elastic validate-matrix
 SHELL := /bin/bash
 PYTHON ?= python3
 # Tests start hundreds of Pythons: compiling Longfat in each of them would take longer than what some of them do.
@@ -32,6 +32,7 @@ help:
 	@echo "make validate-ns2   ns-2's agents beside Longfat, table there too; its thesis figures (needs ns2)"
 	@echo "make validate-paths stack = \"linux\" beside this machine's own TCP on 48 random paths, 25 minutes, table there too"
 	@echo "make validate-objects, make validate-selftests  eBPF objects in the simulator and in the kernel, tables there"
+	@echo "make validate-packetdrill SCRIPTS=DIR  the kernel's own scripts about a TCP sender against stack = \"linux\", table in docs/stacks/linux.md"
 	@echo "make validate-explicit  XCP and others between this machine's own TCPs beside the simulator, half an hour, table there too"
 	@echo "make validate-thesis    the thesis's experiments between this machine's own TCPs, more than an hour, table there too"
 	@echo "make validate-elastic   the elastic drop probability of friendly beside the printed one, table in docs/models/friendly.md"
@@ -206,6 +207,11 @@ validate-objects: setup bpf
 
 validate-selftests: setup
 	$(BIN)/python validation/live/selftests.py --write
+
+# docs/stacks/linux.md says where the scripts come from. PACKETDRILL=PROGRAM has this machine's kernel run them too.
+validate-packetdrill: setup
+	@test -n "$(SCRIPTS)" || { echo "SCRIPTS=DIR names a folder with scripts: docs/stacks/linux.md" >&2; exit 2; }
+	$(BIN)/python validation/packetdrill/scripts.py --scripts $(SCRIPTS) $(if $(PACKETDRILL),--packetdrill $(PACKETDRILL)) --write
 
 clean:
 	rm -rf .venv target out bpf/out dist docs/_generated
