@@ -72,6 +72,7 @@ test: setup test-build
 
 test-build:
 	$(CARGO_TEST) --lib --bins --tests --no-run
+	cargo build --profile test --quiet --package longfat-sim --example sender
 
 test-long: setup
 	$(BIN)/python -m pytest -m long
