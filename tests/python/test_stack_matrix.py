@@ -68,6 +68,15 @@ def test_a_rule_flags_what_it_states_and_nothing_else(outcome, broken):
     assert rules(outcome) == broken
 
 
+def test_where_losses_are_drawn_the_run_of_median_goodput_stands_for_five():
+    paths = {path.kind: path for path in drawn_paths.draw(2)}
+    assert [len(paths[kind].seeds) for kind in ("constant", "loss", "bursts")] == [1, 5, 5]
+    scenarios = [paths["bursts"].scenario("sack", "rfc", None, seed) for seed in paths["bursts"].seeds]
+    assert len({scenario["seed"] for scenario in scenarios}) == 5
+    outcomes = [changed(goodput_bps=bps) for bps in (5e6, 1e6, 3e6, 4e6, 2e6)]
+    assert Outcome.median(outcomes).goodput_bps == 3e6
+
+
 def test_the_stack_rfc_is_not_compared_with_itself():
     cell = Cell("deep", "bic", "rfc")
     assert [flag.rule for flag in stack_matrix.flags({cell: changed(goodput_bps=1e6)})] == ["useful"]
@@ -128,7 +137,7 @@ ARGUMENTS = ["--paths", "constant", "--only", "sack", "cubic", "--jobs", "1"]
 def test_a_small_matrix_has_a_row_for_each_algorithm_with_the_stacks_side_by_side(tmp_path, capsys):
     assert stack_matrix.main(ARGUMENTS) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "6 runs, 0 flags, 0 of them not explained." in lines
+    assert "6 cells, 0 flags, 0 of them not explained." in lines
     rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith(("sack ", "cubic "))}
     assert set(rows) == {"sack", "cubic"}
     for cells in rows.values():

@@ -30,12 +30,18 @@ class DrawnPath:
     duration_s: int
     bottleneck: dict[str, Any]
 
-    def scenario(self, algorithm: str, stack: str, router: str | None) -> dict[str, Any]:
+    @property
+    def seeds(self) -> range:
+        """Where losses are drawn, a run may lose each repetition of a segment; several show what is usual."""
+        return range(1, 6 if "loss" in self.bottleneck else 2)
+
+    def scenario(self, algorithm: str, stack: str, router: str | None, seed: int = 1) -> dict[str, Any]:
         """Returns the scenario of one flow; explicit algorithms cross their own router."""
         bottleneck = dict(self.bottleneck) | ({} if router is None else {"router": router})
         return {
             "title": f"{self.kind}, {algorithm}, {stack}",
             "duration": f"{self.duration_s} s",
+            "seed": seed,
             "bottleneck": bottleneck,
             "flow": [{"algorithm": algorithm, "stack": stack, "rtt": f"{self.rtt_ms} ms"}],
         }

@@ -45,7 +45,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave."""
+    """What a run gave, or what is usual of several."""
 
     goodput_bps: float
     throughput_bps: float
@@ -53,6 +53,11 @@ class Outcome:
     srtt_s: float
     cwnd: float
     timeouts: int
+
+    @classmethod
+    def median(cls, outcomes: Sequence[Outcome]) -> Outcome:
+        """Returns the run of median goodput."""
+        return sorted(outcomes, key=lambda outcome: outcome.goodput_bps)[len(outcomes) // 2]
 
     @classmethod
     def of(cls, result: Result) -> Outcome:
@@ -139,10 +144,18 @@ def measure(
     progress: bool = False,
 ) -> dict[Cell, Outcome]:
     """Runs all cells and returns their outcomes in the order of the table."""
-    cells = [(path, name, stack) for path in paths for name in names for stack in stacks]
-    scenarios = [path.scenario(name, stack, protocol(name)) for path, name, stack in cells]
-    outcomes = dict(longfat.run_many(scenarios, jobs=jobs, reduce=Outcome.of, progress=progress))
-    return {Cell(path.kind, name, stack): outcomes[i] for i, (path, name, stack) in enumerate(cells)}
+    runs = [
+        (Cell(path.kind, name, stack), path.scenario(name, stack, protocol(name), seed))
+        for path in paths
+        for name in names
+        for stack in stacks
+        for seed in path.seeds
+    ]
+    scenarios = [scenario for _, scenario in runs]
+    found: dict[Cell, list[Outcome]] = {cell: [] for cell, _ in runs}
+    for i, outcome in longfat.run_many(scenarios, jobs=jobs, reduce=Outcome.of, progress=progress):
+        found[runs[i][0]].append(outcome)
+    return {cell: Outcome.median(outcomes) for cell, outcomes in found.items()}
 
 
 def flags(outcomes: Mapping[Cell, Outcome]) -> list[Flag]:
@@ -222,12 +235,13 @@ def text(
     lines = [
         f"Every TCP algorithm on {len(STACKS)} stacks, alone on each of {len(paths)} paths (seed {seed}).",
         "`make validate-matrix` makes this file; stack_matrix.py says what it shows.",
+        "Where losses are drawn, a cell has the run of median goodput of five seeds.",
         "",
         "What is flagged:",
         f"useful  goodput below {LEAST_USEFUL} of throughput",
         f"loss    more than {MOST_LOST} of the packets that were sent",
         f"stack   goodput below {LEAST_OF_RFC} or above {MOST_OF_RFC:g} times that on {STACKS[0]}",
-        f"{len(outcomes)} runs, {len(found)} flags, {len(open_flags)} of them not explained.",
+        f"{len(outcomes)} cells, {len(found)} flags, {len(open_flags)} of them not explained.",
         "",
     ]
     lines += [f"NOT EXPLAINED  {flag_line(flag)}" for flag in open_flags]
@@ -285,7 +299,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for explanation in reasons:
             if not any(reason(flag, reasons) is explanation for flag in found):
                 print(f"explains no flag of this table: {explanation.text}")
-    print(f"{len(outcomes)} runs, {len(found)} flags, {len(unexplained)} not explained", file=sys.stderr)
+    print(f"{len(outcomes)} cells, {len(found)} flags, {len(unexplained)} not explained", file=sys.stderr)
     return 1 if unexplained else 0
 
 
