@@ -193,3 +193,19 @@ def test_a_slow_start_that_is_written_out_ends_the_one_that_the_stack_brings_alo
             assert again.filled() == run_of.scenario.filled()
     kept = least(slow_start="standard", algorithm={"name": "cubic", "hystart": True})
     assert kept.flow("1")["cwnd"].tolist() == hybrid.flow("1")["cwnd"].tolist()
+
+
+def test_transfers_of_background_are_delivered_before_they_are_acknowledged() -> None:
+    short = {"kind": "short", "load": "10 %", "rtt": "20 ms", "quick_acks": 0}
+    result = longfat.run(dumbbell({}) | {"background": [short], "duration": "30 s"})
+    transfers = result.to_pandas("transfers")
+    assert len(transfers) > 50
+    # the last ACK needs half a round trip, and may have waited 40 ms before
+    waits_s = transfers["duration_s"] - transfers["delivery_s"]
+    assert np.all(waits_s > 0.01)
+    assert np.any(waits_s > 0.05)
+    rows = result.summary["completion_times"]
+    mean_s = sum(row["transfers"] * row["delivery_mean_s"] for row in rows) / len(transfers)
+    assert mean_s == pytest.approx(transfers["delivery_s"].mean())
+    assert all(row["delivery_p50_s"] <= row["delivery_p95_s"] <= row["delivery_p99_s"] for row in rows)
+    assert "delivery" in printed(result).partition("Completion times by size")[2]

@@ -96,6 +96,7 @@ impl<'a> Background<'a> {
                 start_s: began.as_secs_f64(),
                 duration_s: now.since(began).as_secs_f64(),
                 bytes: bytes as f64,
+                delivery_s: f64::NAN,
             });
             self.sources[session.group].connections.completed += 1;
         }

@@ -124,6 +124,8 @@ COMPLETION_TIMES = (
     Column("p50_s", "median ms", _in(MS)),
     Column("p95_s", "95 % ms", _in(MS)),
     Column("p99_s", "99 % ms", _in(MS)),
+    Column("delivery_mean_s", "mean delivery ms", _in(MS), seldom=True),
+    Column("delivery_p95_s", "95 % ms", _in(MS), seldom=True),
 )
 PROGRAMS = (
     Column("name", "name", _text, is_number=False),

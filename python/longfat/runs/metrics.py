@@ -167,28 +167,39 @@ def inefficiency_between(
     return inefficiency(mean_bps, throughput_bps(time, delivered_bytes, window_s))
 
 
-def completion_times(duration_s: ArrayLike, size_bytes: ArrayLike) -> list[dict[str, float]]:
+def completion_times(
+    duration_s: ArrayLike, size_bytes: ArrayLike, delivery_s: ArrayLike | None = None
+) -> list[dict[str, float]]:
     """Flow completion times by decades of size (RFC 5166, 2.1.2: transfer times for short flows).
 
     Returns a row for each decade [10^k, 10^(k+1)) bytes that has transfers: its ends, their number, and the
     mean, median, 95 % and 99 % points of their times in seconds. Transfers that never ended are left
-    out, so on an overloaded path the times of large ones are too small.
+    out, so on an overloaded path the times of large ones are too small. With the times after which receivers
+    had everything, their mean and points follow, ``delivery_mean_s`` and so on; NaN where one is unknown.
     """
     duration, size = _array(duration_s), _array(size_bytes)
+    delivery = None if delivery_s is None else _array(delivery_s)
     if not size.size:
         return []
     # Comparing with the ends, not with logarithms, puts 1000 bytes into their own decade.
     ends = 10.0 ** np.arange(0, math.ceil(math.log10(size.max())) + 2)
     rows = []
     for low, high in itertools.pairwise(ends.tolist()):
-        times = duration[(size >= low) & (size < high)]
-        if times.size:
-            p50, p95, p99 = np.percentile(times, [50, 95, 99]).tolist()
-            rows.append(
-                {"from_bytes": low, "below_bytes": high, "transfers": times.size}
-                | {"mean_s": float(times.mean()), "p50_s": p50, "p95_s": p95, "p99_s": p99}
-            )
+        within = (size >= low) & (size < high)
+        if not within.any():
+            continue
+        row = {"from_bytes": low, "below_bytes": high, "transfers": int(within.sum())}
+        row |= _points(duration[within])
+        if delivery is not None:
+            row |= {f"delivery_{key}": value for key, value in _points(delivery[within]).items()}
+        rows.append(row)
     return rows
+
+
+def _points(times: Array) -> dict[str, float]:
+    """The mean, median, 95 % and 99 % points of times."""
+    p50, p95, p99 = np.percentile(times, [50, 95, 99]).tolist()
+    return {"mean_s": float(times.mean()), "p50_s": p50, "p95_s": p95, "p99_s": p99}
 
 
 def loss_ratio(lost: float, sent: float) -> float:

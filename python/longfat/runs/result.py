@@ -163,7 +163,9 @@ class Result:
         found = []
         for i, entry in enumerate(core["background"]):
             own = within & (columns["group"] == i)
-            rows = metrics.completion_times(columns["duration_s"][own], columns["bytes"][own])
+            rows = metrics.completion_times(
+                *(columns[key][own] for key in ("duration_s", "bytes", "delivery_s"))
+            )
             found += [{"background": entry["name"]} | row for row in rows]
         return found
 
@@ -258,7 +260,7 @@ class Result:
 
     @functools.cached_property
     def transfers(self) -> pyarrow.Table:
-        """Every background connection that completed, with the columns name, start_s, duration_s, bytes."""
+        """Every background connection that completed, with name, start_s, duration_s, bytes, delivery_s."""
         import pyarrow
 
         columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}

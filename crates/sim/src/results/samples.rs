@@ -71,6 +71,8 @@ sample! {
         duration_s,
         /// Payload, bytes.
         bytes,
+        /// How long it took until its last byte was with the receiving application, seconds; NaN if that is unknown.
+        delivery_s,
     }
 }
 
@@ -156,10 +158,11 @@ mod tests {
 
     #[test]
     fn each_value_stands_in_the_column_of_its_name() {
-        let sample = TransferSample { bytes: 4.0, duration_s: 3.0, group: 1.0, start_s: 2.0 };
+        let sample =
+            TransferSample { bytes: 4.0, duration_s: 3.0, group: 1.0, start_s: 2.0, delivery_s: 2.5 };
         let mut series = Series::default();
         series.push(&sample);
-        assert_eq!(TransferSample::COLUMNS, ["group", "start_s", "duration_s", "bytes"]);
+        assert_eq!(TransferSample::COLUMNS, ["group", "start_s", "duration_s", "bytes", "delivery_s"]);
         let columns = ["group", "start_s", "duration_s", "bytes"].map(|name| series.column(name));
         assert_eq!(columns, [Some(&[1.0][..]), Some(&[2.0]), Some(&[3.0]), Some(&[4.0])]);
         assert_eq!(series.column("time_s"), None);

@@ -5,7 +5,7 @@ use crate::model::flow::{Carrier, Flow, Opening, SampleTimes, Transfer};
 use crate::results::outcome::RunError;
 use crate::results::samples::TransferSample;
 use crate::results::summary::BackgroundCounters;
-use longfat_units::Time;
+use longfat_units::{Interval, Time};
 use longfat_wire::FlowId;
 
 impl Simulation {
@@ -71,16 +71,18 @@ impl Simulation {
         let flow = &mut self.flows[index];
         let Some(transfer) = &mut flow.transfer else { return };
         transfer.complete = true;
-        let (group, session) = (transfer.group, transfer.session);
+        let (group, session, bytes) = (transfer.group, transfer.session, transfer.bytes);
         if self.plan.background()[group].connection.ssthresh_cache {
             self.routes[session].end(now, index, flow.sending.sender.window());
         }
-        if let Some(bytes) = transfer.bytes {
+        if let Some(bytes) = bytes {
+            let delivery = flow.delivered(Some(bytes), now).map(|at| at.since(flow.began));
             let sample = TransferSample {
                 group: group as f64,
                 start_s: flow.began.as_secs_f64(),
                 duration_s: now.since(flow.began).as_secs_f64(),
                 bytes: bytes as f64,
+                delivery_s: delivery.map_or(f64::NAN, Interval::as_secs_f64),
             };
             self.transfers.push((now, index, sample));
             self.background[group].completed += 1;
