@@ -17,6 +17,7 @@ mod steered;
 mod steering;
 mod timing;
 mod transmission;
+mod unfilled;
 mod usage;
 mod view;
 

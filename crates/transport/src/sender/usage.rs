@@ -4,17 +4,13 @@
 //! what stopped the last transmission | the window grows
 //! the window                         | yes
 //! the application, the receiver      | no (RFC 9002, section 7.8)
-//! pacing, the longest burst          | if without them the window had stopped it (RFC 9002, section 7.8), and it is less than
-//!                                    | twice the most that was in flight in the last round trip (RFC 7661, section 4.3:
-//!                                    | pipeACK >= cwnd / 2; Linux, tcp_is_cwnd_limited)
+//! pacing, the longest burst          | if without them the window had stopped it (RFC 9002, section 7.8), and it
+//!                                    | is at most twice the most that was in flight in the last round trip
+//!                                    | (RFC 7661, section 4.3: pipeACK >= cwnd / 2; Linux, tcp_is_cwnd_limited)
 //! ```
 //!
-//! Reductions know no such rule: see [`CongestionControl::on_ack_unfilled`]. Linux has slow-start grow to twice what was in
-//! flight also where the application or the receiver limits; here growth ends at once.
-
-use super::Sender;
-use crate::cc::{Ack, CongestionControl};
-use longfat_units::Time;
+//! Reductions know no such rule: see [`crate::cc::CongestionControl::on_ack_unfilled`]. Linux has slow-start grow to
+//! twice what was in flight also where the application or the receiver limits; here growth ends at once.
 
 /// What limits the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,24 +44,5 @@ impl Usage {
     #[inline]
     pub const fn most(&self) -> f64 {
         self.most as f64
-    }
-}
-
-impl Sender {
-    /// New data were acknowledged, but the window does not limit: the algorithm may shrink it.
-    #[cold]
-    pub(super) fn hear_without_growth(&mut self, now: Time, ack: &Ack) {
-        let before = self.window.cwnd;
-        self.controller.on_ack_unfilled(ack, &mut self.window);
-        self.withhold_growth(before);
-        self.check("on_ack", now);
-    }
-
-    /// Takes back what the window has grown beyond `before`, unless it limits. A model-based algorithm decides itself.
-    #[inline]
-    pub(super) fn withhold_growth(&mut self, before: f64) {
-        if self.limit != Limit::Window && !self.is_model_based() && self.window.cwnd > before {
-            self.window.cwnd = before;
-        }
     }
 }
