@@ -63,7 +63,7 @@ CRATE_LAYERS = {
             "udp::row",
             "udp::periods",
         ),
-        ("misbehaving",),
+        ("codepoints", "misbehaving"),
         ("echoing",),
         ("cc::congestion_control",),
         ("cc::round", "reduction"),

@@ -18,9 +18,10 @@
 //! cc::congestion_control            what an algorithm is
 //! echoing                           the receiver of a connection with explicit headers
 //! misbehaving                       a receiver that breaks the rules
+//! codepoints                        which ECN codepoint each packet carries
 //! receiver, scoreboard, rtt, ages,  parts that know no algorithm
 //!   delivery, rack, feedback,
-//!   codepoints, slow_start, sender::request,
+//!   slow_start, sender::request,
 //!   udp::periods
 //! cc::row, udp::row                 what a row of a registry is
 //! packet_sizes                      packets without payload

@@ -13,12 +13,14 @@ mod recovery;
 mod request;
 mod scripted;
 mod slow_start;
+mod spurious;
 mod steady;
 mod steered;
 mod steering;
 mod timing;
 mod transmission;
 mod undo;
+mod unfilled;
 mod usage;
 mod view;
 

@@ -11,11 +11,7 @@
 //!                                    | twice the most that was in flight in the last round trip
 //! ```
 //!
-//! Reductions know no such rule: see [`CongestionControl::on_ack_unfilled`].
-
-use super::Sender;
-use crate::cc::{Ack, CongestionControl};
-use longfat_units::Time;
+//! Reductions know no such rule: see [`crate::cc::CongestionControl::on_ack_unfilled`].
 
 /// What limits the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +33,7 @@ pub(super) struct Usage {
     /// The round trip ends when this segment is acknowledged.
     until: u64,
     /// The same of the one in which the window limited for the last time.
-    full_until: u64,
+    pub full_until: u64,
 }
 
 impl Usage {
@@ -53,49 +49,5 @@ impl Usage {
     #[inline]
     pub const fn most(&self) -> f64 {
         self.most as f64
-    }
-}
-
-impl Sender {
-    /// Whether the window may grow.
-    #[inline]
-    pub(super) fn may_grow(&self) -> bool {
-        match self.limit {
-            Limit::Window | Limit::Recent => true,
-            Limit::Source => self.window.in_slow_start() && self.window.cwnd < 2.0 * self.usage.most(),
-            Limit::Spacing => false,
-        }
-    }
-
-    /// What limits where there is nothing more to send, or no room for it at the receiver: `in_flight` of the `allowed`
-    /// segments are under way, and `before` was the first new segment before this transmission.
-    #[cold]
-    pub(super) fn limit_of_source(&mut self, in_flight: u64, allowed: u64, before: u64) -> Limit {
-        if in_flight >= allowed {
-            return Limit::Window;
-        }
-        if self.limit == Limit::Window {
-            self.usage.full_until = before;
-        }
-        let base = self.board.base();
-        self.usage.note(in_flight, base, self.next);
-        if base < self.usage.full_until { Limit::Recent } else { Limit::Source }
-    }
-
-    /// New data were acknowledged, but the window does not limit: the algorithm may shrink it.
-    #[cold]
-    pub(super) fn hear_without_growth(&mut self, now: Time, ack: &Ack) {
-        let before = self.window.cwnd;
-        self.controller.on_ack_unfilled(ack, &mut self.window);
-        self.withhold_growth(before);
-        self.check("on_ack", now);
-    }
-
-    /// Takes back what the window has grown beyond `before`, unless it limits. A model-based algorithm decides itself.
-    #[inline]
-    pub(super) fn withhold_growth(&mut self, before: f64) {
-        if !self.may_grow() && !self.is_model_based() && self.window.cwnd > before {
-            self.window.cwnd = before;
-        }
     }
 }

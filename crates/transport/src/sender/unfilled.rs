@@ -1,0 +1,50 @@
+//! Acknowledgements while the window is not in use (`usage.rs`): it may shrink, and grows within bounds or not at all.
+
+use super::Sender;
+use super::usage::Limit;
+use crate::cc::{Ack, CongestionControl};
+use longfat_units::Time;
+
+impl Sender {
+    /// Whether the window may grow.
+    #[inline]
+    pub(super) fn may_grow(&self) -> bool {
+        match self.limit {
+            Limit::Window | Limit::Recent => true,
+            Limit::Source => self.window.in_slow_start() && self.window.cwnd < 2.0 * self.usage.most(),
+            Limit::Spacing => false,
+        }
+    }
+
+    /// What limits where there is nothing more to send, or no room for it at the receiver: `in_flight` of the `allowed`
+    /// segments are under way, and `before` was the first new segment before this transmission.
+    #[cold]
+    pub(super) fn limit_of_source(&mut self, in_flight: u64, allowed: u64, before: u64) -> Limit {
+        if in_flight >= allowed {
+            return Limit::Window;
+        }
+        if self.limit == Limit::Window {
+            self.usage.full_until = before;
+        }
+        let base = self.board.base();
+        self.usage.note(in_flight, base, self.next);
+        if base < self.usage.full_until { Limit::Recent } else { Limit::Source }
+    }
+
+    /// New data were acknowledged, but the window does not limit: the algorithm may shrink it.
+    #[cold]
+    pub(super) fn hear_without_growth(&mut self, now: Time, ack: &Ack) {
+        let before = self.window.cwnd;
+        self.controller.on_ack_unfilled(ack, &mut self.window);
+        self.withhold_growth(before);
+        self.check("on_ack", now);
+    }
+
+    /// Takes back what the window has grown beyond `before`, unless it limits. A model-based algorithm decides itself.
+    #[inline]
+    pub(super) fn withhold_growth(&mut self, before: f64) {
+        if !self.may_grow() && !self.is_model_based() && self.window.cwnd > before {
+            self.window.cwnd = before;
+        }
+    }
+}
