@@ -187,10 +187,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         }
         let Service::Elements(elements) = &mut self.service else { return Err(RateError::Fixed) };
         self.capacity = self.capacity.changed(now, rate).ok_or(RateError::Varies)?;
-        elements.line.wire.change(self.capacity.clone());
-        if let Some(clock) = &mut elements.clock {
-            clock.credit.change(self.capacity.clone());
-        }
+        elements.change(now, &self.capacity);
         Ok(())
     }
 
