@@ -191,6 +191,18 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         Ok(())
     }
 
+    /// A flow begins whose packets will cross the link, and this is its identity; one that had its place is
+    /// over.
+    pub fn begins(&mut self, flow: FlowId, identity: u64) {
+        match &mut self.service {
+            Service::Arithmetic(_) => {}
+            Service::Elements(elements) => {
+                elements.chain.iter_mut().for_each(|installed| installed.element.begins(flow, identity));
+            }
+            Service::Tickets(queue) => queue.queue.begins(flow, identity),
+        }
+    }
+
     /// Puts an element in front of the existing ones.
     #[cfg(test)]
     pub fn install(&mut self, element: Box<dyn longfat_net::Element<P> + Send>) {

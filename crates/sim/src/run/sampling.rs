@@ -22,7 +22,6 @@ impl Simulation {
     pub(crate) fn probe(&mut self, now: Time) {
         if self.sampled.next_flows <= now {
             self.sample_flows(now);
-            self.leave(now);
         }
         if self.sampled.next_links <= now {
             self.sample_links(now);
@@ -121,7 +120,7 @@ impl Simulation {
         let after = self.after_end(); // with what begins at the very end
         summary.packets = self.links.first_mut().map_or(0, |l| l.settle(after).1.packets_out);
         let mut transfers = Series::default();
-        self.transfers.sort_by_key(|&(at, index, _)| (at, index));
+        self.transfers.sort_by_key(|&(at, order, _)| (at, order));
         self.transfers.iter().for_each(|(_, _, sample)| transfers.push(sample));
         let mut events: Vec<EventRow> = Vec::new();
         for (flow, planned) in self.flows.iter_mut().zip(self.plan.flows()) {
