@@ -192,7 +192,7 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
 
 
 def test_a_window_that_memory_has_no_room_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_given", 144e6)
+    monkeypatch.setattr(memory, "_given", 180e6)
     flow = longfat.Simulation(ONE).flows["1"]
     assert refusal(lambda: flow.set(cwnd=1e8)) == (
         "flow 1: cwnd = 100000000.0: more than the run's memory has room for; "

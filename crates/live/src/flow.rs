@@ -78,7 +78,7 @@ impl Flow {
             State::Recovery => "loss",
             State::Loss => "timeout",
         };
-        Some(EventRow { time_s: now.as_secs_f64(), flow: self.name.clone(), what, cwnd: info.cwnd })
+        Some(EventRow { time_s: now.as_secs_f64(), flow: self.name.as_str().into(), what, cwnd: info.cwnd })
     }
 
     /// Adds a row to the series. The mean of the smoothed round-trip time takes in samples of the `measured`

@@ -180,7 +180,10 @@ impl Guests {
     pub fn path(&self, flow: FlowId) -> Path {
         let number = flow.0 as usize - CONNECTIONS;
         let (forward_delay, reverse_delay) = Path::delays(self.path.rtt, (Interval::ZERO, Interval::ZERO));
-        let models = |link: usize| (self.path.links[link].loss, self.path.links[link].ack_loss);
+        let models = |link: usize| {
+            let LinkPlan { name, loss, ack_loss, .. } = &self.path.links[link];
+            (name.as_str(), *loss, *ack_loss)
+        };
         let streams = Streams::of_flow(self.path.seed, &format!("connection {number}"));
         Path {
             forward: [self.side].into(),

@@ -1,7 +1,8 @@
 //! A salted hash of flows, so that which flows collide cannot be predicted.
 
+use crate::identity::Identities;
 use longfat_units::Stream;
-use longfat_wire::Packet;
+use longfat_wire::{FlowId, Packet};
 
 /// One hash function of a family.
 #[derive(Clone, Copy, Debug)]
@@ -27,40 +28,57 @@ impl Hash {
     }
 }
 
-/// The bins of so many flows, in one direction or the other, are remembered (chosen here: 64 KiB).
+/// The bins of the flows at so many places, in one direction or the other, are remembered (chosen here: 64
+/// KiB).
 const REMEMBERED: usize = 1 << 14;
 const UNKNOWN: u32 = u32::MAX;
 
-/// The bins of packets' flows. Those of the first flows are computed once, since all that a queue does next waits for
-/// the bin.
+/// The bins of packets' flows. Those of the flows at the first places are computed once, since all that a
+/// queue does next waits for the bin.
 #[derive(Clone, Debug)]
 pub struct Bins {
     hash: Hash,
     bins: usize,
     remembered: Vec<u32>,
+    identities: Identities,
 }
 
 impl Bins {
     /// So many bins, of a hash that is drawn from this stream.
     pub fn new(draws: &mut Stream, bins: usize) -> Self {
-        Bins { hash: Hash::new(draws), bins, remembered: vec![UNKNOWN; REMEMBERED] }
+        Bins {
+            hash: Hash::new(draws),
+            bins,
+            remembered: vec![UNKNOWN; REMEMBERED],
+            identities: Identities::default(),
+        }
+    }
+
+    /// A flow begins, with this identity.
+    pub fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.identities.begins(flow, identity);
+        let place = 2 * flow.0 as usize;
+        self.remembered.iter_mut().skip(place).take(2).for_each(|bin| *bin = UNKNOWN);
     }
 
     /// The bin of a packet's flow. The two directions of a connection are separate flows, as they have different
     /// addresses.
     #[inline(always)]
     pub fn of<P: Packet>(&mut self, packet: &P) -> usize {
-        let flow = u64::from(packet.flow().0) << 1 | u64::from(packet.kind().is_forward());
-        match self.remembered.get(usize::try_from(flow).unwrap_or(usize::MAX)) {
+        let place = u64::from(packet.flow().0) << 1 | u64::from(packet.kind().is_forward());
+        match self.remembered.get(usize::try_from(place).unwrap_or(usize::MAX)) {
             Some(&bin) if bin != UNKNOWN => bin as usize,
-            _ => self.compute(flow),
+            _ => self.compute(packet.flow(), packet.kind().is_forward()),
         }
     }
 
     #[inline(never)]
-    fn compute(&mut self, flow: u64) -> usize {
-        let bin = self.hash.bin(flow, self.bins);
-        if let Ok(place) = usize::try_from(flow)
+    fn compute(&mut self, flow: FlowId, is_forward: bool) -> usize {
+        // places, and all other small identities, leave the lowest bit to the direction
+        let directed = self.identities.of(flow).rotate_left(1) ^ u64::from(is_forward);
+        let bin = self.hash.bin(directed, self.bins);
+        let place = u64::from(flow.0) << 1 | u64::from(is_forward);
+        if let Ok(place) = usize::try_from(place)
             && let Some(remembered) = self.remembered.get_mut(place)
         {
             *remembered = bin as u32;

@@ -103,6 +103,13 @@ impl TickingFifo {
         self.bytes_out += packets * u64::from(bytes);
     }
 
+    /// Earns up to the tick that pays for everything, further than one tick away.
+    #[inline(never)]
+    fn earn_more(&mut self) {
+        let tick = self.credit.earned_at(false, &self.ticks, self.tick);
+        self.earn(tick);
+    }
+
     /// Earns up to the next tick.
     #[inline(always)]
     fn earn(&mut self, tick: Time) {
@@ -162,12 +169,14 @@ impl TickingFifo {
         }
     }
 
-    /// Earns tick by tick, from `next` on, until everything is paid for. Returns the tick at which it is.
+    /// Earns, from the tick `next` on, until everything is paid for. Returns the tick at which it is.
     #[inline(always)]
-    fn pay_off(&mut self, mut next: Time) -> Time {
-        while !self.credit.is_settled() {
+    fn pay_off(&mut self, next: Time) -> Time {
+        if !self.credit.is_settled() {
             self.earn(next);
-            next += self.ticks.period();
+        }
+        if !self.credit.is_settled() {
+            self.earn_more();
         }
         self.idle_from = self.tick;
         self.tick

@@ -77,13 +77,48 @@ impl Credit {
     /// Earns what the link can carry from the last time to `now`.
     #[inline]
     pub fn earn(&mut self, now: Time) {
-        self.credit += match &self.capacity {
+        self.credit += self.earned(now);
+        self.earned_until = now;
+    }
+
+    /// The first tick after `now` at which it will have earned what is missing: all that was paid, and with
+    /// `is_left` also the next packet's first bit. Nothing can leave at the ticks before it.
+    pub fn earned_at(&self, is_left: bool, ticks: &Ticks, now: Time) -> Time {
+        let first = ticks.after(now);
+        let missing = i128::from(is_left) - self.credit;
+        if missing <= self.earned(first) {
+            return first; // as at most ticks
+        }
+        if let Capacity::Constant(rate) = &self.capacity {
+            let bps = u128::from(rate.as_bps().max(1));
+            let span_ns = missing.unsigned_abs().div_ceil(bps).min(u128::from(u64::MAX)) as u64;
+            return ticks.at_or_after(self.earned_until + Interval::from_ns(span_ns)).max(first);
+        }
+        // twice as many ticks each time, then half of those between
+        let tick = |number: u64| first + Interval::from_ns(ticks.period.as_ns().saturating_mul(number));
+        let (mut before, mut after) = (0, 1);
+        while self.earned(tick(after)) < missing {
+            if tick(after) == Time::NEVER {
+                return Time::NEVER;
+            }
+            (before, after) = (after, 2 * after);
+        }
+        while before + 1 < after {
+            let middle = before.midpoint(after);
+            if self.earned(tick(middle)) < missing { before = middle } else { after = middle }
+        }
+        tick(after)
+    }
+
+    /// What the link can carry from the last time to `now`.
+    #[inline]
+    fn earned(&self, now: Time) -> i128 {
+        match &self.capacity {
             Capacity::Constant(rate) => {
                 i128::from(rate.as_bps()) * i128::from(now.since(self.earned_until).as_ns())
             }
             varying => (varying.bits(self.earned_until, now) * PER_BIT as f64 + 0.5) as i128,
-        };
-        self.earned_until = now;
+        }
     }
 
     /// Pays for a packet.
@@ -169,6 +204,40 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_tick_that_pays_is_the_one_that_trying_all_finds(
+            paid in 1u32..3000, is_left: bool, phase_ns in 0u64..1000, now_ns in 0u64..100_000, kind in 0..4,
+            bps in 100_000u64..1_000_000_000,
+        ) {
+            let rate = Rate::from_bps(bps as f64).unwrap();
+            let slow = Rate::from_bps(bps as f64 / 50.0).unwrap();
+            let at = Time::from_ns;
+            let capacity = match kind {
+                0 => Capacity::Constant(rate),
+                1 => Capacity::Steps(vec![(at(0), rate), (at(70_000), slow), (at(500_000), rate)].into()),
+                2 => {
+                    let range_bps = (slow.as_bps() as f64, bps as f64);
+                    Capacity::Sine(crate::Sine { range_bps, period_s: 1e-4 })
+                }
+                _ => Capacity::Trace(crate::Trace::new(vec![at(30_000), at(90_000), at(90_000)]).unwrap()),
+            };
+            let ticks = Ticks { period: Interval::from_ns(1000), phase: Interval::from_ns(phase_ns) };
+            let mut credit = Credit::new(capacity);
+            credit.resume(ticks.at_or_before(at(now_ns)));
+            credit.pay(paid);
+            let found = credit.earned_at(is_left, &ticks, at(now_ns));
+            let mut tick = ticks.after(at(now_ns));
+            loop {
+                let mut then = credit.clone();
+                then.earn(tick);
+                if if is_left { then.is_left() } else { then.is_settled() } {
+                    break;
+                }
+                tick = ticks.after(tick);
+            }
+            prop_assert_eq!(found, tick);
+        }
+
         #[test]
         fn ticks_earn_exactly_what_the_rate_carries(
             bps in 1u64..10_000_000_000, period_ns in 1u64..1_000_000_000, ticks in 1u64..2000,

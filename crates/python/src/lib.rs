@@ -21,7 +21,7 @@ use longfat_units::{Entry, Interval, Rate, Stream};
 use longfat_wire::SimPacket;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ fn simulate<'py>(
     match (watch.take().or_else(|| interrupt.take()), outcome) {
         (Some(error), _) => Err(error),
         (None, outcome) => {
-            let result = to_result(py, &outcome.map_err(raise)?, &readers)?;
+            let result = to_result(py, outcome.map_err(raise)?, &readers)?;
             if let Some(written) = written {
                 written.tell(&result)?;
             }
@@ -149,7 +149,7 @@ fn build(
 /// What `simulate` returns.
 fn to_result<'py>(
     py: Python<'py>,
-    outcome: &Outcome,
+    outcome: Outcome,
     readers: &[(String, algorithm::Reads)],
 ) -> PyResult<Bound<'py, PyDict>> {
     let result = to_dict(py, outcome)?;
@@ -193,7 +193,7 @@ fn live_run<'py>(
         LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
         LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
     })?;
-    let result = to_dict(py, &live.outcome)?;
+    let result = to_dict(py, live.outcome)?;
     let validity = serde_json::to_string(&live.validity).map_err(|e| PyValueError::new_err(e.to_string()))?;
     result.set_item("validity", validity)?;
     if let Some(written) = &live.capture {
@@ -239,53 +239,75 @@ fn live_probe() -> Vec<(&'static str, String)> {
     longfat_live::probe()
 }
 
-/// Rows handed to Python between two looks for signals.
-const AT_ONCE: usize = 4096;
-
-fn to_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+fn to_dict(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let result = PyDict::new(py);
     let mut summary =
         serde_json::to_value(&outcome.summary).map_err(|e| PyValueError::new_err(e.to_string()))?;
     summary["events"] = outcome.events_handled.into();
     result.set_item("summary", summary.to_string())?;
-    result.set_item("flows", named(py, &outcome.flows)?)?;
-    result.set_item("links", named(py, &outcome.links)?)?;
+    result.set_item("flows", named(py, outcome.flows)?)?;
+    result.set_item("links", named(py, outcome.links)?)?;
     let internals = PyDict::new(py);
-    for (flow, quantities) in &outcome.internals {
+    for (flow, quantities) in outcome.internals {
         internals.set_item(flow, named(py, quantities)?)?;
     }
     result.set_item("internals", internals)?;
     result.set_item("transfers", columns(py, &outcome.transfers)?)?;
-    let row = |e: &EventRow| (e.time_s, e.flow.clone(), e.what, e.cwnd);
-    let events = PyList::empty(py);
-    for some in outcome.events.chunks(AT_ONCE) {
-        py.check_signals()?;
-        some.iter().try_for_each(|event| events.append(row(event)))?;
-    }
-    result.set_item("events", events)?;
+    result.set_item("events", events(py, &outcome.events)?)?;
     Ok(result)
 }
 
-fn named<'py, S: Sample>(py: Python<'py>, all: &[(String, Series<S>)]) -> PyResult<Bound<'py, PyDict>> {
+/// Takes the series apart, so that only one of them is there twice.
+fn named<'py, S: Sample>(py: Python<'py>, all: Vec<(String, Series<S>)>) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, series) in all {
         py.check_signals()?;
-        dict.set_item(name, columns(py, series)?)?;
+        dict.set_item(name, columns(py, &series)?)?;
     }
     Ok(dict)
+}
+
+/// The columns of the event log, with texts as numbers of what `texts` lists.
+fn events<'py>(py: Python<'py>, rows: &[EventRow]) -> PyResult<Bound<'py, PyDict>> {
+    let mut texts: Vec<&str> = Vec::new();
+    let mut numbers: BTreeMap<&str, i32> = BTreeMap::new();
+    for row in rows {
+        for text in [&*row.flow, row.what] {
+            numbers.entry(text).or_insert_with(|| {
+                texts.push(text);
+                texts.len() as i32 - 1
+            });
+        }
+    }
+    let dict = PyDict::new(py);
+    let number = |text: &str| numbers.get(text).copied().unwrap_or_default().to_le_bytes();
+    dict.set_item("time_s", column(py, rows, |row| row.time_s.to_le_bytes())?)?;
+    dict.set_item("name", column(py, rows, |row| number(&row.flow))?)?;
+    dict.set_item("event", column(py, rows, |row| number(row.what))?)?;
+    dict.set_item("cwnd", column(py, rows, |row| row.cwnd.to_le_bytes())?)?;
+    dict.set_item("texts", texts)?;
+    Ok(dict)
+}
+
+/// One value of each row, as bytes that numpy reads without copying.
+fn column<'py, T, const BYTES: usize>(
+    py: Python<'py>,
+    rows: &[T],
+    value: impl Fn(&T) -> [u8; BYTES],
+) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, BYTES * rows.len(), |out| {
+        for (slot, row) in out.as_chunks_mut::<BYTES>().0.iter_mut().zip(rows) {
+            *slot = value(row);
+        }
+        Ok(())
+    })
 }
 
 /// Each column as the bytes of little-endian f64, which numpy reads without copying.
 fn columns<'py, S: Sample>(py: Python<'py>, series: &Series<S>) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, values) in series.columns() {
-        let bytes = PyBytes::new_with(py, 8 * values.len(), |out| {
-            for (slot, value) in out.as_chunks_mut::<8>().0.iter_mut().zip(values) {
-                *slot = value.to_le_bytes();
-            }
-            Ok(())
-        })?;
-        dict.set_item(name, bytes)?;
+        dict.set_item(name, column(py, values, |value| value.to_le_bytes())?)?;
     }
     Ok(dict)
 }

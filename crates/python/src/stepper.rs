@@ -198,7 +198,7 @@ impl Stepper {
         }
         let outcome = state.run.take().and_then(Stepped::finish);
         let outcome = outcome.ok_or_else(|| PyRuntimeError::new_err("this simulation has not ended"))?;
-        to_result(py, &outcome, &state.readers)
+        to_result(py, outcome, &state.readers)
     }
 }
 

@@ -3,6 +3,14 @@
 #[path = "../src/drive/agenda.rs"]
 #[allow(dead_code, unused_imports, reason = "the agenda is private to the crate; its tests are not run here")]
 mod agenda;
+#[path = "../src/model/order.rs"]
+#[allow(dead_code, reason = "flows have an order, and there are none here")]
+mod order;
+
+/// Where the agenda looks for the order.
+mod model {
+    pub(crate) use crate::order;
+}
 
 use agenda::Agenda;
 use divan::Bencher;

@@ -215,8 +215,9 @@ fn connections_hand_their_threshold_on_alike_by_both_drivers() {
         run(false, vec![users.clone(), brief.clone(), pages.clone()], flows.clone()),
         run(true, vec![users, brief, pages], flows),
     );
-    let first = |outcome: &longfat_sim::Outcome, name: &str| column(&outcome.flows, name, "ssthresh")[119];
-    assert!(first(&plain, "1") != first(&cached, "1") || first(&plain, "3") != first(&cached, "3"));
+    let last = |outcome: &longfat_sim::Outcome, name: &str| column(&outcome.flows, name, "ssthresh")[119];
+    let inherits = |i: &u32| last(&plain, &i.to_string()) != last(&cached, &i.to_string());
+    assert!((0..12).any(|i| inherits(&i)), "no flow has inherited");
     let lost = |outcome: &longfat_sim::Outcome| outcome.summary.links[0].packets_dropped;
     assert!(lost(&cached) < lost(&plain), "{} of {}", lost(&cached), lost(&plain));
 }

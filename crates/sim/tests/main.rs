@@ -18,6 +18,7 @@ mod erica;
 mod friendly;
 mod golden;
 mod host;
+mod identity;
 mod internals;
 mod interrupts;
 mod invariants;

@@ -25,7 +25,7 @@ fn plan(duration_s: f64, router: Option<&str>, flows: Vec<Value>) -> Value {
 
 /// When this first happened to this flow, seconds.
 fn when(outcome: &Outcome, name: &str, what: &str) -> Option<f64> {
-    outcome.events.iter().find(|e| e.flow == name && e.what == what).map(|e| e.time_s)
+    outcome.events.iter().find(|e| *e.flow == *name && e.what == what).map(|e| e.time_s)
 }
 
 fn completion_s(outcome: &Outcome, name: &str) -> f64 {
@@ -34,7 +34,7 @@ fn completion_s(outcome: &Outcome, name: &str) -> f64 {
 
 /// The window that was approved, segments.
 fn approved(outcome: &Outcome, name: &str) -> Option<f64> {
-    outcome.events.iter().find(|e| e.flow == name && e.what == "quick-start").map(|e| e.cwnd)
+    outcome.events.iter().find(|e| *e.flow == *name && e.what == "quick-start").map(|e| e.cwnd)
 }
 
 #[test]

@@ -272,6 +272,24 @@ proptest! {
 }
 
 #[test]
+fn ticks_at_which_nothing_can_leave_take_no_time() {
+    // 12 000 bits at 10 kbit/s are 1.2 million ticks of a microsecond
+    for kind in ["droptail", "choke"] {
+        let mut plan = dumbbell(10e3, 3, 30.0, vec![flow("1", "sack")]);
+        for i in 0..2 {
+            plan["links"][i]["service_tick_s"] = json!(1e-6);
+            plan["links"][i]["queue"]["kind"] = json!(kind);
+        }
+        let outcome = run_by_both(&plan);
+        assert!(outcome.summary.packets > 10, "{kind}");
+        assert!(outcome.events_handled < 5000, "{kind}: {}", outcome.events_handled);
+        plan["links"][0]["capacity"] = json!({"steps": [[0.0, 5e3], [10.0, 10e3]]});
+        let varying = run_by_both(&plan).events_handled;
+        assert!(varying < 5000, "{kind}, with a rate that varies: {varying}");
+    }
+}
+
+#[test]
 fn without_a_tick_nothing_changes() {
     let plan = dumbbell(10e6, 30, 5.0, vec![flow("1", "sack")]);
     let mut written = plan.clone();

@@ -131,7 +131,7 @@ fn flows_that_lose_a_tenth_of_their_acknowledgements_share_evenly_and_none_of_th
 /// Packets dropped and timeouts.
 fn falls(name: &str, ack_loss: f64) -> (f64, u64) {
     let mut sum = (0.0, 0);
-    for seed in 1..=24 {
+    for seed in 1..=96 {
         let mut plan = plan(name, 20e6, 83, 30.0, &[(0.1, 0.0); 3]);
         plan["seed"] = json!(seed);
         plan["links"][0]["capacity"] =

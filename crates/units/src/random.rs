@@ -11,6 +11,11 @@ use std::sync::Arc;
 pub struct Name(u64);
 
 impl Name {
+    /// Its hash.
+    pub const fn hash(self) -> u64 {
+        self.0
+    }
+
     /// The empty name.
     pub const EMPTY: Name = Name(0xcbf2_9ce4_8422_2325);
 

@@ -1,8 +1,9 @@
 """How much memory a run may take, and about how much it takes at most.
 
-The estimate is made from a plan, before the run: every packet of the first windows and of full queues, every
-connection that may be open at once, every sample. It is an upper bound of what the scenario itself asks for;
-what an algorithm does with its window is not in it. A run that takes more than it may ends early.
+The estimate is made from a plan, before the run: every packet of the first windows, on the way and in full
+queues, every connection that may be open at once, every sample and event. It is an upper bound of what the
+scenario itself asks for; what an algorithm of one's own does with its window is not in it. A run that takes
+more than it may ends early.
 """
 
 from __future__ import annotations
@@ -26,23 +27,43 @@ SHARE = 0.9
 LEAST_BYTES = 64e6
 """The least memory that runs may be given: they do not start with less."""
 
-PACKET_BYTES = 144
-"""A packet under way: 48 bytes in a ring that doubles, and what its sender keeps of it."""
-FLOW_BYTES = 10_000
-"""A flow of the plan with its first samples: about 7500 were measured."""
-CONNECTION_BYTES = 4000
-"""An open connection of a background: about 2400 were measured."""
-SESSION_BYTES = 500
+RUN_BYTES = 5e6
+"""Any run: 3 to 4 MB were measured, of the core's code and of what Python makes of the summary."""
+PACKET_BYTES = 180
+"""A packet that waits: 48 bytes in a ring that doubles, and what its sender keeps; 100 were measured."""
+FLIGHT_BYTES = 400
+"""A packet in flight: the same, with SACK blocks on the way back after a loss; up to 330 were measured."""
+FLOW_BYTES = 7300
+"""A flow of the plan with its first samples: 6900 were measured."""
+CONNECTION_BYTES = 2500
+"""An open connection of a background, without its first window: about 2400 were measured."""
+BUSY_BYTES = 1000
+BUSY_PACKETS = 5.0
+"""What a flow or connection needs besides for each of so many packets in flight, as its lists grow: up to
+6000 bytes were measured."""
+ALGORITHM_BYTES = {"bbr": 6000, "bbr3": 5000, "copa": 4500, "cbr": 4500, "onoff": 4500, "udt": 60_000}
+"""What a busy flow with this algorithm needs besides, as measured: lists of rates, delays, what was sent."""
+SESSION_BYTES = 370
 """A session or source that opens connections: about 300 were measured."""
-TRANSFER_BYTES = 200
-"""The sample of a complete connection, which is kept, and its copy."""
-FLOW_SAMPLE_BYTES = 240
-"""A sample of a flow: ten columns of 8 bytes in a list that doubles, and their copy."""
-LINK_SAMPLE_BYTES = 264
+TRANSFER_BYTES = 120
+"""A complete connection: 48 bytes in a list, then four columns of 8 bytes, twice at the end."""
+FLOW_SAMPLE_BYTES = 88
+"""A sample of a flow: ten columns of 8 bytes. At the end, those of one flow at a time are there twice."""
+LINK_SAMPLE_BYTES = 96
 """The same of a link, with eleven columns."""
-LIFE_S = 1.0
-LIFE_RTTS = 20.0
-"""On a path with room, a background's connection is open for `LIFE_S` and `LIFE_RTTS` round trips at most."""
+EVENT_BYTES = 130
+"""An event: 24 bytes in its flow's list, which doubles, then a row of 48 bytes, sorted and copied."""
+EVENTS_PER_ROUND = 2.0
+"""A recovery takes a round trip at least, and is logged when it begins and when it ends."""
+CONGESTION = 0.05
+"""The share of packets that congestion takes at most, for the number of events (chosen here): flows whose
+windows are so small that more is lost have hardly any fast recovery."""
+LIFE_S = 0.3
+LIFE_RTTS = 8.0
+"""On a path with room, a web connection is open for `LIFE_S` (a timeout, or a delayed ACK) and so many round
+trips on average: one each to open and close, and as often as the window doubles until a page is sent."""
+LONG_LIFE = 5.0
+"""Short flows with their long files are open for so many times as long (measured)."""
 ACK_BYTES = 40
 """The smallest packet."""
 
@@ -138,27 +159,85 @@ def estimate(plan: Plan) -> Estimate:
 def _parts(plan: Plan) -> Iterator[tuple[str, float]]:
     span_s = plan["duration_s"]
     first: dict[int, int] = {}
-    windows = 0.0
+    busy = _busy(plan)
     for number, flow in enumerate(plan["flows"]):
         # the flows of a [[flow]] share their lists, and what they take counts as that of the first one
         key = f"flows[{first.setdefault(id(flow['forward']), number)}]"
-        window = _window(flow, flow["bytes"])
-        windows += window
-        yield f"{key}.count", FLOW_BYTES
-        yield f"{key}.initial_window", PACKET_BYTES * window
-    samples = span_s / plan["sample"]["flows_s"] * len(plan["flows"])
-    yield "sample.cwnd", FLOW_SAMPLE_BYTES * samples
-    yield "sample.queue", LINK_SAMPLE_BYTES * span_s / plan["sample"]["links_s"] * len(plan["links"])
+        yield f"{key}.count", FLOW_BYTES + _grown(flow, busy)
+        yield f"{key}.initial_window", PACKET_BYTES * _window(flow, flow["bytes"])
+    flows, links = len(plan["flows"]), len(plan["links"])
+    if flows:
+        yield "sample.cwnd", FLOW_SAMPLE_BYTES * (flows + 1) * (span_s / plan["sample"]["flows_s"] + 1)
+    yield "duration_s", RUN_BYTES
+    yield "sample.queue", LINK_SAMPLE_BYTES * (links + 1) * (span_s / plan["sample"]["links_s"] + 1)
+    if plan["events"]:
+        yield "sample.events", EVENT_BYTES * _events(plan)
     for number, part in enumerate(plan["background"]):
-        yield from _background(plan, f"background[{number}]", part)
+        yield from _background(plan, f"background[{number}]", part, busy)
     for number, link in enumerate(plan["links"]):
-        # an acknowledgement releases two packets at most
-        arriving = windows + sum(_members(part) for part in plan["background"])
+        # an acknowledgement releases two packets at most; the first windows are counted above
+        arriving = sum(_members(part) for part in plan["background"])
         arriving += 2.0 * link["rate_bps"] * span_s / PACKET_BITS
         yield f"links[{number}].buffer", PACKET_BYTES * min(_room(link["queue"]), arriving)
-        yield f"links[{number}].delay_s", PACKET_BYTES * _under_way(plan, link, link.get("delay_s", 0.0))
+        yield f"links[{number}].rate", FLIGHT_BYTES * _in_flight(plan, number)
         for key, delay_s in longest(link.get("disturbance", {})).items():
             yield f"links[{number}].{key}", PACKET_BYTES * _under_way(plan, link, delay_s)
+
+
+def _connections(plan: Plan) -> Iterator[Plan]:
+    """The options of all connections."""
+    yield from plan["flows"]
+    yield from (part["flow"] for part in plan["background"])
+
+
+def _in_flight(plan: Plan, number: int) -> float:
+    """The data packets on their way that this link has carried, if it is the slowest one that they cross."""
+    links = plan["links"]
+    slowest = (
+        _greatest_rtt(connection)
+        for connection in _connections(plan)
+        if min(connection["forward"], key=lambda crossed: links[crossed]["rate_bps"]) == number
+    )
+    return _under_way(plan, links[number], max(slowest, default=0.0))
+
+
+def _busy(plan: Plan) -> float:
+    """The packets in flight of a flow or a lasting connection of a background, as far as they count."""
+    senders = len(plan["flows"]) + sum(_members(part) for part in plan["background"])
+    packets = sum(
+        _in_flight(plan, number)
+        + min(_room(link["queue"]), link["rate_bps"] * plan["duration_s"] / PACKET_BITS)
+        for number, link in enumerate(plan["links"])
+    )
+    return float(min(BUSY_PACKETS, packets / max(senders, 1.0)))
+
+
+def _grown(connection: Plan, busy: float) -> float:
+    """What a connection needs besides if so many packets of it are in flight."""
+    return BUSY_BYTES * busy + ALGORITHM_BYTES.get(connection["algorithm"], 0) * busy / BUSY_PACKETS
+
+
+def _events(plan: Plan) -> float:
+    """The events that flows log at most: of recoveries, one a round trip, each after a loss."""
+    rounds = sum(EVENTS_PER_ROUND / _least_rtt(flow, 1e-6) for flow in plan["flows"])
+    per_s = 0.0
+    for link in plan["links"]:
+        lost = CONGESTION + sum(_lost(link[kind]) for kind in ("loss", "ack_loss"))
+        per_s += EVENTS_PER_ROUND * min(1.0, lost) * link["rate_bps"] / PACKET_BITS
+    return float(plan["duration_s"] * min(rounds, per_s))
+
+
+def _lost(model: Plan) -> float:
+    """The share of packets that a loss process takes at most."""
+    match model["kind"]:
+        case "none":
+            return 0.0
+        case "random":
+            return float(model["probability"])
+        case "every":
+            return 1.0 / float(model["packets"])
+        case _:
+            return float(max(model["loss_good"], model["loss_bad"]))
 
 
 def _window(connection: Plan, payload: float | None) -> float:
@@ -185,7 +264,7 @@ def _members(part: Plan) -> float:
     return float(next((part[name] for name in ("sessions", "users", "flows", "sources") if name in part), 1))
 
 
-def _background(plan: Plan, at: str, part: Plan) -> Iterator[tuple[str, float]]:
+def _background(plan: Plan, at: str, part: Plan, busy: float) -> Iterator[tuple[str, float]]:
     connection, members = part["flow"], _members(part)
     stop_s = connection.get("stop_s")
     span_s = plan["duration_s"] if stop_s is None else min(stop_s, plan["duration_s"])
@@ -196,21 +275,32 @@ def _background(plan: Plan, at: str, part: Plan) -> Iterator[tuple[str, float]]:
         case "web":
             yield from opening(f"{at}.gap_s", members / part["gap_s"], part["page_bytes"])
         case "short":
-            yield from opening(f"{at}.gap_s", 1.0 / part["gap_s"], _mean_bytes(part["sizes"]))
+            yield from opening(f"{at}.gap_s", 1.0 / part["gap_s"], _mean_bytes(part["sizes"]), LONG_LIFE)
         case "surge":
-            # a user has one connection at a time, so the path's capacity limits how many there are
-            packets = min(capacity_bps * span_s / PACKET_BITS, members * span_s / _least_rtt(connection))
-            yield f"{at}.users", members * CONNECTION_BYTES + TRANSFER_BYTES * packets
+            # a user has one connection at a time
+            packets = capacity_bps * span_s / PACKET_BITS
+            transfers = min(packets, members * _files(part["habits"], _least_rtt(connection), span_s))
+            yield (
+                f"{at}.users",
+                members * (CONNECTION_BYTES + _grown(connection, busy)) + TRANSFER_BYTES * transfers,
+            )
         case kind:
             window = _window(connection, None)
-            yield f"{at}.{_MEMBERS[kind]}", members * (CONNECTION_BYTES + PACKET_BYTES * window)
+            each = CONNECTION_BYTES + _grown(connection, busy)
+            yield f"{at}.{_MEMBERS[kind]}", members * (each + PACKET_BYTES * window)
 
 
 _MEMBERS = {"web": "sessions", "surge": "users", "bulk": "flows", "onoff": "sources"}
 
 
 def _opening(
-    connection: Plan, capacity_bps: float, span_s: float, key: str, per_s: float, mean_bytes: float
+    connection: Plan,
+    capacity_bps: float,
+    span_s: float,
+    key: str,
+    per_s: float,
+    mean_bytes: float,
+    life: float = 1.0,
 ) -> Iterator[tuple[str, float]]:
     """The part of a background that opens connections whether or not earlier ones are complete.
 
@@ -218,12 +308,28 @@ def _opening(
     """
     offered_bps = 8.0 * mean_bytes * per_s
     waiting = 1.0 - capacity_bps / offered_bps if offered_bps > capacity_bps else 0.0
-    life_s = min(span_s, LIFE_S + LIFE_RTTS * _greatest_rtt(connection))
+    life_s = min(span_s, life * (LIFE_S + LIFE_RTTS * _greatest_rtt(connection)))
     opened = per_s * span_s
     still_open = min(opened, opened * waiting + per_s * life_s)
     window = _window(connection, mean_bytes)
-    yield key, still_open * (CONNECTION_BYTES + PACKET_BYTES * window)
+    yield key, still_open * (CONNECTION_BYTES + BUSY_BYTES * (life - 1.0) + PACKET_BYTES * window)
     yield key, TRANSFER_BYTES * opened * (1.0 - waiting)
+
+
+def _files(habits: Plan, rtt_s: float, span_s: float) -> float:
+    """The files that a SURGE user fetches at most, on average: it rests after each object, and within one.
+
+    A rest is drawn from a Pareto distribution; what is longer than the run counts as long as that.
+    """
+    shape, least_s = habits["inactive_off_shape"], habits["inactive_off_least_s"]
+    beyond = max(span_s / least_s, 1.0)
+    longer = math.log(beyond) if shape == 1.0 else (1.0 - beyond ** (1.0 - shape)) / (shape - 1.0)
+    rest_s = least_s * (1.0 + longer)
+    # the sum over k of the share of objects with k files or more
+    files = math.fsum(k ** -habits["files_shape"] for k in range(1, int(min(habits["files_most"], 1e4)) + 1))
+    within_s = habits["active_off_scale_s"] * math.gamma(1.0 + 1.0 / habits["active_off_shape"])
+    # an object at the beginning, without a rest before it, and one at the end
+    return float(2.0 * files + span_s * files / (rest_s + (files - 1.0) * within_s + 2.0 * files * rtt_s))
 
 
 def _mean_bytes(sizes: Plan) -> float:
@@ -245,8 +351,8 @@ def _greatest_rtt(connection: Plan) -> float:
             return float(rtt)
 
 
-def _least_rtt(connection: Plan) -> float:
-    """A round trip that is surely not longer than any; a transfer takes one at least."""
+def _least_rtt(connection: Plan, least_s: float = 1e-3) -> float:
+    """A round trip that is surely not longer than any, or `least_s`; a transfer takes one at least."""
     match connection["rtt_s"]:
         case {"uniform": [low, _]} | {"exponential": [low, _]}:
             rtt = low
@@ -254,4 +360,4 @@ def _least_rtt(connection: Plan) -> float:
             rtt = min(value for value, _ in rows)
         case rtt:
             pass
-    return max(float(rtt), 1e-3)
+    return max(float(rtt), least_s)

@@ -274,10 +274,15 @@ class Result:
         """The flows' log, if `sample.events` is set; columns are time_s, name, event, cwnd in segments."""
         import pyarrow
 
-        columns = zip(*self._output["events"], strict=True) if self._output["events"] else ((), (), (), ())
-        types = (pyarrow.float64(), pyarrow.string(), pyarrow.string(), pyarrow.float64())
-        arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, types, strict=True)]
-        return pyarrow.table(arrays, names=["time_s", "name", "event", "cwnd"])
+        log = self._output["events"]
+        texts = pyarrow.array(log["texts"], pyarrow.string())
+        columns = {
+            key: texts.take(pyarrow.array(np.frombuffer(log[key], dtype="<i4")))
+            if key in ("name", "event")
+            else pyarrow.array(np.frombuffer(log[key], dtype="<f8"))
+            for key in ("time_s", "name", "event", "cwnd")
+        }
+        return pyarrow.table(columns)
 
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
         """`flows`, `links`, `internals`, `transfers` or `events` as a pandas frame."""

@@ -11,7 +11,7 @@ use crate::path::{Counts, Path};
 use crate::ports::{ECHO_PORT, GUIDED_PORTS, LISTEN_PORT, WINDOW_PORTS, connection_id};
 use crate::stamps::Stamps;
 use crate::sys::socket;
-use longfat_sim::{CheckedConnection, PathLosses, Streams, Transport};
+use longfat_sim::{CheckedConnection, LinkPlan, PathLosses, Streams, Transport};
 use longfat_transport::udp;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Carrier, FlowId};
@@ -117,7 +117,10 @@ impl Hosts<'_> {
     ) -> Result<()> {
         self.counts.insert(flow, counts.clone());
         let (forward_delay, reverse_delay) = Path::delays(rtt, self.plan.delays(planned));
-        let losses = |link: usize| (self.plan.links[link].loss, self.plan.links[link].ack_loss);
+        let losses = |link: usize| {
+            let LinkPlan { name, loss, ack_loss, .. } = &self.plan.links[link];
+            (name.as_str(), *loss, *ack_loss)
+        };
         let path = Path {
             forward: planned.forward.as_slice().into(),
             reverse: planned.reverse.as_slice().into(),

@@ -9,7 +9,6 @@
 use super::Counter;
 use crate::hash::Hash;
 use longfat_units::Stream;
-use longfat_wire::FlowId;
 
 /// L and P; chosen here: 500 flows are counted less than 1 % low.
 const LEVELS: usize = 4;
@@ -33,10 +32,10 @@ impl Bloom {
 }
 
 impl Counter for Bloom {
-    fn see(&mut self, flow: FlowId, _draws: &mut Stream) {
+    fn see(&mut self, flow: u64, _draws: &mut Stream) {
         let mut new = false;
         for (level, hash) in self.hashes.iter().enumerate() {
-            let bin = &mut self.filled[level * BINS + hash.bin(u64::from(flow.0), BINS)];
+            let bin = &mut self.filled[level * BINS + hash.bin(flow, BINS)];
             new |= !core::mem::replace(bin, true);
         }
         self.active += u64::from(new);

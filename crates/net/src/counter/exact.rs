@@ -3,18 +3,17 @@
 
 use super::Counter;
 use longfat_units::Stream;
-use longfat_wire::FlowId;
 use std::collections::BTreeSet;
 
 /// The table, and its length when the last interval ended.
 #[derive(Clone, Debug, Default)]
 pub struct Exact {
-    table: BTreeSet<FlowId>,
+    table: BTreeSet<u64>,
     last: usize,
 }
 
 impl Counter for Exact {
-    fn see(&mut self, flow: FlowId, _draws: &mut Stream) {
+    fn see(&mut self, flow: u64, _draws: &mut Stream) {
         self.table.insert(flow);
     }
 

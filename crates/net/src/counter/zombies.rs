@@ -7,12 +7,11 @@
 
 use super::Counter;
 use longfat_units::Stream;
-use longfat_wire::FlowId;
 
 /// The list, and how often packets meet their own flow in it.
 #[derive(Clone, Debug)]
 pub struct Zombies {
-    list: Vec<FlowId>,
+    list: Vec<u64>,
     most: usize,
     overwrite: f64,
     alpha: f64,
@@ -25,9 +24,9 @@ impl Zombies {
         Zombies { list: Vec::new(), most, overwrite, alpha, hits: 0.0 }
     }
 
-    /// Compares the flow with the list and updates the list. Returns whether it was a hit. The first packets
-    /// fill the list.
-    pub fn look(&mut self, flow: FlowId, draws: &mut Stream) -> bool {
+    /// Compares the flow, by its identity, with the list and updates the list. Returns whether it was a hit.
+    /// The first packets fill the list.
+    pub fn look(&mut self, flow: u64, draws: &mut Stream) -> bool {
         if self.list.len() < self.most {
             self.list.push(flow);
             return false;
@@ -48,7 +47,7 @@ impl Zombies {
 }
 
 impl Counter for Zombies {
-    fn see(&mut self, flow: FlowId, draws: &mut Stream) {
+    fn see(&mut self, flow: u64, draws: &mut Stream) {
         self.look(flow, draws);
     }
 

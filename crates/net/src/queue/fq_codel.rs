@@ -26,7 +26,7 @@ use crate::hash::Bins;
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
-use longfat_wire::Packet;
+use longfat_wire::{FlowId, Packet};
 use std::cmp::Reverse;
 
 /// The registry row.
@@ -151,6 +151,10 @@ impl<P: Packet> FqCoDel<P> {
 }
 
 impl<P: Packet> Element<P> for FqCoDel<P> {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.bins.begins(flow, identity);
+    }
+
     #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         let index = self.bins.of(&packet);

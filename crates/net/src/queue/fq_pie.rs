@@ -27,7 +27,7 @@ use crate::hash::Bins;
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
-use longfat_wire::Packet;
+use longfat_wire::{FlowId, Packet};
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
@@ -104,6 +104,10 @@ impl<P: Packet> FqPie<P> {
 }
 
 impl<P: Packet> Element<P> for FqPie<P> {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.bins.begins(flow, identity);
+    }
+
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         if !self.started {
             self.started = true;

@@ -25,7 +25,7 @@ use crate::hash::Bins;
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
-use longfat_wire::Packet;
+use longfat_wire::{FlowId, Packet};
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
@@ -133,6 +133,10 @@ impl<P: Packet> Sfq<P> {
 }
 
 impl<P: Packet> Element<P> for Sfq<P> {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.bins.begins(flow, identity);
+    }
+
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         let index = self.bins.of(&packet);
         let waiting = self.slots[index].len();

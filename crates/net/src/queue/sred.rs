@@ -25,10 +25,10 @@ use super::limit::Limit;
 use super::red::ECN;
 use super::row::{Discipline, Setup};
 use crate::counter::{Counter, Zombies};
-use crate::{DropReason, Element, Sink};
+use crate::{DropReason, Element, Identities, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
-use longfat_wire::Packet;
+use longfat_wire::{FlowId, Packet};
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
@@ -79,6 +79,7 @@ pub struct Sred<P> {
     full: bool,
     max_p: f64,
     zombies: Zombies,
+    identities: Identities,
     ecn: bool,
     draws: Stream,
 }
@@ -93,6 +94,7 @@ impl<P: Packet> Sred<P> {
             full: p.word("variant") == "full",
             max_p: p.number("max_p"),
             zombies: Zombies::new(most as usize, overwrite, overwrite / most),
+            identities: Identities::default(),
             ecn: p.flag("ecn"),
             draws: setup.stream,
         })
@@ -128,8 +130,12 @@ fn few_flows(hits: f64) -> f64 {
 }
 
 impl<P: Packet> Element<P> for Sred<P> {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.identities.begins(flow, identity);
+    }
+
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
-        let hit = self.zombies.look(packet.flow(), &mut self.draws);
+        let hit = self.zombies.look(self.identities.of(packet.flow()), &mut self.draws);
         if !self.queue.fits(&packet, self.limit) {
             return out.drop(packet, DropReason::Full);
         }

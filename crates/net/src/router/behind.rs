@@ -3,7 +3,7 @@
 use crate::queue::{Boxed, DropTail};
 use crate::{Address, DropReason, Element, Sink, into_type};
 use longfat_units::{Interval, Time};
-use longfat_wire::Packet;
+use longfat_wire::{FlowId, Packet};
 
 /// The queue, and when it wants its timer.
 pub struct Behind<P> {
@@ -27,6 +27,10 @@ macro_rules! each {
 }
 
 impl<P: Packet> Queue<P> {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        each!(self, queue => queue.begins(flow, identity));
+    }
+
     #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         each!(self, queue => queue.arrive(now, packet, out));
@@ -66,6 +70,10 @@ impl<P: Packet> Behind<P> {
     /// When [`Behind::timer`] wants to be called.
     pub const fn wake(&self) -> Time {
         self.timer_at
+    }
+
+    pub fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.queue.begins(flow, identity);
     }
 
     pub fn packets(&self) -> u64 {

@@ -24,7 +24,7 @@ use crate::queue::DropTail;
 use crate::{Capacity, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Time};
-use longfat_wire::Packet;
+use longfat_wire::{FlowId, Packet};
 
 /// The registry row.
 pub const ROW: Router = Router {
@@ -120,6 +120,12 @@ fn part<'a, P: Packet>(capacity: &'a Capacity, share: f64, turn: &Turn<P>) -> St
 }
 
 impl<P: Packet> Element<P> for Dqw<P> {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.law.begins(flow, identity);
+        self.explicit.queue.begins(flow, identity);
+        self.others.queue.begins(flow, identity);
+    }
+
     fn arrive(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
         let explicit = self.law.guides(&packet);
         let turn = if explicit { &mut self.explicit } else { &mut self.others };

@@ -36,6 +36,7 @@
 
 use super::law::{Law, Stretch};
 use super::row::Router;
+use crate::Identities;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Erica as Header, Explicit, FlowId, Kind, Packet};
@@ -121,10 +122,11 @@ pub struct Erica {
     interval: Interval,
     /// Bytes without ERICA's header in the running interval.
     other_bytes: f64,
-    /// The flows of the running interval.
-    current: BTreeMap<FlowId, Active>,
+    identities: Identities,
+    /// The flows of the running interval, by identity.
+    current: BTreeMap<u64, Active>,
     /// The flows of the last interval, and their CCR in it, bit/s.
-    last: BTreeMap<FlowId, f64>,
+    last: BTreeMap<u64, f64>,
     max_current_bps: f64,
     /// `None` before the end of the first interval.
     measured: Option<Measured>,
@@ -140,6 +142,7 @@ impl Erica {
             delta: p.number("delta"),
             interval: Interval::from_secs_f64(1e-3 * p.number("interval")),
             other_bytes: 0.0,
+            identities: Identities::default(),
             current: BTreeMap::new(),
             last: BTreeMap::new(),
             max_current_bps: 0.0,
@@ -156,7 +159,7 @@ impl Erica {
     }
 
     /// Data of this flow with the header arrive.
-    fn count(&mut self, flow: FlowId, bytes: f64) {
+    fn count(&mut self, flow: u64, bytes: f64) {
         let active = self.current.entry(flow).or_default();
         if active.bytes == 0.0
             && !self.last.contains_key(&flow)
@@ -168,7 +171,7 @@ impl Erica {
     }
 
     /// ER for this flow in the running interval, bit/s; before there is any, the packet's CCR.
-    fn give(&mut self, flow: FlowId, packet_bps: f64) -> f64 {
+    fn give(&mut self, flow: u64, packet_bps: f64) -> f64 {
         let Some(measured) = &self.measured else { return packet_bps };
         let current_bps = self.last.get(&flow).copied().unwrap_or(0.0);
         let active = self.current.entry(flow).or_default();
@@ -181,6 +184,10 @@ impl Erica {
 }
 
 impl<P: Packet> Law<P> for Erica {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.identities.begins(flow, identity);
+    }
+
     fn arrive(&mut self, now: Time, packet: &mut P, _stretch: &Stretch) {
         let bytes = f64::from(packet.bytes());
         if packet.kind() != Kind::Data || !matches!(packet.explicit(), Some(Explicit::Erica(_))) {
@@ -190,7 +197,7 @@ impl<P: Packet> Law<P> for Erica {
         if self.ends == Time::NEVER {
             self.begin(now);
         }
-        self.count(packet.flow(), bytes);
+        self.count(self.identities.of(packet.flow()), bytes);
     }
 
     fn wake(&self) -> Time {
@@ -216,7 +223,7 @@ impl<P: Packet> Law<P> for Erica {
     }
 
     fn leave(&mut self, _now: Time, packet: &mut P, _stretch: &Stretch) {
-        let (kind, flow) = (packet.kind(), packet.flow());
+        let (kind, flow) = (packet.kind(), self.identities.of(packet.flow()));
         if let Some(Explicit::Erica(Header { current_bps, explicit_bps })) = packet.explicit_mut()
             && kind == Kind::Data
         {

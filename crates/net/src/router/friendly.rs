@@ -33,11 +33,11 @@ use super::law::{Controlled, DynLaw, Law};
 use super::protocols::{PROTOCOLS, laws};
 use super::row::{Router, Setup};
 use crate::counter::{Bloom, Counter, Exact, Zombies};
-use crate::{DropReason, Element, Sink};
+use crate::{DropReason, Element, Identities, Sink};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Stream, Time};
-use longfat_wire::{Kind, Packet};
+use longfat_wire::{FlowId, Kind, Packet};
 
 /// The registry row.
 pub const ROW: Router = Router {
@@ -190,6 +190,7 @@ pub struct Friendly<P> {
     link: Controlled<P, DynLaw<P>>,
     explicit: Side,
     others: Side,
+    identities: Identities,
     inspect: f64,
     each_packet: bool,
     load: f64,
@@ -212,6 +213,7 @@ impl<P: Packet> Friendly<P> {
             link: Controlled::new(setup.queue, setup.capacity, laws(p.word("protocol"))?()),
             explicit: Side::new(p, &mut draws),
             others: Side::new(p, &mut draws),
+            identities: Identities::default(),
             inspect: p.number("inspect"),
             each_packet: p.word("update") == "packet",
             load: p.number("load"),
@@ -235,7 +237,7 @@ impl<P: Packet> Friendly<P> {
         if packet.kind() == Kind::Data {
             side.present = true;
             if self.inspect >= 1.0 || self.draws.unit() < self.inspect {
-                side.counter.see(packet.flow(), &mut self.draws);
+                side.counter.see(self.identities.of(packet.flow()), &mut self.draws);
             }
         }
     }
@@ -284,6 +286,11 @@ impl<P: Packet> Friendly<P> {
 }
 
 impl<P: Packet> Element<P> for Friendly<P> {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.identities.begins(flow, identity);
+        self.link.begins(flow, identity);
+    }
+
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         if self.ends == Time::NEVER {
             self.began = now;

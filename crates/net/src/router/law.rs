@@ -5,7 +5,7 @@ use super::behind::Behind;
 use crate::queue::Boxed;
 use crate::{Capacity, Element, Sink};
 use longfat_units::{Interval, Time};
-use longfat_wire::Packet;
+use longfat_wire::{FlowId, Packet};
 
 /// The control interval of a law that has none; chosen here.
 const INTERVAL: Interval = Interval::from_millis(100);
@@ -31,6 +31,8 @@ impl Stretch<'_> {
 /// An explicit protocol's law of control. It sees every packet that crosses the stretch, also those without
 /// its header.
 pub trait Law<P: Packet>: 'static {
+    /// A flow begins, with this identity: see [`Element::begins`].
+    fn begins(&mut self, _flow: FlowId, _identity: u64) {}
     /// The router that runs the law is switched on. Called once, before anything else.
     fn begin(&mut self, _now: Time, _stretch: &Stretch) {}
     /// A packet arrives; `queue_bytes` does not yet include it.
@@ -59,6 +61,9 @@ pub type DynLaw<P> = Box<dyn Law<P> + Send>;
 pub type Laws<P> = Box<dyn Fn() -> DynLaw<P> + Send>;
 
 impl<P: Packet> Law<P> for DynLaw<P> {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.as_mut().begins(flow, identity);
+    }
     fn begin(&mut self, now: Time, stretch: &Stretch) {
         self.as_mut().begin(now, stretch);
     }
@@ -154,6 +159,11 @@ fn link<'a, P: Packet>(capacity: &'a Capacity, queue: &Behind<P>) -> Stretch<'a>
 }
 
 impl<P: Packet, L: Law<P>> Element<P> for Controlled<P, L> {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.law.begins(flow, identity);
+        self.queue.begins(flow, identity);
+    }
+
     #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         self.take(now, packet, out);

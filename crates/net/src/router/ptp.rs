@@ -18,7 +18,7 @@ use super::row::{Router, Setup};
 use crate::{Capacity, Element, Sink};
 use longfat_units::parameters::{ParameterError, Parameters};
 use longfat_units::{Entry, Time};
-use longfat_wire::{Explicit, Kind, Packet, PtpStamp};
+use longfat_wire::{Explicit, FlowId, Kind, Packet, PtpStamp};
 
 /// The registry row.
 pub const ROW: Router = Router {
@@ -58,6 +58,10 @@ impl<P: Packet> Ptp<P> {
 }
 
 impl<P: Packet> Element<P> for Ptp<P> {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.queue.begins(flow, identity);
+    }
+
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
         self.queue.arrive(now, packet, out);
         out.set_timer(self.queue.wake());

@@ -39,7 +39,7 @@ use estimate::{Job, Method};
 use estimator::{MESSAGE_BYTES, Post};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Interval, Stream, Time};
-use longfat_wire::{Content, Crossing, Kind, Packet, Trail};
+use longfat_wire::{Content, Crossing, FlowId, Kind, Packet, Trail};
 use std::collections::BTreeMap;
 use upstream::{Patience, Upstream};
 
@@ -242,6 +242,10 @@ fn post<P>(from: Address, to: Address, out: &mut dyn Sink<P>) -> Post<'_, P> {
 }
 
 impl<P: Packet + Send + 'static> Element<P> for XcpI<P> {
+    fn begins(&mut self, flow: FlowId, identity: u64) {
+        self.queue.begins(flow, identity);
+    }
+
     fn arrive(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
         if let Some(message) = packet.message().filter(|message| message.to == self.address) {
             let (from, content) = (message.from, message.content.clone());

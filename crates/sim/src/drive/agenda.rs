@@ -1,15 +1,19 @@
 //! The agenda of the oracle: a tournament over sources that finds the next event.
 //!
 //! Every source of events (a flow's head-of-line arrival, a link, a probe) owns one slot that holds the time
-//! of its next event. The tree above the slots knows the earliest one. Ties go to the lower slot, so events
-//! have the canonical order (time, element), which does not depend on the order in which slots were set.
+//! of its next event. The tree above the slots knows the earliest one. Ties go to the source whose order is
+//! lower, and among sources of equal order to the lower slot, so events have the canonical order (time,
+//! element), which depends neither on the order in which slots were set nor on the slots that flows happen to
+//! have.
 
+use crate::model::order::Order;
 use longfat_units::Time;
 
 /// The next event of one slot.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     at: Time,
+    order: Order,
     slot: u32,
 }
 
@@ -25,7 +29,7 @@ impl Agenda {
     /// An empty agenda with room for `slots` slots.
     pub fn new(slots: usize) -> Self {
         let leaves = slots.max(2).next_power_of_two();
-        let mut tree = vec![Entry { at: Time::NEVER, slot: 0 }; 2 * leaves];
+        let mut tree = vec![Entry { at: Time::NEVER, order: Order::default(), slot: 0 }; 2 * leaves];
         for (i, leaf) in tree[leaves..].iter_mut().enumerate() {
             leaf.slot = i as u32;
         }
@@ -41,10 +45,30 @@ impl Agenda {
             return;
         }
         let mut larger = Agenda::new(slots);
-        for leaf in &self.tree[self.leaves..] {
-            larger.set(leaf.slot as usize, leaf.at);
-        }
+        let (above, leaves) = larger.tree.split_at_mut(larger.leaves);
+        leaves[..self.leaves].copy_from_slice(&self.tree[self.leaves..]);
+        let above = above.len();
+        (1..above).rev().for_each(|i| larger.tree[i] = larger.earlier(2 * i));
         *self = larger;
+    }
+
+    /// The earlier one of node `i` and its neighbour.
+    #[inline]
+    fn earlier(&self, i: usize) -> Entry {
+        let (left, right) = (self.tree[i & !1], self.tree[i | 1]);
+        if (left.at, left.order) <= (right.at, right.order) { left } else { right }
+    }
+
+    /// Among events at the same time, those of `slot` come in this order; without this call, before all
+    /// flows.
+    pub fn set_order(&mut self, slot: usize, order: Order) {
+        let mut i = self.leaves + slot;
+        self.tree[i].order = order;
+        while i > 1 {
+            let earlier = self.earlier(i);
+            i >>= 1;
+            self.tree[i] = earlier;
+        }
     }
 
     /// Plans the next event of `slot` at `at`, instead of an event planned before. [`Time::NEVER`] plans
@@ -54,8 +78,7 @@ impl Agenda {
         let mut i = self.leaves + slot;
         self.tree[i].at = at;
         while i > 1 {
-            let (left, right) = (self.tree[i & !1], self.tree[i | 1]);
-            let earlier = if left.at <= right.at { left } else { right };
+            let earlier = self.earlier(i);
             i >>= 1;
             let parent = &mut self.tree[i];
             // the slot neither won before nor wins now, so nothing changes further up
@@ -87,17 +110,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_earliest_event_comes_first_and_the_lowest_slot_among_equals(
-            steps in proptest::collection::vec((0usize..37, 0u64..20, proptest::bool::ANY), 1..200)
+        fn the_earliest_event_comes_first_and_the_lowest_order_and_slot_among_equals(
+            steps in proptest::collection::vec((0usize..37, 0u64..20, proptest::bool::ANY, 0u32..5), 1..200)
         ) {
             let mut agenda = Agenda::new(5);
-            let mut expected = vec![Time::NEVER; 37];
-            for (slot, at, clear) in steps {
+            let mut expected = vec![(Time::NEVER, Order::default()); 37];
+            for (slot, at, clear, order) in steps {
                 let at = if clear { Time::NEVER } else { Time::from_ns(at) };
                 agenda.reserve(slot + 1);
+                if order != 0 {
+                    agenda.set_order(slot, Order::of_flow(order));
+                    expected[slot].1 = Order::of_flow(order);
+                }
                 agenda.set(slot, at);
-                expected[slot] = at;
-                let (i, &t) = expected.iter().enumerate().min_by_key(|&(i, t)| (*t, i)).unwrap();
+                expected[slot].0 = at;
+                let (i, &(t, _)) = expected.iter().enumerate().min_by_key(|&(i, next)| (*next, i)).unwrap();
                 prop_assert_eq!(agenda.first().0, t);
                 if t != Time::NEVER {
                     prop_assert_eq!(agenda.first().1, i);

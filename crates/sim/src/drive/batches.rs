@@ -87,7 +87,7 @@ impl Kept {
         let mut kept = Kept {
             longest: fastest
                 .map_or(LONGEST_SPAN, |r| r.transmission(1500 * PACKETS_PER_BATCH).min(LONGEST_SPAN)),
-            feeds: Feeds::new(run.links.len()),
+            feeds: Feeds::new(run.links.len(), run.flows.len()),
             approaches: run.approaches(),
             clocks: vec![Time::ZERO; run.links.len()],
             in_step: !run.sessions.is_empty() || run.messages.is_some(),
@@ -104,8 +104,10 @@ impl Kept {
         for (i, session) in run.sessions.iter().enumerate() {
             kept.requests.set(i, session.next_at);
         }
-        for (i, flow) in run.flows.iter().enumerate() {
-            kept.feeds.admit(i, flow);
+        let mut flows: Vec<usize> = (0..run.flows.len()).collect();
+        flows.sort_by_key(|&i| run.flows[i].order); // so that ends need not be sorted for each batch
+        for i in flows {
+            kept.feeds.admit(i, &run.flows[i]);
         }
         kept
     }
@@ -225,6 +227,7 @@ impl Driver<'_> {
             self.link(link, from, until)?;
             self.poll_seldom()?;
         }
+        self.run.leave(until);
         Ok(())
     }
 

@@ -4,7 +4,8 @@
 //!
 //! The slots of the agenda are in the canonical order of events at the same time: probes, link transmitters,
 //! pipes from link to link, messages of the links' elements, background sessions, then four for each flow:
-//! the sender's own link, the receiver, the receiver's own link, the sender.
+//! the sender's own link, the receiver, the receiver's own link, the sender. Flows have an order of their
+//! own, since one may have any slot.
 
 use super::agenda::Agenda;
 use super::tap::Tap;
@@ -44,9 +45,19 @@ impl Kept {
             kept.agenda.set(first_session + i, session.next_at);
         }
         for i in 0..run.flows.len() {
-            kept.plan_flow(run, i);
+            kept.admit(run, i);
         }
         kept
+    }
+
+    /// Includes the flow at this index, which is new; one that had the index before is over.
+    fn admit(&mut self, run: &Simulation, index: usize) {
+        let slot = self.first_flow + SLOTS_PER_FLOW * index;
+        self.agenda.reserve(slot + SLOTS_PER_FLOW);
+        for part in 0..SLOTS_PER_FLOW {
+            self.agenda.set_order(slot + part, run.flows[index].order);
+        }
+        self.plan_flow(run, index);
     }
 
     /// Plans a flow's next events.
@@ -118,14 +129,14 @@ impl Driver<'_, '_> {
             }
         } else if slot < self.kept.first_flow {
             let index = slot - self.kept.first_session;
+            self.run.leave(now);
             let flow = self.run.request(now, index)?;
             if let Some(tap) = &mut self.tap {
                 let background = &self.run.plan.background()[self.run.sessions[index].group];
                 tap.opens(now, flow, &background.name, &background.connection);
             }
             self.kept.agenda.set(slot, self.run.sessions[index].next_at);
-            self.kept.agenda.reserve(self.kept.first_flow + SLOTS_PER_FLOW * (flow + 1));
-            self.plan_flow(flow);
+            self.kept.admit(self.run, flow);
         } else {
             let index = (slot - self.kept.first_flow) / SLOTS_PER_FLOW;
             self.flow_event(now, index, (slot - self.kept.first_flow) % SLOTS_PER_FLOW)?;

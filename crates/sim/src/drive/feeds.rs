@@ -2,6 +2,7 @@
 
 use super::sources::Source;
 use crate::model::flow::{Flow, Way};
+use crate::model::order::Order;
 use longfat_net::Pipe;
 use longfat_units::Time;
 use longfat_wire::SimPacket;
@@ -58,6 +59,8 @@ pub struct Arriving {
 #[derive(Default)]
 struct Feed {
     ends: Vec<Source>,
+    /// The order of each end.
+    ranks: Vec<Rank>,
     nexts: Vec<Next>,
     /// What packets of each end meet.
     ways: Vec<Way>,
@@ -67,19 +70,22 @@ struct Feed {
     stale: Vec<bool>,
     /// Places of ends that are not there any more.
     vacant: Vec<usize>,
-    /// Ends may not be in the order of the flows: some have come to another one's place, or late.
+    /// Ends may not be in their order: some have come to another one's place, or late.
     mixed: bool,
+    /// Room to sort the ends with packets in a batch.
+    sorting: Vec<(Rank, Source)>,
 }
 
 impl Feed {
-    fn add(&mut self, end: Source, way: Way) -> usize {
+    fn add(&mut self, end: Source, rank: Rank, way: Way) -> usize {
         if let Some(place) = self.vacant.pop() {
-            (self.ends[place], self.ways[place], self.mixed) = (end, way, true);
+            self.replace(place, end, rank, way);
             return place;
         }
-        self.mixed |= self.ends.last().is_some_and(|&last| order(last) > order(end));
+        self.mixed |= self.ranks.last().is_some_and(|&last| last > rank);
         let place = self.ends.len();
         self.ends.push(end);
+        self.ranks.push(rank);
         self.ways.push(way);
         self.nexts.push(Next::NEVER);
         if place.is_multiple_of(BLOCK) {
@@ -87,6 +93,11 @@ impl Feed {
             self.stale.push(false);
         }
         place
+    }
+
+    /// An end takes the place of one that is over.
+    fn replace(&mut self, place: usize, end: Source, rank: Rank, way: Way) {
+        (self.ends[place], self.ranks[place], self.ways[place], self.mixed) = (end, rank, way, true);
     }
 
     fn remove(&mut self, place: usize) {
@@ -138,32 +149,35 @@ impl Feed {
 
     fn arriving(&mut self, until: Time, sources: &mut Vec<Source>) -> Arriving {
         self.refresh();
-        let (before, mut arriving) = (sources.len(), Arriving { way: Way::Plain, most: 0 });
+        let mut arriving = Arriving { way: Way::Plain, most: 0 };
         for block in (0..self.blocks.len()).filter(|&block| self.blocks[block].head < until) {
             for place in BLOCK * block..self.ends.len().min(BLOCK * (block + 1)) {
                 let next = self.nexts[place];
                 if next.head < until {
-                    sources.push(self.ends[place]);
+                    if self.mixed {
+                        self.sorting.push((self.ranks[place], self.ends[place]));
+                    } else {
+                        sources.push(self.ends[place]);
+                    }
                     arriving.way = arriving.way.max(self.ways[place]);
                     arriving.most += next.sent;
                 }
             }
         }
-        if self.mixed {
-            sources[before..].sort_unstable_by_key(|&source| order(source));
-        }
+        self.sorting.sort_unstable_by_key(|&(rank, _)| rank);
+        sources.extend(self.sorting.drain(..).map(|(_, end)| end));
         arriving
     }
 }
 
-/// The canonical order of ends: by flows, the sender first.
-const fn order(end: Source) -> (usize, bool) {
-    let (flow, is_sender) = end.host();
-    (flow, !is_sender)
-}
+/// The canonical order of ends: that of their flows, the sender first.
+type Rank = (Order, bool);
 
 /// Where an end has its times: the link, and the place at this link.
 type Place = (usize, usize);
+
+/// No flow has been at this index.
+const NOWHERE: [Place; 2] = [(usize::MAX, 0); 2];
 
 /// The ends that send to each link.
 pub struct Feeds {
@@ -173,35 +187,35 @@ pub struct Feeds {
 }
 
 impl Feeds {
-    /// No flow sends to any of so many links yet.
-    pub fn new(links: usize) -> Self {
-        Feeds { links: (0..links).map(|_| Feed::default()).collect(), places: Vec::new() }
+    /// No flow sends to any of so many links yet; there will be so many at least.
+    pub fn new(links: usize, flows: usize) -> Self {
+        Feeds { links: (0..links).map(|_| Feed::default()).collect(), places: vec![NOWHERE; flows] }
     }
 
     /// Includes the flow at this index, which is new; one that had the index before is over.
     pub fn admit(&mut self, index: usize, flow: &Flow) {
+        if self.places.len() <= index {
+            self.places.resize(index + 1, NOWHERE);
+        }
         let data = self.admit_end(index, Source::Data(index), flow);
         let acks = self.admit_end(index, Source::Acks(index), flow);
-        match self.places.get_mut(index) {
-            Some(places) => *places = [data, acks],
-            None => self.places.push([data, acks]),
-        }
+        self.places[index] = [data, acks];
         self.look_at(index, flow);
     }
 
     fn admit_end(&mut self, index: usize, end: Source, flow: &Flow) -> Place {
         let is_sender = end.host().1;
-        let way = flow.way(is_sender);
+        let (rank, way) = ((flow.order, !is_sender), flow.way(is_sender));
         let link = if is_sender { flow.route.forward[0] } else { flow.route.reverse[0] };
-        match self.places.get(index).map(|places| places[usize::from(!is_sender)]) {
-            Some((old, place)) if old == link => {
-                self.links[link].ways[place] = way;
-                return (link, place);
-            }
-            Some((old, place)) => self.links[old].remove(place),
-            None => {}
+        let (old, place) = self.places[index][usize::from(!is_sender)];
+        if old == link {
+            self.links[link].replace(place, end, rank, way);
+            return (link, place);
         }
-        (link, self.links[link].add(end, way))
+        if let Some(old) = self.links.get_mut(old) {
+            old.remove(place);
+        }
+        (link, self.links[link].add(end, rank, way))
     }
 
     /// Notes when both ends of a flow act next.
@@ -267,8 +281,10 @@ mod tests {
             steps in proptest::collection::vec((0..60usize, any::<bool>(), proptest::option::weighted(0.8, (0..9u64, 0..9u64))), 1..200),
         ) {
             let steps: Vec<Step> = steps;
+            let rank = |flow: usize, is_sender: bool| (Order::of_flow(flow as u32 * 7 % 60), !is_sender);
+            let order = |end: Source| rank(end.host().0, end.host().1);
             let mut feed = Feed::default();
-            let mut model = std::collections::BTreeMap::<(usize, bool), (usize, u64, u64)>::new();
+            let mut model = std::collections::BTreeMap::<Rank, (usize, u64, u64)>::new();
             for (flow, is_sender, times) in steps {
                 let end = if is_sender { Source::Data(flow) } else { Source::Acks(flow) };
                 let key = order(end);
@@ -278,7 +294,7 @@ mod tests {
                     }
                     continue;
                 };
-                let place = model.get(&key).map_or_else(|| feed.add(end, Way::Plain), |known| known.0);
+                let place = model.get(&key).map_or_else(|| feed.add(end, key, Way::Plain), |known| known.0);
                 feed.set(place, Next { wake: Time::from_ns(wake), head: Time::from_ns(head), sent: 1 });
                 model.insert(key, (place, wake, head));
                 let until = 4;

@@ -187,11 +187,20 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         }
         let Service::Elements(elements) = &mut self.service else { return Err(RateError::Fixed) };
         self.capacity = self.capacity.changed(now, rate).ok_or(RateError::Varies)?;
-        elements.line.wire.change(self.capacity.clone());
-        if let Some(clock) = &mut elements.clock {
-            clock.credit.change(self.capacity.clone());
-        }
+        elements.change(now, &self.capacity);
         Ok(())
+    }
+
+    /// A flow begins whose packets will cross the link, and this is its identity; one that had its place is
+    /// over.
+    pub fn begins(&mut self, flow: FlowId, identity: u64) {
+        match &mut self.service {
+            Service::Arithmetic(_) => {}
+            Service::Elements(elements) => {
+                elements.chain.iter_mut().for_each(|installed| installed.element.begins(flow, identity));
+            }
+            Service::Tickets(queue) => queue.queue.begins(flow, identity),
+        }
     }
 
     /// Puts an element in front of the existing ones.

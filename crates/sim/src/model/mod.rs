@@ -2,5 +2,6 @@
 
 pub mod flow;
 pub mod link;
+pub mod order;
 pub mod routes;
 pub mod workload;

@@ -12,10 +12,11 @@
 //! | `background/NAME/SESSION` | what the source draws: `gaps`, `sizes`, `bodies`, `files`, `offs`, `start` |
 //! | `background/NAME/SESSION/NUMBER` | what every connection draws |
 //!
-//! A connection draws from `rtt`, `tick`, `jitter`, `udp`, `quick-start`, `algorithm`, and `loss/LINK/KIND` for each loss
-//! process on its path. A link has at most one router, whichever kind that is: what `link/NAME/router` means depends on
-//! the kind (errors of estimates, drops, counters of flows), and no two routers ever share it. Names are
-//! unique among links, among flows and among backgrounds, so no two components share any stream.
+//! A connection draws from `rtt`, `tick`, `jitter`, `udp`, `quick-start`, `algorithm`, and `loss/LINK/KIND`
+//! for each loss process on its path, where LINK is the link's name. A link has at most one router, whichever
+//! kind that is: what `link/NAME/router` means depends on the kind (errors of estimates, drops, counters of
+//! flows), and no two routers ever share it. Names are unique among links, among flows and among backgrounds,
+//! so no two components share any stream.
 
 use longfat_units::{Name, Stream};
 use longfat_wire::Kind;
@@ -68,10 +69,15 @@ impl Streams {
         Stream::of(self.seed, self.component.and("/").and(what))
     }
 
-    /// The stream of this connection's loss process on a link, by the link's index.
-    pub fn loss(&self, link: usize, kind: Kind) -> Stream {
-        let name = self.component.and("/loss/").and_number(link as u64).and(&format!("/{kind:?}"));
+    /// The stream of this connection's loss process on the link with this name.
+    pub fn loss(&self, link: &str, kind: Kind) -> Stream {
+        let name = self.component.and("/loss/").and(link).and(&format!("/{kind:?}"));
         Stream::of(self.seed, name)
+    }
+
+    /// What distinguishes the component from all others, whatever the seed: a hash of its name.
+    pub const fn identity(&self) -> u64 {
+        self.component.hash()
     }
 }
 
@@ -92,8 +98,8 @@ mod tests {
                 ["rtt", "tick", "jitter", "udp", "quick-start", "algorithm"]
                     .map(|what| connection.stream(what)),
             );
-            streams.extend([Kind::Data, Kind::Ack].map(|kind| connection.loss(0, kind)));
-            streams.push(connection.loss(1, Kind::Data));
+            streams.extend([Kind::Data, Kind::Ack].map(|kind| connection.loss("a", kind)));
+            streams.push(connection.loss("b", Kind::Data));
         }
         streams
             .extend(["gaps", "sizes", "bodies", "files", "offs", "start"].map(|what| session.stream(what)));
@@ -107,7 +113,7 @@ mod tests {
         let draw = |mut stream: Stream| stream.below(u64::MAX);
         let named = |name| draw(Stream::new(7, name));
         assert_eq!(draw(Streams::of_link(7, "bottleneck").stream("router")), named("link/bottleneck/router"));
-        assert_eq!(draw(Streams::of_flow(7, "1").loss(0, Kind::Ack)), named("flow/1/loss/0/Ack"));
+        assert_eq!(draw(Streams::of_flow(7, "1").loss("to", Kind::Ack)), named("flow/1/loss/to/Ack"));
         let connection = Streams::of_session(7, "web", 3).of_connection(12);
         assert_eq!(draw(connection.stream("rtt")), named("background/web/3/12/rtt"));
     }

@@ -5,6 +5,7 @@ use crate::model::flow::{Flow, ReceiverSnapshot, SenderSnapshot};
 use crate::model::link::Link;
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
+use std::sync::Arc;
 
 sample! {
     /// A sample of a flow; counters are since the flow's start.
@@ -143,8 +144,8 @@ impl LinkSample {
 pub struct EventRow {
     /// When, seconds.
     pub time_s: f64,
-    /// The flow's name.
-    pub flow: String,
+    /// The flow's name; its rows share the text.
+    pub flow: Arc<str>,
     /// What happened, in one word.
     pub what: &'static str,
     /// Congestion window then, segments.

@@ -31,7 +31,8 @@ const CHANGES: &[&[&str]] = &[
     // timeout reduces ssthresh once something was acknowledged since; segments that arrive twice are reported by DSACK.
     // Packets of flows that tell more of marks than RFC 3168's echo are ECN-capable, and a reduction by a mark leaves at
     // least two segments. A window grows to twice of what is in use, and shrinks also while something else limits it.
-    // What is undefined is NaN, not 0
+    // What is undefined is NaN, not 0. Flows, links and sessions are told apart by names: queues hash other numbers, losses
+    // are drawn from other streams, and ties within a nanosecond fall otherwise
     &[],
 ];
 

@@ -8,16 +8,23 @@ use crate::results::summary::BackgroundCounters;
 use longfat_units::{Interval, Time};
 use longfat_wire::FlowId;
 
+/// Fewer complete connections than this keep their indices (chosen here); tests and fuzzers free each at
+/// once.
+pub const FEW_LEAVING: usize = if cfg!(any(fuzzing, debug_assertions)) { 1 } else { 16 };
+
 impl Simulation {
     /// A session opens its next connection. Returns the connection's index.
     pub(crate) fn request(&mut self, now: Time, session: usize) -> Result<usize, RunError> {
         let source = &mut self.sessions[session];
         let group = source.group;
         let (bytes, streams) = source.open(now);
+        let order = source.order();
         let planned = &self.plan.background()[group].connection;
         let index = self.vacant.pop().unwrap_or(self.flows.len());
+        let id = FlowId(index as u32);
         let opening = Opening {
-            id: FlowId(index as u32),
+            id,
+            order,
             streams: &streams,
             bytes,
             start: now,
@@ -34,6 +41,9 @@ impl Simulation {
             flow.sending.stop_at = planned.stop();
         }
         self.background[group].open(bytes.map(|payload| planned.ip_bytes(payload)));
+        for &link in planned.forward.iter().chain(&planned.reverse) {
+            self.links[link].begins(id, streams.identity());
+        }
         self.lookahead.include(&self.links, &flow);
         match self.flows.get_mut(index) {
             Some(left) => {
@@ -57,11 +67,11 @@ impl Simulation {
         Ok(())
     }
 
-    /// Sorts the transfers that have completed since the last call, which a driver finds in the order of flows. Sorting
-    /// all of them at the end then has little left to do.
+    /// Sorts the transfers that have completed since the last call, which a driver finds flow by flow.
+    /// Sorting all of them at the end then has little left to do.
     pub(crate) fn order_transfers(&mut self) {
         if self.ordered < self.transfers.len() {
-            self.transfers[self.ordered..].sort_unstable_by_key(|&(at, index, _)| (at, index));
+            self.transfers[self.ordered..].sort_unstable_by_key(|&(at, order, _)| (at, order));
             self.ordered = self.transfers.len();
         }
     }
@@ -73,7 +83,7 @@ impl Simulation {
         transfer.complete = true;
         let (group, session, bytes) = (transfer.group, transfer.session, transfer.bytes);
         if self.plan.background()[group].connection.ssthresh_cache {
-            self.routes[session].end(now, index, flow.sending.sender.window());
+            self.routes[session].end(now, flow.order, flow.sending.sender.window());
         }
         if let Some(bytes) = bytes {
             let delivery = flow.delivered(Some(bytes), now).map(|at| at.since(flow.began));
@@ -84,7 +94,7 @@ impl Simulation {
                 bytes: bytes as f64,
                 delivery_s: delivery.map_or(f64::NAN, Interval::as_secs_f64),
             };
-            self.transfers.push((now, index, sample));
+            self.transfers.push((now, flow.order, sample));
             self.background[group].completed += 1;
         }
         self.leaving.push(index);
@@ -105,12 +115,14 @@ impl Simulation {
         counters
     }
 
-    /// Frees the indices of complete connections that have nothing under way any more. Only samples call
-    /// this: at those times both drivers have handled the same events, so that both give new connections the
-    /// same indices.
+    /// Frees the indices of complete connections that have nothing under way any more, once there may be
+    /// many. Everything before `now` has been handled. The drivers call this at different times and give new
+    /// connections different indices, so no result may depend on an index.
     pub(crate) fn leave(&mut self, now: Time) {
+        if self.leaving.len() < self.many_leaving {
+            return;
+        }
         let mut leaving = core::mem::take(&mut self.leaving);
-        leaving.sort_unstable(); // the drivers see connections complete in different orders
         let mut longer = false;
         leaving.retain(|&i| {
             let flow = &mut self.flows[i];
@@ -124,6 +136,7 @@ impl Simulation {
             }
             stays
         });
+        self.many_leaving = FEW_LEAVING.max(2 * leaving.len()); // so that each is looked at twice on average
         self.leaving = leaving;
         if longer {
             self.compute_lookahead();

@@ -34,7 +34,8 @@ impl Inheritance {
         open.retain(|&index| {
             let Some(at) = flows[index].sending.completed(now) else { return true };
             if let Some(hosts) = heir(&plans[index]) {
-                routes.entry(hosts).or_default().end(at, index, flows[index].sending.sender.window());
+                let flow = &flows[index];
+                routes.entry(hosts).or_default().end(at, flow.order, flow.sending.sender.window());
             }
             false
         });

@@ -10,6 +10,7 @@ use crate::results::summary::{
 };
 use longfat_transport::{Happened, cc};
 use longfat_units::Time;
+use std::sync::Arc;
 
 impl Simulation {
     /// When the next sample is due, the measured span begins or ends, or a flow starts that may inherit.
@@ -22,7 +23,6 @@ impl Simulation {
     pub(crate) fn probe(&mut self, now: Time) {
         if self.sampled.next_flows <= now {
             self.sample_flows(now);
-            self.leave(now);
         }
         if self.sampled.next_links <= now {
             self.sample_links(now);
@@ -123,14 +123,18 @@ impl Simulation {
         let after = self.after_end(); // with what begins at the very end
         summary.packets = self.links.first_mut().map_or(0, |l| l.settle(after).1.packets_out);
         let mut transfers = Series::default();
-        self.transfers.sort_by_key(|&(at, index, _)| (at, index));
+        self.transfers.sort_by_key(|&(at, order, _)| (at, order));
         self.transfers.iter().for_each(|(_, _, sample)| transfers.push(sample));
-        let mut events: Vec<EventRow> = Vec::new();
-        for (flow, planned) in self.flows.iter_mut().zip(self.plan.flows()) {
-            let log = flow.sending.sender.take_log().into_iter().filter(|&(at, ..)| at <= end);
+        let named = self.flows.iter_mut().take(self.plan.flows().len());
+        let logs: Vec<_> = named.map(|flow| flow.sending.sender.take_log()).collect();
+        // events may be most of what a run takes
+        let mut events: Vec<EventRow> = Vec::with_capacity(logs.iter().map(Vec::len).sum());
+        for (log, planned) in logs.into_iter().zip(self.plan.flows()) {
+            let name: Arc<str> = planned.name.as_str().into();
+            let log = log.into_iter().filter(|&(at, ..)| at <= end);
             events.extend(log.map(|(at, what, cwnd)| EventRow {
                 time_s: at.as_secs_f64(),
-                flow: planned.name.clone(),
+                flow: name.clone(),
                 what: word(what),
                 cwnd,
             }));

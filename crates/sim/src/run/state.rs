@@ -1,12 +1,14 @@
 //! The state of a run.
 
+use super::background::FEW_LEAVING;
 use super::inheritance::Inheritance;
 use super::lookahead::{Approaches, Lookahead};
 use super::messages::{Messages, PROCESSING};
 use crate::model::flow::{Carrier, Flow, Opening, RouteMetrics, SampleTimes, Way};
 use crate::model::link::{Link, LinkCounters};
+use crate::model::order::Order;
 use crate::model::workload::{Session, each_session};
-use crate::plan::{CheckedPlan, CheckedRun, PlanError, Streams};
+use crate::plan::{CheckedPlan, CheckedRun, PlanError, Streams, ranks};
 use crate::results::outcome::RunError;
 use crate::results::samples::{FlowSample, Internals, LinkSample, TransferSample};
 use crate::results::summary::{BackgroundCounters, FlowCounters, SampleMean, Summary};
@@ -69,10 +71,12 @@ pub struct Simulation {
     pub(crate) flows: Vec<Flow>,
     /// Indices of background connections that have left; new ones take them.
     pub(crate) vacant: Vec<usize>,
-    /// Indices of background connections that are complete but still have packets under way.
+    /// Indices of background connections that are complete but may still have packets under way.
     pub(crate) leaving: Vec<usize>,
-    /// Background connections that are complete: when, index, and the sample.
-    pub(crate) transfers: Vec<(Time, usize, TransferSample)>,
+    /// With so many of those, it is time to look which are over.
+    pub(crate) many_leaving: usize,
+    /// Background connections that are complete: when, in which order, and the sample.
+    pub(crate) transfers: Vec<(Time, Order, TransferSample)>,
     /// How many of them are in order.
     pub(crate) ordered: usize,
     /// The connections that each background opened and completed, and what those did that have left.
@@ -124,6 +128,7 @@ impl Simulation {
             flows: Vec::with_capacity(plan.flows().len()),
             vacant: Vec::new(),
             leaving: Vec::new(),
+            many_leaving: FEW_LEAVING,
             transfers: Vec::new(),
             ordered: 0,
             background: vec![BackgroundCounters::default(); plan.background().len()],
@@ -173,12 +178,15 @@ impl Simulation {
         custom: &mut dyn FnMut(&str) -> Option<Controller>,
         wanted: &mut dyn FnMut() -> bool,
     ) -> Result<(), RunError> {
-        for (i, planned) in self.plan.flows().iter().enumerate() {
+        let names: Vec<&str> = self.plan.flows().iter().map(|flow| &*flow.name).collect();
+        for ((i, planned), rank) in self.plan.flows().iter().enumerate().zip(ranks(&names)) {
             go_on(i, wanted)?;
             let streams = Streams::of_flow(self.plan.seed(), &planned.name);
             let start = planned.start.draw(&mut streams.stream("start"));
+            let id = FlowId(i as u32);
             let opening = Opening {
-                id: FlowId(i as u32),
+                id,
+                order: Order::of_flow(rank),
                 streams: &streams,
                 bytes: planned.bytes,
                 start: Time::from_secs_f64(start),
@@ -194,6 +202,9 @@ impl Simulation {
             }
             if self.plan.sample().internals || flow.sending.sender.is_custom() {
                 flow.sending.keep_internals(self.times);
+            }
+            for &link in planned.connection.forward.iter().chain(&planned.connection.reverse) {
+                self.links[link].begins(id, streams.identity());
             }
             self.flows.push(flow);
         }
@@ -215,8 +226,15 @@ impl Simulation {
             }
         }
         let l4s = self.flows.iter().any(|flow| flow.sending.sender.sends_ect1());
-        for (link, _) in self.links.iter_mut().zip(plain).filter(|(_, plain)| *plain) {
-            link.hold_tickets(self.plan.seed(), self.flows.len(), l4s);
+        let seed = self.plan.seed();
+        for (link, _) in self.links.iter_mut().zip(&plain).filter(|(_, plain)| **plain) {
+            link.hold_tickets(seed, self.flows.len(), l4s);
+        }
+        for ((i, flow), planned) in self.flows.iter().enumerate().zip(self.plan.flows()) {
+            let identity = Streams::of_flow(seed, &planned.name).identity();
+            for &link in flow.route.forward.iter().chain(&flow.route.reverse).filter(|link| plain[**link]) {
+                self.links[link].begins(FlowId(i as u32), identity);
+            }
         }
     }
 

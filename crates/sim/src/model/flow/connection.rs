@@ -7,6 +7,7 @@ use super::receiving::ReceivingEnd;
 use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
 use crate::model::link::{Crossed, Link, LinkCounters};
+use crate::model::order::Order;
 use crate::plan::{CheckedConnection, Streams};
 use longfat_cache::prefetch;
 use longfat_net::Pipe;
@@ -72,6 +73,8 @@ pub struct Flow {
     pub losses: PathLosses,
     /// When it starts, as planned.
     pub began: Time,
+    /// Where it stands among others at the same time.
+    pub order: Order,
     /// Two-way propagation delay.
     pub rtt: Interval,
     /// Its data packets that the network dropped.
@@ -97,6 +100,8 @@ pub struct Transfer {
 pub struct Opening<'a> {
     /// Its index.
     pub id: FlowId,
+    /// Where it stands among others at the same time.
+    pub order: Order,
     /// Its random streams.
     pub streams: &'a Streams,
     /// Payload to send, bytes; endless if `None`.
@@ -114,7 +119,7 @@ impl Flow {
     /// every few packets.
     #[inline(always)]
     pub fn new(plan: &CheckedConnection, opening: &Opening<'_>, carrier: Carrier<'_>) -> Self {
-        let Opening { id, streams, bytes, start, links, times } = *opening;
+        let Opening { id, order, streams, bytes, start, links, times } = *opening;
         let rtt = Interval::from_secs_f64(plan.rtt().draw(&mut streams.stream("rtt")));
         let one_way = Interval::from_ns(rtt.as_ns() / 2);
         let shared = |path: &[usize]| {
@@ -150,8 +155,9 @@ impl Flow {
                 forward_delay: own(one_way, &plan.forward),
                 reverse_delay: own(rtt.saturating_sub(one_way), &plan.reverse),
             },
-            losses: PathLosses::new(|l| (links[l].loss, links[l].ack_loss), plan, streams),
+            losses: PathLosses::new(|l| (&*links[l].name, links[l].loss, links[l].ack_loss), plan, streams),
             began: start,
+            order,
             rtt,
             packets_lost: 0,
             dropped: 0,

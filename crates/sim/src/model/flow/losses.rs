@@ -10,30 +10,38 @@ use longfat_wire::Kind;
 pub struct PathLosses(Vec<(usize, Kind, Loss)>);
 
 impl PathLosses {
-    /// The processes of a connection. `models` returns the losses that a link, by its index, has among data
-    /// packets and among acknowledgements; `streams` are the connection's.
-    pub fn new(
-        models: impl Fn(usize) -> (LossModel, LossModel),
+    /// The processes of a connection. `links` returns the name of a link, by its index, and the losses that
+    /// it has among data packets and among acknowledgements; `streams` are the connection's.
+    pub fn new<'a>(
+        links: impl Fn(usize) -> (&'a str, LossModel, LossModel),
         connection: &ConnectionPlan,
         streams: &Streams,
     ) -> Self {
-        let data = connection.forward.iter().map(|&l| (l, Kind::Data, models(l).0));
-        let acks = connection.reverse.iter().map(|&l| (l, Kind::Ack, models(l).1));
+        let on = |link, kind| {
+            let (name, data, acks) = links(link);
+            (link, name, kind, if kind == Kind::Data { data } else { acks })
+        };
+        let data = connection.forward.iter().map(|&link| on(link, Kind::Data));
+        let acks = connection.reverse.iter().map(|&link| on(link, Kind::Ack));
         Self::of(data.chain(acks), streams)
     }
 
     /// The processes of a connection whose ends both send data, over these links.
-    pub fn both_ways(
-        models: impl Fn(usize) -> (LossModel, LossModel),
-        links: impl Iterator<Item = usize>,
+    pub fn both_ways<'a>(
+        links: impl Fn(usize) -> (&'a str, LossModel, LossModel),
+        crossed: impl Iterator<Item = usize>,
         streams: &Streams,
     ) -> Self {
-        Self::of(links.flat_map(|l| [(l, Kind::Data, models(l).0), (l, Kind::Ack, models(l).1)]), streams)
+        let both = |link| {
+            let (name, data, acks) = links(link);
+            [(link, name, Kind::Data, data), (link, name, Kind::Ack, acks)]
+        };
+        Self::of(crossed.flat_map(both), streams)
     }
 
-    fn of(all: impl Iterator<Item = (usize, Kind, LossModel)>, streams: &Streams) -> Self {
-        let lossy = all.filter(|(_, _, model)| *model != LossModel::None);
-        let process = |(link, kind, model)| (link, kind, Loss::new(model, streams.loss(link, kind)));
+    fn of<'a>(all: impl Iterator<Item = (usize, &'a str, Kind, LossModel)>, streams: &Streams) -> Self {
+        let lossy = all.filter(|(.., model)| *model != LossModel::None);
+        let process = |(link, name, kind, model)| (link, kind, Loss::new(model, streams.loss(name, kind)));
         PathLosses(lossy.map(process).collect())
     }
 

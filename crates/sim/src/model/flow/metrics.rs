@@ -1,6 +1,7 @@
 //! What connections learn about the path between two hosts and hand on to later ones, as Linux keeps it with
 //! its routes (tcp_update_metrics, tcp_init_metrics): the slow-start threshold.
 
+use crate::model::order::Order;
 use longfat_transport::cc::Window;
 use longfat_units::Time;
 
@@ -8,20 +9,20 @@ use longfat_units::Time;
 #[derive(Default)]
 pub struct RouteMetrics {
     ssthresh: Option<f64>,
-    /// Connections that have ended but do not count yet: when, their index, and their last window.
-    ended: Vec<(Time, usize, Window)>,
+    /// Connections that have ended but do not count yet: when, in which order, and their last window.
+    ended: Vec<(Time, Order, Window)>,
 }
 
 impl RouteMetrics {
-    /// The connection at this index ended at `at` with this window.
-    pub fn end(&mut self, at: Time, index: usize, window: Window) {
-        self.ended.push((at, index, window));
+    /// A connection ended at `at` with this window.
+    pub fn end(&mut self, at: Time, order: Order, window: Window) {
+        self.ended.push((at, order, window));
     }
 
     /// The threshold of a connection that opens at `now`, if there is one: only connections that ended before
     /// count, in the order of time. A driver may have run others further.
     pub fn ssthresh(&mut self, now: Time) -> Option<f64> {
-        self.ended.sort_unstable_by_key(|&(at, index, _)| (at, index));
+        self.ended.sort_unstable_by_key(|&(at, order, _)| (at, order));
         let past = self.ended.partition_point(|&(at, ..)| at < now);
         self.ssthresh = self.ended.drain(..past).fold(self.ssthresh, |kept, (.., w)| learnt(kept, &w));
         self.ssthresh
@@ -68,9 +69,9 @@ mod tests {
     fn only_connections_that_ended_before_count_in_the_order_of_time() {
         let at = Time::from_ns;
         let mut metrics = RouteMetrics::default();
-        metrics.end(at(30), 0, window(20.0, 5.0));
-        metrics.end(at(10), 1, window(200.0, 100.0));
-        metrics.end(at(20), 2, window(60.0, 30.0));
+        metrics.end(at(30), Order::of_flow(0), window(20.0, 5.0));
+        metrics.end(at(10), Order::of_flow(1), window(200.0, 100.0));
+        metrics.end(at(20), Order::of_flow(2), window(60.0, 30.0));
         assert_eq!(metrics.ssthresh(at(10)), None);
         assert_eq!(metrics.ssthresh(at(20)), Some(100.0));
         assert_eq!(metrics.ssthresh(at(25)), Some(30.0));

@@ -4,7 +4,7 @@
 use super::counters::{LinkCounters, Reasons};
 use super::line::Line;
 use longfat_net::disturbance::Disturbed;
-use longfat_net::{Address, Credit, DropReason, Element, Sink, Ticks};
+use longfat_net::{Address, Capacity, Credit, DropReason, Element, Sink, Ticks};
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
 
@@ -30,7 +30,8 @@ pub(super) struct Clock<P> {
     pub(super) credit: Credit,
     /// A packet that has left the queue, for the last of whose bits there is no credit yet.
     pub(super) begun: Option<P>,
-    /// The tick at which there is something to do; [`Time::NEVER`] while the link is idle.
+    /// The tick at which there is something to do, however many pass before it; [`Time::NEVER`] while the
+    /// link is idle.
     pub(super) next: Time,
 }
 
@@ -212,8 +213,26 @@ impl<P: Packet> Elements<P> {
                 clock.begun = Some(packet);
             }
         }
-        let at_work = clock.begun.is_some() || self.asks();
-        clock.next = if at_work { clock.ticks.after(now) } else { Time::NEVER };
+        clock.next = self.next_tick(now, clock);
+    }
+
+    /// The tick after `now` at which there is something to do: the rest of a packet is paid for, or the next
+    /// one may leave.
+    fn next_tick(&self, now: Time, clock: &Clock<P>) -> Time {
+        let begun = clock.begun.is_some();
+        if begun || self.asks() { clock.credit.earned_at(!begun, &clock.ticks, now) } else { Time::NEVER }
+    }
+
+    /// From `now` on, this is the capacity.
+    pub(super) fn change(&mut self, now: Time, capacity: &Capacity) {
+        self.line.wire.change(capacity.clone());
+        if let Some(mut clock) = self.clock.take() {
+            clock.credit.change(capacity.clone());
+            if clock.next != Time::NEVER {
+                clock.next = self.next_tick(now - Interval::from_ns(1), &clock); // perhaps at `now`
+            }
+            self.clock = Some(clock);
+        }
     }
 
     /// Takes the next packet from the queue and puts it on the wire: now, or behind those that a tick has

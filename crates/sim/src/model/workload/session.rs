@@ -1,7 +1,8 @@
 //! The sessions of a run: the members of all background traffic, each with its random streams.
 
 use super::source::{Source, Workload};
-use crate::plan::{CheckedBackground, CheckedConnection, Streams, Traffic};
+use crate::model::order::Order;
+use crate::plan::{CheckedBackground, CheckedConnection, Streams, Traffic, ranks};
 use longfat_units::{Interval, Time};
 
 /// The list of kinds.
@@ -32,6 +33,8 @@ pub struct Session {
     pub group: usize,
     /// When it opens its next connection.
     pub next_at: Time,
+    /// Its number among all sessions, in the order of the backgrounds' names.
+    number: u32,
     /// Its random streams.
     streams: Streams,
     /// How many connections it has opened.
@@ -48,6 +51,11 @@ impl Session {
         self.next_at = self.unless_stopped(opened.next_at);
         self.opened += 1;
         (opened.bytes, self.streams.of_connection(self.opened))
+    }
+
+    /// Where the connection that it opened last stands among others at the same time.
+    pub const fn order(&self) -> Order {
+        Order::of_connection(self.number, self.opened)
     }
 
     /// The connection that it opened last is complete. Returns whether the session has waited for that.
@@ -70,13 +78,20 @@ pub fn sessions(seed: u64, backgrounds: &[CheckedBackground]) -> Vec<Session> {
 
 /// The sessions of all background traffic, one by one.
 pub fn each_session(seed: u64, backgrounds: &[CheckedBackground]) -> impl Iterator<Item = Session> {
+    let names: Vec<&str> = backgrounds.iter().map(|background| &*background.name).collect();
+    let ranks = ranks(&names);
+    let first = move |group: usize| {
+        let earlier = backgrounds.iter().zip(&ranks).filter(|(_, rank)| **rank < ranks[group]);
+        earlier.map(|(background, _)| workload(&background.traffic).members()).sum::<u64>()
+    };
     backgrounds.iter().enumerate().flat_map(move |(group, background)| {
-        let workload = workload(&background.traffic);
+        let (workload, first_number) = (workload(&background.traffic), first(group));
         (0..workload.members()).map(move |i| {
             let streams = Streams::of_session(seed, &background.name, i);
             let mut source = workload.member(&|what| streams.stream(what));
             let (first, stop) = (source.first(), background.connection.stop());
-            let mut session = Session { group, next_at: first, streams, opened: 0, stop, source };
+            let number = (first_number + i) as u32;
+            let mut session = Session { group, next_at: first, number, streams, opened: 0, stop, source };
             session.next_at = session.unless_stopped(first);
             session
         })
