@@ -40,6 +40,18 @@ def test_a_change_that_has_no_effect_leaves_the_results_of_random_scenarios_as_t
     assert found == {}
 
 
+def test_what_is_sampled_does_not_change_connections_that_come_and_go() -> None:
+    short = {"kind": "short", "rtt": "71.1318 us", "gap": "49.2634 us"}
+    tables = {
+        "duration": "3.64524 ms",
+        "bottleneck": {"rate": "4.87177 Gbit/s", "queue": "fq_codel"},
+        "background": [short],
+        "sample": {"cwnd": "713664 ns", "queue": "214099 ns"},
+    }
+    found = {seed: relations.check("sampling", tables, seed) for seed in range(8)}
+    assert set(found.values()) == {None}
+
+
 @pytest.mark.parametrize("name", relations.RELATIONS)
 def test_a_relation_is_about_many_scenarios_and_leaves_their_tables_alone(
     name: str, drawn: list[dict[str, Any]]
