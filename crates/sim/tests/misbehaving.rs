@@ -84,7 +84,8 @@ fn hidden_marks_leave_a_sender_without_them() {
         run_by_both(&plan).summary.links[0].queue_mean_packets
     };
     let (seen, hidden) = (marking(json!(null)), marking(json!({"hide_marks": true})));
-    assert!(seen < 15.0 && hidden > 100.0, "{seen} {hidden}");
+    // RED marks everything above a mean of 20
+    assert!(seen < 15.0 && hidden > 40.0, "{seen} {hidden}");
 }
 
 #[test]
