@@ -193,7 +193,7 @@ def equal_in_slow_motion(one: View, other: View) -> str | None:
             if key == "time_s":
                 same = np.isclose(FACTOR * values, theirs, rtol=1e-12)
             elif key == "srtt_s":
-                same = np.abs(FACTOR * values - theirs) <= SRTT_ROUNDED_S
+                same |= np.abs(FACTOR * values - theirs) <= SRTT_ROUNDED_S
             elif key in ("capacity_bps", "flows_estimated"):
                 continue
             if not np.all(same):

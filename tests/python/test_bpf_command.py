@@ -158,7 +158,7 @@ def test_the_guides_algorithm_compiles_and_is_taken_as_the_guide_says(tmp_path: 
     assert [(each["name"], each["problem"]) for each in found["algorithms"]] == [("mine", None)]
     listed = page.partition("mine.bpf.o: license")[2].partition("## Watch it")[0]
     assert all(need["name"] in listed for need in found["needs"])
-    shown = [line for line in page.splitlines() if line.endswith(" ssthresh() = 94")]
+    shown = [line for line in page.splitlines() if line.endswith(" ssthresh() = 95")]
     ended = longfat("trace", mine, "--callback", "ssthresh", "--most", "1")
     assert ended.stdout.splitlines() == [line.removeprefix("    ") for line in shown]
     assert longfat_run(tmp_path / "mine.toml").returncode == 0

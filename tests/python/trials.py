@@ -48,7 +48,7 @@ class View(NamedTuple):
             entry["name"]: {key: values[group == i] for key, values in columns.items()}
             for i, entry in enumerate(core["background"])
         }
-        events = [tuple(event) for event in result._output["events"] or ()]
+        events = [tuple(event.values()) for event in result.events.to_pylist()]
         return cls(summary, series, transfers, events)
 
 

@@ -49,6 +49,7 @@ pub struct Scoreboard {
     high: u64,
     sacked: u64,
     lost: u64,
+    sent_again: u64,
     /// Runs that cover [base, high); everything from `high` on is outstanding.
     runs: Chunks<Run>,
     /// Every outstanding segment below this has been judged.
@@ -103,12 +104,9 @@ impl Scoreboard {
         self.found_lost
     }
 
-    /// The number of segments sent again of which there is no news since.
-    pub fn sent_again(&self) -> u64 {
-        let mut start = self.base;
-        let lengths =
-            self.runs.iter().map(|run| (run.state, run.end - core::mem::replace(&mut start, run.end)));
-        lengths.filter(|(state, _)| *state == State::Retransmitted).map(|(_, length)| length).sum()
+    /// Segments sent again of which there is no news since.
+    pub const fn sent_again(&self) -> u64 {
+        self.sent_again
     }
 
     /// Whether some segment is considered lost without any news of it since.
@@ -155,7 +153,8 @@ impl Scoreboard {
                     newly -= covered;
                 }
                 State::Lost => self.lost -= covered,
-                State::Outstanding | State::Retransmitted => {}
+                State::Retransmitted => self.sent_again -= covered,
+                State::Outstanding => {}
             }
             self.base += covered;
             if self.base < run.end {
@@ -355,6 +354,7 @@ impl Scoreboard {
             Some(run) if run.state == State::Lost && run.end == seq + 1 && alone => {
                 run.state = State::Retransmitted;
                 self.lost -= 1;
+                self.sent_again += 1;
                 self.join(at, seq, seq + 1);
             }
             _ => {
@@ -458,7 +458,8 @@ impl Scoreboard {
             match run.state {
                 State::Sacked => self.sacked -= length,
                 State::Lost => self.lost -= length,
-                State::Outstanding | State::Retransmitted => {}
+                State::Retransmitted => self.sent_again -= length,
+                State::Outstanding => {}
             }
             match state {
                 State::Sacked => {
@@ -472,7 +473,8 @@ impl Scoreboard {
                         losses.push((begin, run.end));
                     }
                 }
-                State::Outstanding | State::Retransmitted => {}
+                State::Retransmitted => self.sent_again += length,
+                State::Outstanding => {}
             }
             if let Some(run) = self.runs.get_mut(changed) {
                 run.state = state;

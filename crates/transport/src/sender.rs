@@ -142,7 +142,9 @@ pub struct Sender {
     /// What was sent again since an episode that began with nothing such outstanding.
     resent: Option<Resent>,
     /// The first segment not acknowledged when the timer expired last.
-    timed_out: u64,
+    timed_out: Option<u64>,
+    /// The last acknowledgement has shown that segments were reordered: nothing is sent again until the next one.
+    repairs_wait: bool,
     /// Segments that the receiver has reported to have arrived a second time.
     reported_twice: u64,
     pace_at: Time,
@@ -215,7 +217,8 @@ impl Sender {
             announce_reduction: false,
             undo: None,
             resent: None,
-            timed_out: 0,
+            timed_out: None,
+            repairs_wait: false,
             reported_twice: 0,
             rto_at: Time::NEVER,
             early_at: Time::NEVER,
@@ -508,7 +511,7 @@ impl Sender {
             (cumulative > 0 || part.is_some()) && matches!(self.phase, Phase::Open | Phase::Loss);
         // Linux and RFC 9002, whose slow-start has no limit, count what an acknowledgement is the first to report
         let counted = if self.config.slow_start_limit.is_finite() { cumulative } else { newly };
-        let mut acked = part.map_or_else(|| self.growth(counted, newly), |part| self.growth_of_part(part));
+        let mut acked = part.map_or_else(|| self.growth(counted), |part| self.growth_of_part(part));
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.keeps_times;
         let mut dubious = false;
         if looks || self.phase != Phase::Open {
@@ -537,11 +540,10 @@ impl Sender {
             dubious = self.config.cwnd_moderation
                 && !self.is_model_based()
                 && (!steady || self.duplicates > 0 || packet.ecn_flag || self.phase != Phase::Open);
-            let undone = self.counters.undone;
-            self.recover(now, packet, base, newly);
-            if self.counters.undone > undone && cumulative > 0 {
+            if self.recover(now, packet, base, newly) && cumulative > 0 {
                 // nothing was lost: the window grows as usual (Linux, tcp_ack)
-                (advances, acked) = (true, self.growth(counted, newly));
+                advances = true;
+                acked = part.map_or_else(|| self.growth(counted), |part| self.growth_of_part(part));
             }
             if self.watch.is_some() {
                 self.watch_slow_start(now, sample);
@@ -591,34 +593,34 @@ impl Sender {
         f64::from(self.config.mss_bytes + self.config.header_bytes)
     }
 
-    /// The number of segments that an acknowledgement counts, which covers `cumulative` segments, or, where slow-start
-    /// has no limit, those that it is the first to report: `newly`.
+    /// The number of segments that an acknowledgement counts, which covers `segments`, or, where slow-start has no
+    /// limit, is the first to report them.
     #[inline]
-    fn growth(&self, cumulative: u64, newly: u64) -> f64 {
+    fn growth(&self, segments: u64) -> f64 {
         if !self.config.byte_counting {
             return 1.0;
         }
         let most = match self.phase {
-            Phase::Loss => return self.growth_after_timeout(cumulative, newly),
+            Phase::Loss => return self.growth_after_timeout(segments),
             _ if self.window.in_slow_start() => {
-                let counted = lesser(cumulative as i64 as f64, self.config.slow_start_limit);
+                let counted = lesser(segments as i64 as f64, self.config.slow_start_limit);
                 return self.watch.as_ref().map_or(counted, |watch| counted * watch.growth());
             }
             // RFC 3465, section 2.1: each acknowledged window adds one segment, however few acknowledgements
             // carry it
             _ => self.window.cwnd,
         };
-        lesser(cumulative as i64 as f64, most)
+        lesser(segments as i64 as f64, most)
     }
 
     /// The same until a timeout is repaired: acknowledgements then cover many segments that had arrived before.
     #[cold]
-    fn growth_after_timeout(&self, cumulative: u64, newly: u64) -> f64 {
+    fn growth_after_timeout(&self, segments: u64) -> f64 {
         if self.config.slow_start_limit.is_finite() {
-            return cumulative.min(1) as f64; // RFC 3465, section 2.3
+            return segments.min(1) as f64; // RFC 3465, section 2.3
         }
         let most = if self.window.in_slow_start() { f64::INFINITY } else { self.window.cwnd };
-        (newly as f64).min(most)
+        (segments as f64).min(most)
     }
 
     fn note(&mut self, now: Time, what: Happened) {

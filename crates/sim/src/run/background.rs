@@ -1,16 +1,12 @@
 //! Background connections: how they open, complete and leave.
 
-use super::state::Simulation;
+use super::state::{FEW_LEAVING, Simulation};
 use crate::model::flow::{Carrier, Flow, Opening, SampleTimes, Transfer};
 use crate::results::outcome::RunError;
 use crate::results::samples::TransferSample;
 use crate::results::summary::BackgroundCounters;
 use longfat_units::{Interval, Time};
 use longfat_wire::FlowId;
-
-/// Fewer complete connections than this keep their indices (chosen here); tests and fuzzers free each at
-/// once.
-pub const FEW_LEAVING: usize = if cfg!(any(fuzzing, debug_assertions)) { 1 } else { 16 };
 
 impl Simulation {
     /// A session opens its next connection. Returns the connection's index.

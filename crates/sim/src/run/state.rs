@@ -1,6 +1,5 @@
 //! The state of a run.
 
-use super::background::FEW_LEAVING;
 use super::inheritance::Inheritance;
 use super::lookahead::{Approaches, Lookahead};
 use super::messages::{Messages, PROCESSING};
@@ -15,6 +14,10 @@ use crate::results::summary::{BackgroundCounters, FlowCounters, SampleMean, Summ
 use longfat_transport::cc::Controller;
 use longfat_units::{Interval, Time};
 use longfat_wire::FlowId;
+
+/// Fewer complete connections than this keep their indices (chosen here); tests and fuzzers free each at
+/// once.
+pub const FEW_LEAVING: usize = if cfg!(any(fuzzing, debug_assertions)) { 1 } else { 16 };
 
 /// All counters at one moment: of flows, links and background traffic.
 pub type Counters = (Vec<FlowCounters>, Vec<LinkCounters>, Vec<BackgroundCounters>);

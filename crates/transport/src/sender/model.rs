@@ -98,7 +98,7 @@ impl Sender {
         let Some(deliveries) = &mut self.deliveries else { return self.check_sampling(now) };
         let newest = deliveries.conclude(now, newly);
         let newly_lost = self.tell_losses(now);
-        let in_flight = self.in_flight();
+        let (in_flight, may_grow) = (self.in_flight(), self.may_grow());
         let Some(deliveries) = &mut self.deliveries else { return };
         let delivery = Delivery {
             now,
@@ -119,7 +119,7 @@ impl Sender {
             srtt: self.rtt.srtt(),
             next_departure: self.pace_at,
             window_limited: self.limit == Limit::Window && self.send_at == Time::NEVER,
-            may_grow: matches!(self.limit, Limit::Window | Limit::Recent),
+            may_grow,
             source_limited: matches!(self.limit, Limit::Source | Limit::Recent),
             repair: match self.phase {
                 Phase::Recovery => Repair::Recovery,

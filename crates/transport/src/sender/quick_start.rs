@@ -69,7 +69,12 @@ impl Sender {
                 self.window.cwnd = self.window.cwnd.min(used);
                 self.quick_start = Some(QuickStart::Sent { end: self.next });
                 self.send_at = Time::NEVER;
-                self.limit = if self.next < edge { Limit::Window } else { Limit::Source };
+                let (in_flight, allowed) = (self.in_flight(), self.window.cwnd as u64);
+                self.limit = if self.next < edge {
+                    Limit::Window
+                } else {
+                    self.limit_of_source(in_flight, allowed, self.next)
+                };
                 return;
             }
             if *due > now {

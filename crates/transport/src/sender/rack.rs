@@ -72,7 +72,7 @@ impl Sender {
             rack.order.acknowledged(base, now, stamp, min_rtt);
             rack.probe.sampled |= cumulative > 0;
         }
-        self.find_late(now)
+        !self.repairs_wait && self.find_late(now)
     }
 
     pub(super) fn find_late(&mut self, now: Time) -> bool {

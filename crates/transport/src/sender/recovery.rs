@@ -2,6 +2,7 @@
 //! recovery ends.
 
 use super::config::{FirstReduction, TimeoutReductions};
+use super::undo::Evidence;
 use super::{Happened, Phase, Sender};
 use crate::DUP_THRESH;
 use crate::cc::LossDetection;
@@ -41,19 +42,21 @@ impl Sender {
     }
 
     /// Handles everything but an acknowledgement in steady flow. Before it, `before` was the first segment that was
-    /// not acknowledged.
-    pub(super) fn recover(&mut self, now: Time, packet: &SimPacket, before: u64, newly: u64) {
+    /// not acknowledged. Returns whether a reduction was undone.
+    pub(super) fn recover(&mut self, now: Time, packet: &SimPacket, before: u64, newly: u64) -> bool {
         let base = self.board.base();
         let cumulative = base - before;
         let ended = base >= self.recovery_point && !matches!(self.phase, Phase::Open);
         let found_lost = self.board.found_lost();
-        let reopened = self.check_spurious(now, packet, before, ended);
+        let evidence = self.check_spurious(now, packet, before, ended);
+        let undone = evidence == Evidence::Spurious;
+        self.repairs_wait = evidence == Evidence::Reordering;
         if ended && self.phase != Phase::Open {
             self.finish_recovery(now);
         }
         let overdue = self.find_overdue(now, cumulative == 0);
         // a hole above the recovery point is a new event, even if it was found and repaired before
-        let left = (ended || reopened) && self.board.has_holes();
+        let left = (ended || undone) && self.board.has_holes();
         let found = match self.config.loss_detection {
             LossDetection::Sack => self.board.judge() > 0 || left || overdue,
             LossDetection::Rack => self.look_back(now, packet, cumulative) || left || overdue,
@@ -79,9 +82,10 @@ impl Sender {
         if matches!(self.phase, Phase::Recovery | Phase::Reducing) && self.config.loss_detection.has_sack() {
             self.shrink(newly, cumulative > 0 && self.board.found_lost() == found_lost);
         }
-        if self.rack.is_some() {
+        if self.rack.is_some() && !self.repairs_wait {
             self.arm(now, cumulative);
         }
+        undone
     }
 
     /// Whether a segment that this phase has sent again is lost once more, and that is a congestion event (RFC 5681,
@@ -98,6 +102,7 @@ impl Sender {
         self.repairs_from =
             self.rack.as_ref().map_or(self.board.retransmissions(), |rack| rack.order.transmissions());
         self.recovery_point = self.next;
+        self.forget_resent();
     }
 
     /// Moves the window after an acknowledgement in SACK recovery that delivered `newly` segments.
@@ -172,18 +177,18 @@ impl Sender {
         if self.risks_quick_start() {
             return self.revert_quick_start(now, Cause::Loss);
         }
+        self.undo = None;
         if self.config.loss_detection == LossDetection::Tahoe {
             self.congestion(now, Cause::Loss);
             return self.restart();
         }
-        self.undo = None;
         // a response to the extent of marking does not stand for the response to a loss (RFC 8257, section 3.5)
         if self.phase != Phase::Reducing || self.marks.is_some() {
             let before = self.window;
             self.congestion(now, Cause::Loss);
             self.begin_episode(Cause::Loss, newly);
             if self.rack.is_some() {
-                self.allow_undo(before);
+                self.allow_undo(before, self.probes_under_way());
             }
         }
         self.phase = Phase::Recovery;
@@ -283,20 +288,23 @@ impl Sender {
         }
         self.counters.timeouts += 1;
         self.note(now, Happened::Timeout);
-        if self.is_first_timeout() || self.config.timeout_reductions == TimeoutReductions::Each {
-            let before = self.window;
+        let reduces = self.is_first_timeout() || self.config.timeout_reductions == TimeoutReductions::Each;
+        let (before, probes) = (self.window, self.probes_under_way());
+        if reduces {
             self.congestion(now, Cause::Timeout);
             if self.risks_quick_start() {
                 self.limit_after_quick_start();
             }
-            self.allow_undo(before);
         }
-        self.timed_out = self.board.base();
+        self.timed_out = Some(self.board.base());
         self.rtt.back_off();
         self.hold_backoff();
         match self.rack {
             Some(_) => self.restart_by_time(now),
             None => self.restart(),
+        }
+        if reduces {
+            self.allow_undo(before, probes);
         }
         if self.is_model_based() {
             self.tell_timeout(now);
@@ -309,10 +317,10 @@ impl Sender {
     fn is_first_timeout(&self) -> bool {
         let base = self.board.base();
         match self.phase {
-            Phase::Recovery => base >= self.recovery_point,
+            Phase::Recovery => false,
             // a response to the extent of marking does not stand for the response to a loss
             Phase::Reducing => base >= self.recovery_point || self.marks.is_some(),
-            Phase::Loss => base > self.timed_out,
+            Phase::Loss => self.timed_out.is_none_or(|earlier| base > earlier),
             _ => true,
         }
     }

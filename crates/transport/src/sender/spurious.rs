@@ -15,25 +15,34 @@
 //! | phase | delayed | needless |
 //! |---|---|---|
 //! | after a timeout, with new data acknowledged | undone | undone, with RACK |
-//! | fast recovery with RACK, part of it acknowledged | undone once no retransmission is under way | undone |
+//! | fast recovery with RACK, part of it acknowledged | undone once no retransmission is under way; until then nothing more counts as lost or is sent again | undone |
 //! | fast recovery with RACK, all of it acknowledged | undone | undone |
 //! | afterwards, with RACK, until the next reduction | - | undone |
 //! | any, once a mark was echoed since | stays | stays |
 
-use super::undo::{Resent, Undo};
+use super::undo::{Evidence, Resent, Undo};
 use super::{Happened, Phase, Sender};
 use crate::cc::{CongestionControl, Window};
 use longfat_units::Time;
 use longfat_wire::SimPacket;
 
 impl Sender {
-    /// A reduction by a loss or timeout has left this window behind.
-    pub(super) fn allow_undo(&mut self, window: Window) {
-        let probe = self.rack.as_ref().is_some_and(|rack| rack.probe.end.is_some() && rack.probe.again);
-        let under_way = if self.rack.is_some() { self.board.sent_again() + u64::from(probe) } else { 0 };
+    /// A reduction by a loss or timeout has left this window behind, and what is lost is known. `probes` repeated
+    /// segments have left as probes of the tail.
+    pub(super) fn allow_undo(&mut self, window: Window, probes: u64) {
+        let under_way = self.board.sent_again() + probes;
         let open = (under_way > 0).then_some(under_way);
+        self.undo = Some(Undo { window, from: self.board.base(), open });
+    }
+
+    /// How many segments that a probe of the tail has sent again are under way: one at most.
+    pub(super) fn probes_under_way(&self) -> u64 {
+        u64::from(self.rack.as_ref().is_some_and(|rack| rack.probe.end.is_some() && rack.probe.again))
+    }
+
+    /// A phase of repairs begins: what earlier ones have sent again counts as long as some of it is outstanding.
+    pub(super) fn forget_resent(&mut self) {
         let base = self.board.base();
-        self.undo = Some(Undo { window, from: base, open });
         self.resent = self.resent.filter(|resent| base < resent.end);
     }
 
@@ -48,7 +57,7 @@ impl Sender {
     }
 
     /// Takes what an acknowledgement reports of segments that have arrived twice.
-    pub(super) fn hear_of_duplicates(&mut self, packet: &SimPacket) {
+    pub(super) fn note_duplicates(&mut self, packet: &SimPacket) {
         let (Some((start, end)), Some(rack)) = (packet.duplicate(), &mut self.rack) else { return };
         self.reported_twice += end - start;
         if self.reported_twice > self.counters.retransmits {
@@ -65,16 +74,22 @@ impl Sender {
     }
 
     /// Undoes the last reduction if this acknowledgement shows that it was spurious. `before` is the first segment
-    /// that was not acknowledged before it, and `whole` whether it ends the episode. Returns whether it did so.
-    pub(super) fn check_spurious(&mut self, now: Time, packet: &SimPacket, before: u64, whole: bool) -> bool {
+    /// that was not acknowledged before it, and `whole` whether it ends the episode.
+    pub(super) fn check_spurious(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        before: u64,
+        whole: bool,
+    ) -> Evidence {
         let by_time = self.rack.is_some();
         if by_time {
-            self.hear_of_duplicates(packet);
+            self.note_duplicates(packet);
         }
-        let Some(undo) = self.undo else { return false };
+        let Some(undo) = self.undo else { return Evidence::None };
         if self.is_congested(packet) {
             self.undo = None; // the reduction is due in any case (Linux, tcp_fastretrans_alert)
-            return false;
+            return Evidence::None;
         }
         let advanced = self.board.base() > before;
         let delayed = advanced && self.is_delayed(packet);
@@ -91,8 +106,10 @@ impl Sender {
         };
         if spurious {
             self.take_back(now, &undo, delayed && !whole);
+            return Evidence::Spurious;
         }
-        spurious
+        let waits = self.phase == Phase::Recovery && by_time && delayed;
+        if waits { Evidence::Reordering } else { Evidence::None }
     }
 
     /// Whether an acknowledgement of new data was caused by an original that arrived late.

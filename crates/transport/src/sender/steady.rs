@@ -30,7 +30,7 @@ impl Sender {
         let newly = self.board.advance(packet.seq);
         let rtt = self.rtt.sample(packet.stamp, now);
         self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
-        let acked = self.growth(newly, newly);
+        let acked = self.growth(newly);
         debug_assert!(self.rtt.base().is_some(), "a sample was just taken");
         let ack = Ack {
             base_rtt: Some(self.rtt.known_base()),

@@ -35,7 +35,7 @@ impl Sender {
             return;
         }
         let pace = self.pace();
-        if pace.is_none() && self.board.lost() == 0 {
+        if pace.is_none() && (self.board.lost() == 0 || self.repairs_wait) {
             return self.transmit_new::<EXPLICIT>(now, out);
         }
         self.transmit_apart::<EXPLICIT>(now, pace, out);
@@ -76,7 +76,7 @@ impl Sender {
         } else {
             self.limit_of_source(self.in_flight(), allowed, before)
         };
-        if room == self.max_burst {
+        if room == self.max_burst && self.next < edge {
             self.end_burst(now, allowed, edge);
         }
     }
@@ -110,7 +110,7 @@ impl Sender {
         let mut quantum = 0; // what may still leave together
         let before = self.next;
         loop {
-            let lost = self.board.next_lost();
+            let lost = if self.repairs_wait { None } else { self.board.next_lost() };
             if lost.is_none() && self.next >= edge {
                 self.limit = self.limit_of_source(in_flight, allowed, before);
                 if self.next >= self.end && in_flight < allowed {
@@ -153,11 +153,8 @@ impl Sender {
     #[cold]
     fn end_burst(&mut self, now: Time, allowed: u64, edge: u64) {
         let in_flight = self.in_flight();
-        self.limit = match self.next < edge {
-            false => Limit::Source,
-            true if in_flight >= allowed => Limit::Window,
-            true => self.spacing(in_flight, allowed, edge),
-        };
+        self.limit =
+            if in_flight >= allowed { Limit::Window } else { self.spacing(in_flight, allowed, edge) };
         if self.config.max_burst > MOST_AT_ONCE as f64 {
             self.send_at = now;
         }

@@ -23,3 +23,14 @@ pub(super) struct Resent {
     /// One past the highest of them.
     pub end: u64,
 }
+
+/// What an acknowledgement shows of the last reduction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Evidence {
+    /// Nothing.
+    None,
+    /// An original was late, and retransmissions are still under way.
+    Reordering,
+    /// It was spurious, and is undone.
+    Spurious,
+}
