@@ -49,9 +49,9 @@ pub trait Sink<P> {
 /// one keeps packets; those before it forward, drop or change what arrives. An element that wants a timer
 /// sets the first one when its first packet arrives. It is `Any` for [`visit`](crate::visit).
 pub trait Element<P: Packet>: Any {
-    /// A flow begins whose packets will come, and this is its identity: one that had its place before is
+    /// A flow begins whose packets will come, and this is its identity: one that had its index before is
     /// over. An element that hashes flows, or compares them over time, has to use the identity; one with a
-    /// queue hands it on. Without this call the place is the identity.
+    /// queue hands it on. Without this call the index is the identity.
     fn begins(&mut self, _flow: FlowId, _identity: u64) {}
     /// A packet arrives.
     fn arrive(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>);

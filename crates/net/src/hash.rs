@@ -28,12 +28,12 @@ impl Hash {
     }
 }
 
-/// The bins of the flows at so many places, in one direction or the other, are remembered (chosen here: 64
+/// The bins of this many flows, by index and in one direction or the other, are remembered (chosen here: 64
 /// KiB).
 const REMEMBERED: usize = 1 << 14;
 const UNKNOWN: u32 = u32::MAX;
 
-/// The bins of packets' flows. Those of the flows at the first places are computed once, since all that a
+/// The bins of packets' flows. Those of the flows with the first indices are computed once, since all that a
 /// queue does next waits for the bin.
 #[derive(Clone, Debug)]
 pub struct Bins {
@@ -57,16 +57,16 @@ impl Bins {
     /// A flow begins, with this identity.
     pub fn begins(&mut self, flow: FlowId, identity: u64) {
         self.identities.begins(flow, identity);
-        let place = 2 * flow.0 as usize;
-        self.remembered.iter_mut().skip(place).take(2).for_each(|bin| *bin = UNKNOWN);
+        let index = 2 * flow.0 as usize;
+        self.remembered.iter_mut().skip(index).take(2).for_each(|bin| *bin = UNKNOWN);
     }
 
     /// The bin of a packet's flow. The two directions of a connection are separate flows, as they have different
     /// addresses.
     #[inline(always)]
     pub fn of<P: Packet>(&mut self, packet: &P) -> usize {
-        let place = u64::from(packet.flow().0) << 1 | u64::from(packet.kind().is_forward());
-        match self.remembered.get(usize::try_from(place).unwrap_or(usize::MAX)) {
+        let index = u64::from(packet.flow().0) << 1 | u64::from(packet.kind().is_forward());
+        match self.remembered.get(usize::try_from(index).unwrap_or(usize::MAX)) {
             Some(&bin) if bin != UNKNOWN => bin as usize,
             _ => self.compute(packet.flow(), packet.kind().is_forward()),
         }
@@ -74,12 +74,12 @@ impl Bins {
 
     #[inline(never)]
     fn compute(&mut self, flow: FlowId, is_forward: bool) -> usize {
-        // places, and all other small identities, leave the lowest bit to the direction
+        // indices, and all other small identities, leave the lowest bit to the direction
         let directed = self.identities.of(flow).rotate_left(1) ^ u64::from(is_forward);
         let bin = self.hash.bin(directed, self.bins);
-        let place = u64::from(flow.0) << 1 | u64::from(is_forward);
-        if let Ok(place) = usize::try_from(place)
-            && let Some(remembered) = self.remembered.get_mut(place)
+        let index = u64::from(flow.0) << 1 | u64::from(is_forward);
+        if let Ok(index) = usize::try_from(index)
+            && let Some(remembered) = self.remembered.get_mut(index)
         {
             *remembered = bin as u32;
         }

@@ -229,8 +229,7 @@ pub struct Delivery {
     pub next_departure: Time,
     /// The window, and not pacing, the application or the receiver, stopped the last transmission.
     pub window_limited: bool,
-    /// The window is in use, so it may grow: it has stopped the last transmission, or would have without pacing, and at
-    /// least half of it was in flight (RFC 9002, section 7.8; RFC 7661, section 4.3).
+    /// The window is in use, so it may grow (`sender/usage.rs`; RFC 9002, section 7.8; RFC 7661, section 4.3).
     pub may_grow: bool,
     /// The application or the receiver stopped the last transmission.
     pub source_limited: bool,

@@ -7,7 +7,7 @@
 //!                                    | last time; in slow-start up to twice the most that was in flight in the last round trip
 //!                                    | (Linux, tcp_cwnd_validate and tcp_is_cwnd_limited; RFC 7661, section 4.3:
 //!                                    | pipeACK >= cwnd / 2)
-//! pacing, the longest burst          | if without them the window had stopped it (RFC 9002, section 7.8), and it is less than
+//! pacing, the longest burst          | if without them the window had stopped it (RFC 9002, section 7.8), and it is at most
 //!                                    | twice the most that was in flight in the last round trip
 //! ```
 //!
