@@ -250,6 +250,7 @@ impl Drive {
             tx_in_flight: in_flight,
             lost,
             rtt: Some(Self::us(rtt_us)),
+            left: Some(self.now() - Self::us(rtt_us)),
             newly_delivered: acked,
             newly_lost: lost,
             total_delivered: una,
@@ -276,6 +277,7 @@ impl Drive {
         let lost = LostSegment {
             now: self.now(),
             segment: self.unacknowledged,
+            left: self.now() - Self::us(self.srtt_us),
             tx_in_flight: self.w.cwnd as u64,
             lost: 1,
             app_limited: false,

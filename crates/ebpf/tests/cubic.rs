@@ -57,6 +57,7 @@ fn delivery(now: Time, rtt: Interval) -> Delivery {
         tx_in_flight: 40,
         lost: 0,
         rtt: Some(rtt),
+        left: Some(now - rtt),
         newly_delivered: 1,
         newly_lost: 0,
         total_delivered: 100,

@@ -273,6 +273,7 @@ impl Drive {
             tx_in_flight: in_flight,
             lost,
             rtt: ack.rtt,
+            left: ack.rtt.map(|rtt| ack.now - rtt),
             newly_delivered: u64::from(ack.newly_delivered),
             newly_lost: lost,
             total_delivered: ack.delivered,
@@ -297,6 +298,7 @@ impl Drive {
         let lost = LostSegment {
             now,
             segment: self.unacknowledged,
+            left: now - us(self.srtt_us),
             tx_in_flight: self.w.cwnd as u64,
             lost: 1,
             app_limited: false,

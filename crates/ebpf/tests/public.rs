@@ -126,6 +126,7 @@ impl Flow {
             tx_in_flight: 80,
             lost: 0,
             rtt: Some(rtt),
+            left: Some(now - rtt),
             newly_delivered: 1,
             newly_lost: 0,
             total_delivered: self.delivered,

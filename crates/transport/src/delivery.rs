@@ -55,6 +55,8 @@ pub struct Newest {
     pub interval: Interval,
     /// Its round-trip time, if it was sent once.
     pub rtt: Option<Interval>,
+    /// When it left, the last time if it was sent again.
+    pub left: Time,
 }
 
 impl Newest {
@@ -68,6 +70,8 @@ impl Newest {
 /// What a lost segment had seen when it left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
+    /// When it left, the last time if it was sent again.
+    pub left: Time,
     /// Segments in flight when it had left.
     pub in_flight: u64,
     /// Segments found lost since it left, itself included.
@@ -222,6 +226,7 @@ impl Deliveries {
         self.lost += 1;
         let sending = self.sent.get(seq.checked_sub(self.base)? as usize)?;
         Some(Departure {
+            left: sending.at,
             in_flight: sending.in_flight,
             lost: self.lost - sending.lost,
             app_limited: sending.app_limited,
@@ -253,6 +258,7 @@ impl Deliveries {
             delivered: self.delivered - sending.delivered,
             interval: sending_took.max(arriving_took),
             rtt,
+            left: sending.at,
         })
     }
 }
@@ -320,7 +326,7 @@ mod tests {
         let mut all = a_flight();
         all.arrived(1, 9);
         all.conclude(at_ms(190), 8);
-        assert_eq!(all.lose(0), Some(Departure { in_flight: 1, lost: 1, app_limited: true }));
+        assert_eq!(all.lose(0), Some(Departure { left: at_ms(0), in_flight: 1, lost: 1, app_limited: true }));
         all.settle(1);
         all.sent(0, at_ms(195), 2);
         all.arrived(9, 10);
@@ -328,6 +334,14 @@ mod tests {
         let sample = all.conclude(at_ms(295), 2).unwrap();
         assert_eq!((sample.prior_delivered, sample.delivered, sample.rtt), (8, 2, None), "0 was sent twice");
         assert_eq!((all.delivered(), all.lost(), sample.lost), (10, 1, 0));
+    }
+
+    #[test]
+    fn a_segment_that_is_lost_again_left_when_it_was_sent_again() {
+        let mut all = a_flight();
+        assert_eq!(all.lose(3).map(|lost| lost.left), Some(at_ms(30)));
+        all.sent(3, at_ms(195), 2);
+        assert_eq!(all.lose(3).map(|lost| lost.left), Some(at_ms(195)));
     }
 
     #[test]

@@ -260,6 +260,7 @@ impl Sender {
             tx_in_flight: flight,
             lost: self.newly_lost,
             rtt: ack.rtt,
+            left: ack.rtt.map(|rtt| self.now - rtt),
             newly_delivered: newly,
             newly_lost: self.newly_lost,
             total_delivered: self.delivered,
@@ -291,6 +292,7 @@ impl Sender {
             let lost = LostSegment {
                 now: self.now,
                 segment: self.delivered + 2 * self.lost,
+                left: self.now - self.srtt,
                 tx_in_flight: flight,
                 lost: self.newly_lost,
                 app_limited: false,

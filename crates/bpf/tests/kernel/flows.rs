@@ -158,6 +158,7 @@ fn follow(form: &KernelForm, samples: &[Sample]) {
             let segment = LostSegment {
                 now: at(&now),
                 segment: now.unacknowledged(),
+                left: at(&now) - rtt,
                 tx_in_flight: now.unacked,
                 lost,
                 app_limited: false,
@@ -175,6 +176,7 @@ fn follow(form: &KernelForm, samples: &[Sample]) {
             lost,
             // a segment that was sent twice measures nothing
             rtt: (now.srtt_us != before.srtt_us || now.state < 2).then_some(rtt),
+            left: Some(at(&now) - rtt),
             newly_delivered: newly,
             newly_lost: lost,
             total_delivered: now.delivered,

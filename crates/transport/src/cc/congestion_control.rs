@@ -211,6 +211,8 @@ pub struct Delivery {
     pub lost: u64,
     /// The round-trip time of that segment, if it was sent once (RS.rtt).
     pub rtt: Option<Interval>,
+    /// When that segment left, the last time if it was sent again (P.send_time).
+    pub left: Option<Time>,
     /// Segments that this acknowledgement is the first to report as received (RS.newly_acked).
     pub newly_delivered: u64,
     /// Segments that it showed to be lost (RS.newly_lost).
@@ -244,6 +246,8 @@ pub struct LostSegment {
     pub now: Time,
     /// Its number (segments since the connection began).
     pub segment: u64,
+    /// When it left, the last time if it was sent again (P.send_time).
+    pub left: Time,
     /// Segments in flight when it had left (P.tx_in_flight).
     pub tx_in_flight: u64,
     /// Segments found lost since it left, itself included (C.lost - P.lost).

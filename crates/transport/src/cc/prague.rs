@@ -343,6 +343,7 @@ mod tests {
                     tx_in_flight: 1,
                     lost: 0,
                     rtt: Some(self.rtt),
+                    left: Some(self.now - self.rtt),
                     newly_delivered: 1,
                     newly_lost: 0,
                     total_delivered: self.delivered,

@@ -9,6 +9,7 @@
 //! move   : steps while the gradient from one rate to the next keeps its sign, then probe again
 //! ```
 //!
+//! A segment, a repetition too, belongs to the interval in which it left; L is what was lost of what left then.
 //! dRTT/dT is the slope of the round-trip times over the times at which their segments left, and counts as 0 below
 //! 0.01. m grows with each step in the same direction. k counts steps that omega has cut; a smaller step takes the least k
 //! that allows it, a turn 0. `variant = "loss"` leaves out dRTT/dT.
@@ -194,9 +195,9 @@ struct Monitor {
     purpose: Purpose,
     start: Time,
     end: Option<Time>,
-    /// The first new segment that left in it, and the first one after it.
-    first: u64,
-    next: u64,
+    /// The segments that had left when it began, and those that left in it, repetitions included.
+    before: u64,
+    sent: u64,
     lost: u64,
     /// Round-trip times over sending times, s.
     rtts: Line,
@@ -207,14 +208,14 @@ struct Monitor {
 }
 
 impl Monitor {
-    fn begin(rate: f64, purpose: Purpose, start: Time, first: u64) -> Self {
+    fn begin(rate: f64, purpose: Purpose, start: Time, before: u64) -> Self {
         Monitor {
             rate,
             purpose,
             start,
             end: None,
-            first,
-            next: u64::MAX,
+            before,
+            sent: 0,
             lost: 0,
             rtts: Line::default(),
             limited: false,
@@ -222,16 +223,27 @@ impl Monitor {
         }
     }
 
-    fn include(&mut self, left: Time, rtt: Interval, d: &Delivery) {
-        if left < self.start {
-            return;
-        }
-        if self.end.is_none_or(|end| left < end) {
-            self.rtts.include(left.since(self.start).as_secs_f64(), rtt.as_secs_f64());
+    /// Whether a segment that left at this time belongs to it.
+    fn contains(&self, left: Time) -> bool {
+        left >= self.start && self.end.is_none_or(|end| left < end)
+    }
+
+    fn include(&mut self, left: Time, d: &Delivery, least_rtt: Interval) {
+        if self.contains(left) {
+            let rtt = d.now.since(left);
+            // a shorter one is of an earlier transmission (RFC 8985, section 6.2, step 2)
+            if rtt >= least_rtt {
+                self.rtts.include(left.since(self.start).as_secs_f64(), rtt.as_secs_f64());
+            }
             self.limited |= d.app_limited || d.source_limited;
-        } else {
+        } else if left >= self.start {
             self.late += d.newly_delivered;
         }
+    }
+
+    fn finish(&mut self, now: Time, sent: u64) {
+        self.end = Some(now);
+        self.sent = sent.saturating_sub(self.before);
     }
 
     fn is_complete(&self) -> bool {
@@ -239,7 +251,7 @@ impl Monitor {
     }
 
     fn loss(&self) -> f64 {
-        self.lost as f64 / self.next.saturating_sub(self.first).max(1) as f64
+        (self.lost as f64 / self.sent.max(1) as f64).min(1.0)
     }
 }
 
@@ -275,8 +287,11 @@ pub struct Vivace {
     /// A result that says less loss at a higher rate is being checked.
     rechecks: bool,
     climb: Climb,
-    next_segment: u64,
+    /// The segments that have left, repetitions included.
+    sent: u64,
     srtt: Interval,
+    /// Of segments that were sent once.
+    least_rtt: Interval,
 }
 
 impl Vivace {
@@ -292,8 +307,9 @@ impl Vivace {
             probes: Vec::new(),
             rechecks: false,
             climb: Climb::default(),
-            next_segment: 0,
+            sent: 0,
             srtt: USUAL_RTT,
+            least_rtt: Interval::MAX,
         })
     }
 
@@ -408,11 +424,10 @@ impl Vivace {
             return;
         }
         let (rate, purpose) = self.planned.pop_front().unwrap_or((self.base, Purpose::Wait));
-        let next = self.next_segment;
         if let Some(current) = self.monitors.back_mut() {
-            (current.end, current.next) = (Some(now), next);
+            current.finish(now, self.sent);
         }
-        self.monitors.push_back(Monitor::begin(rate, purpose, now, next));
+        self.monitors.push_back(Monitor::begin(rate, purpose, now, self.sent));
     }
 
     fn set_cwnd(&self, w: &mut Window) {
@@ -429,14 +444,6 @@ impl CongestionControl for Vivace {
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
     fn on_congestion(&mut self, _: &Congestion, _: &mut Window) {}
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn on_sample(&mut self, ack: &Ack) {
-        self.next_segment = ack.next_segment;
-    }
 
     fn draws(&self) -> bool {
         true
@@ -460,9 +467,12 @@ impl CongestionControl for Vivace {
         if d.srtt > Interval::ZERO {
             self.srtt = d.srtt;
         }
-        if let Some(rtt) = d.rtt {
-            let left = d.now - rtt;
-            self.monitors.iter_mut().for_each(|monitor| monitor.include(left, rtt, d));
+        // what has left has arrived, is lost or is under way
+        self.sent = d.total_delivered + d.total_lost + d.in_flight;
+        self.least_rtt = self.least_rtt.min(d.rtt.unwrap_or(Interval::MAX));
+        let least = self.least_rtt;
+        if let Some(left) = d.left {
+            self.monitors.iter_mut().for_each(|monitor| monitor.include(left, d, least));
         }
         while self.monitors.front().is_some_and(Monitor::is_complete) {
             if let Some(monitor) = self.monitors.pop_front() {
@@ -474,8 +484,7 @@ impl CongestionControl for Vivace {
     }
 
     fn on_lost(&mut self, lost: &LostSegment, _: &mut Window) {
-        let segment = lost.segment;
-        if let Some(monitor) = self.monitors.iter_mut().find(|m| (m.first..m.next).contains(&segment)) {
+        if let Some(monitor) = self.monitors.iter_mut().find(|monitor| monitor.contains(lost.left)) {
             monitor.lost += 1;
         }
     }
@@ -485,7 +494,7 @@ impl CongestionControl for Vivace {
         self.climb = Climb::default();
         self.rechecks = false;
         self.monitors.clear();
-        self.monitors.push_back(Monitor::begin(self.base, Purpose::Wait, now, self.next_segment));
+        self.monitors.push_back(Monitor::begin(self.base, Purpose::Wait, now, self.sent));
         self.probe();
         self.set_cwnd(w);
     }

@@ -75,6 +75,7 @@ impl Sender {
                 let lost = LostSegment {
                     now,
                     segment: seq,
+                    left: departure.left,
                     tx_in_flight: departure.in_flight,
                     lost: departure.lost,
                     app_limited: departure.app_limited,
@@ -110,6 +111,7 @@ impl Sender {
             // those that this acknowledgement found have been lost since then too
             lost: newest.map_or(0, |n| n.lost + newly_lost),
             rtt: newest.and_then(|n| n.rtt),
+            left: newest.map(|n| n.left),
             newly_delivered: newly,
             newly_lost,
             total_delivered: deliveries.delivered(),

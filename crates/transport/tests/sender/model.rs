@@ -3,7 +3,8 @@
 use super::path::{Path, RTT_MS, at_ms, config, ms};
 use longfat_transport::SenderConfig;
 use longfat_transport::cc::{
-    Ack, Congestion, CongestionControl, Controller, Delivery, LostSegment, Opening, Repair, Window,
+    Ack, Congestion, CongestionControl, Controller, Delivery, LossDetection, LostSegment, Opening, Repair,
+    Window,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
@@ -92,6 +93,26 @@ fn each_acknowledgement_brings_the_rate_and_the_round_trip_time_of_the_newest_se
         assert_eq!(d.prior_delivered, Some(d.total_delivered - 100));
         assert_eq!((d.prior_in_flight, d.in_flight, d.tx_in_flight), (100, 99, 100));
     }
+}
+
+#[test]
+fn a_segment_that_was_sent_again_has_the_time_of_its_last_departure() {
+    let rack = SenderConfig { loss_detection: LossDetection::Rack, ..config() };
+    let (path, told) = listening(rack, 1.0);
+    let mut path =
+        path.losing(|s| s.packet.kind == Kind::Data && s.earlier < 2 && s.packet.seq == 150).start();
+    path.run_to(at_ms(1_000));
+    let departures: Vec<Time> = path
+        .sent
+        .iter()
+        .filter(|s| s.packet.kind == Kind::Data && s.packet.seq == 150)
+        .map(|s| s.at)
+        .collect();
+    assert_eq!(departures.len(), 3);
+    let told = told.lock().expect("nobody panicked");
+    assert_eq!(told.lost.iter().map(|l| l.left).collect::<Vec<_>>(), departures[..2]);
+    assert!(told.deliveries.iter().any(|(d, _)| d.left == Some(departures[2]) && d.rtt.is_none()));
+    assert!(told.deliveries.iter().all(|(d, _)| d.rtt.is_none_or(|rtt| d.left == Some(d.now - rtt))));
 }
 
 #[test]

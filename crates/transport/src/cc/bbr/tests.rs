@@ -45,6 +45,7 @@ impl Rounds {
             tx_in_flight: in_flight,
             lost: 0,
             rtt: Some(rtt),
+            left: Some(self.now - rtt),
             newly_delivered: newly,
             newly_lost: 0,
             total_delivered: self.delivered,

@@ -278,6 +278,7 @@ impl Path {
             tx_in_flight: newest.map_or(0, |n| n.in_flight),
             lost: newest.map_or(0, |n| n.lost + newly_lost),
             rtt: newest.and_then(|n| n.rtt),
+            left: newest.map(|n| n.left),
             newly_delivered: newly,
             newly_lost,
             total_delivered: self.deliveries.delivered(),
@@ -318,6 +319,7 @@ impl Path {
                 let lost = LostSegment {
                     now: self.now,
                     segment: seq,
+                    left: departure.left,
                     tx_in_flight: departure.in_flight,
                     lost: departure.lost,
                     app_limited: departure.app_limited,

@@ -312,6 +312,7 @@ fn spurious(timeout: bool) {
         let lost = LostSegment {
             now: path.now,
             segment: 10_000 + i,
+            left: path.now - RTT,
             tx_in_flight: 200,
             lost: i + 1,
             app_limited: false,

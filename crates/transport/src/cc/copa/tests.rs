@@ -25,6 +25,7 @@ fn delivery(now: Time, rtt: Interval, srtt: Interval, total_delivered: u64, prio
         tx_in_flight: 1,
         lost: 0,
         rtt: Some(rtt),
+        left: Some(now - rtt),
         newly_delivered: 1,
         newly_lost: 0,
         total_delivered,

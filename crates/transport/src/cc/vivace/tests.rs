@@ -72,6 +72,9 @@ struct Path {
     now: Time,
     sent: u64,
     delivered: u64,
+    lost: u64,
+    /// All that leaves repeats segments that left before.
+    repeats: bool,
     /// Mbit/s.
     capacity: f64,
     credit: f64,
@@ -86,7 +89,18 @@ impl Path {
         vivace.on_start(1448);
         vivace.on_open(&Opening { now: Time::ZERO, rtt: Some(RTT), selective: true }, &mut w);
         let (now, under_way) = (Time::ZERO, VecDeque::new());
-        Path { vivace, w, now, sent: 0, delivered: 0, capacity, credit: 0.0, under_way }
+        Path {
+            vivace,
+            w,
+            now,
+            sent: 0,
+            delivered: 0,
+            lost: 0,
+            repeats: false,
+            capacity,
+            credit: 0.0,
+            under_way,
+        }
     }
 
     /// Sends a segment, after the answers to those that left a round trip ago.
@@ -95,7 +109,7 @@ impl Path {
         self.now += Interval::from_secs_f64(gap_s);
         while self.under_way.front().is_some_and(|&(left, _)| self.now.since(left) >= RTT) {
             let (left, arrives) = self.under_way.pop_front().unwrap();
-            self.answer(left + RTT, arrives);
+            self.answer(left, arrives);
         }
         self.credit = (self.credit + gap_s * self.capacity / self.vivace.packet).min(2.0);
         let arrives = self.credit >= 1.0;
@@ -104,12 +118,15 @@ impl Path {
         self.sent += 1;
     }
 
-    fn answer(&mut self, at: Time, arrives: bool) {
-        let segment = self.sent - self.under_way.len() as u64 - 1;
+    fn answer(&mut self, left: Time, arrives: bool) {
+        let at = left + RTT;
         if !arrives {
+            self.lost += 1;
+            let segment = if self.repeats { 0 } else { self.delivered + self.lost };
             let lost = LostSegment {
                 now: at,
                 segment,
+                left,
                 tx_in_flight: 1,
                 lost: 1,
                 app_limited: false,
@@ -118,7 +135,7 @@ impl Path {
             return self.vivace.on_lost(&lost, &mut self.w);
         }
         self.delivered += 1;
-        self.vivace.next_segment = self.sent;
+        let in_flight = self.under_way.len() as u64;
         self.vivace.on_delivery(
             &Delivery {
                 now: at,
@@ -128,13 +145,14 @@ impl Path {
                 app_limited: false,
                 tx_in_flight: 1,
                 lost: 0,
-                rtt: Some(RTT),
+                rtt: (!self.repeats).then_some(RTT),
+                left: Some(left),
                 newly_delivered: 1,
                 newly_lost: 0,
                 total_delivered: self.delivered,
-                total_lost: 0,
-                prior_in_flight: 1,
-                in_flight: 1,
+                total_lost: self.lost,
+                prior_in_flight: in_flight + 1,
+                in_flight,
                 srtt: RTT,
                 next_departure: at,
                 window_limited: false,
@@ -162,6 +180,25 @@ fn without_a_queue_the_rate_finds_the_capacity() {
         let share = sum / count / capacity;
         assert!((0.9..1.1).contains(&share), "{capacity}: {share}");
     }
+}
+
+#[test]
+fn while_all_segments_are_sent_again_the_rate_follows_the_capacity_as_before() {
+    let mut path = Path::new(20.0);
+    while path.now < Time::from_secs_f64(20.0) {
+        path.step();
+    }
+    (path.repeats, path.capacity) = (true, 2.0);
+    while path.now < Time::from_secs_f64(60.0) {
+        path.step();
+    }
+    let (sent, lost) = (path.sent, path.lost);
+    while path.now < Time::from_secs_f64(90.0) {
+        path.step();
+    }
+    assert!((1.8..2.3).contains(&path.vivace.base), "{}", path.vivace.base);
+    let loss = (path.lost - lost) as f64 / (path.sent - sent) as f64;
+    assert!(loss < 0.1, "{loss}");
 }
 
 #[test]
