@@ -236,26 +236,31 @@ impl CongestionControl for Steadfast {
 
 #[test]
 fn dsacks_lengthen_the_reordering_window_by_a_step_for_each_round_trip_until_sixteen_recoveries_had_none() {
-    // every third segment is late by 60 ms, more than a quarter of the round trip, and nothing is lost: the window
-    // grows to 75 ms, and nothing is sent again from then on (RFC 8985, section 6.2, step 4)
-    let slow = |s: &Sent| ms(if s.packet.seq % 3 == 0 && s.earlier == 0 { 60 } else { 0 });
+    // every third segment is late by 45 ms, more than a quarter of the round trip, and nothing is lost: the window
+    // grows to 50 ms, and nothing is sent again from then on (RFC 8985, section 6.2, step 4)
+    let slow = |s: &Sent| ms(if s.packet.seq.is_multiple_of(3) && s.earlier == 0 { 45 } else { 0 });
     let spread = || Controller::Custom(Box::new(Steadfast));
     let mut path = Path::new(transfer(1000, 20.0), spread()).reordering().delaying(slow).start();
     path.run_to_end();
     let last = path.again().last().expect("the first ones were sent again").0;
     assert!(last < at_ms(1000), "{last:?}");
-    // from 1.5 s on nothing is late, and one in forty is lost: after sixteen recoveries a segment that is late by 60 ms
-    // is sent again
-    let slow = |s: &Sent| {
-        let late = s.packet.seq % 3 == 0 && s.earlier == 0 && (s.at < at_ms(1500) || s.packet.seq > 1990);
-        ms(if late { 60 } else { 0 })
+    // then nothing is late, and one in forty is lost, from 321 on, until this many recoveries are over: segments that are
+    // late by 45 ms again are sent again if there were sixteen
+    let needless = |recoveries: u64| {
+        let (from, to) = (321, 321 + 40 * recoveries);
+        let slow = move |s: &Sent| {
+            let late = s.packet.seq.is_multiple_of(3) && s.earlier == 0;
+            ms(if late && (s.packet.seq < from || s.packet.seq > to + 40) { 45 } else { 0 })
+        };
+        let lost =
+            move |s: &Sent| s.earlier == 0 && (from..to).contains(&s.packet.seq) && s.packet.seq % 40 == 1;
+        let mut path =
+            Path::new(transfer(to + 160, 20.0), spread()).reordering().delaying(slow).losing(lost).start();
+        path.run_to_end();
+        path.again().iter().filter(|(_, seq)| (to + 40..to + 100).contains(seq)).count()
     };
-    let lost =
-        |s: &Sent| s.earlier == 0 && s.at > at_ms(1500) && s.packet.seq < 1950 && s.packet.seq % 40 == 1;
-    let mut path = Path::new(transfer(2040, 20.0), spread()).reordering().delaying(slow).losing(lost).start();
-    path.run_to_end();
-    let needless = path.again().iter().filter(|(_, seq)| *seq > 1990).count();
-    assert!(needless > 0, "{:?}", path.again());
+    assert_eq!(needless(15), 0);
+    assert!(needless(16) > 0);
 }
 
 #[test]
@@ -269,7 +274,7 @@ fn nothing_is_undone_where_segments_are_lost_but_none_is_late() {
             let mut state = seed;
             let lossy = move |s: &Sent| {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                s.packet.kind == Kind::Data && (state >> 33) % 12 == 0
+                s.packet.kind == Kind::Data && (state >> 33).is_multiple_of(12)
             };
             let config = SenderConfig {
                 loss_detection: detection,
