@@ -273,9 +273,9 @@ def main(arguments: list[str] | None = None) -> int:
     constant, constant_agrees = table(rows[False], CONSTANT, "Constant paths")
     varying, varying_agrees = table(rows[True], VARYING, "Paths that vary")
     lines = [
-        f"Linux {platform.release()}. The first of two numbers is the simulator's, with the stack `linux` and "
-        f"no other transport key; one flow of TCP for {DURATION_S:g} s, results from {BEGIN_S:g} s on; paths "
-        f"drawn with seed {asked.seed}. Up to {FEW_DROPS} drops on each side count as equal.",
+        f"Linux {platform.release()}. The first of two numbers is the simulator's, with the stack `linux` "
+        f"and no other transport key; one flow of TCP for {DURATION_S:g} s, results from {BEGIN_S:g} s on; "
+        f"paths drawn with seed {asked.seed}. Up to {FEW_DROPS} drops on each side count as equal.",
         "",
         *constant,
         *varying,

@@ -150,8 +150,8 @@ LINUX = Stack(
         "The delayed ACK's timer does not adapt between 40 and 200 ms, and quick ACKs do not come back.",
         "Each segment above a gap is acknowledged at once. Linux lets such ACKs wait for each other, as "
         'sack_compression = "1 ms" does, which this stack leaves to the scenario.',
-        "Reordering does not raise the duplicate threshold, and timeouts are undone by timestamps and DSACKs, "
-        "not by F-RTO.",
+        "Reordering does not raise the duplicate threshold, and timeouts are undone by timestamps and "
+        "DSACKs, not by F-RTO.",
     ),
 )
 
