@@ -233,7 +233,7 @@ def named_nodes(tables: Table, draws: random.Random) -> Trial | None:
 
 
 def in_steps(tables: Table, draws: random.Random) -> Trial:
-    """Steps of `Simulation`, at times of which the run knows nothing."""
+    """Steps of `Simulation`, at times that the run does not know."""
     duration_s = seconds(tables["duration"])
     times = sorted(draws.uniform(0.0, duration_s) for _ in range(draws.choice([1, 3, 20])))
     rates = draws.random() < 0.5

@@ -39,7 +39,7 @@ def the_packet(text: str) -> Packet:
 
 
 class Told:
-    """A sender that sends what it is told to at these times (ns), and remembers what happened to it."""
+    """A sender that sends these segments at these times (ns), and records what happened to it."""
 
     def __init__(self, sends: dict[int, list[int]], **state: Any) -> None:
         self.sends = dict(sends)

@@ -55,7 +55,7 @@ _FIXED = {
 _QUIET_SYSCTLS = {
     "tcp_base_mss",
     "tcp_congestion_control",
-    "tcp_early_retrans",  # whoever turns probes off does so against flakes
+    "tcp_early_retrans",  # scripts turn probes off against flakes
     "tcp_ecn",
     "tcp_min_tso_segs",
     "tcp_notsent_lowat",

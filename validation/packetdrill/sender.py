@@ -62,7 +62,7 @@ class Sent:
 
 
 class Driven(Protocol):
-    """A sender that is told what happens to it, at times in ns that never go back."""
+    """A sender that takes orders at times in ns, which never go back."""
 
     state: dict[str, Any]
     """What the last answer said of it."""

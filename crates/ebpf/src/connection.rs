@@ -349,7 +349,8 @@ fn whole_threshold(ssthresh: f64) -> u32 {
 }
 
 impl Connection {
-    /// An acknowledgement of new data outside of fast recovery; the window is `limited`, or something else limits.
+    /// An acknowledgement of new data outside of fast recovery; the window is `limited`, or something else
+    /// limits.
     fn avoid(&mut self, ack: &Ack, limited: bool, w: &mut Window) {
         if !std::mem::take(&mut self.told) {
             self.hear(ack);

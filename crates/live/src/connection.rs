@@ -116,8 +116,8 @@ pub fn packet_bytes(planned: &ConnectionPlan) -> u32 {
     planned.mss_bytes + header_bytes(planned)
 }
 
-/// Returns the greatest window that the receiver of a connection over TCP offers, bytes; `None` without a limit, and for
-/// receivers that listen elsewhere.
+/// Returns the greatest window that the receiver of a connection over TCP offers, bytes; `None` without a
+/// limit, and for receivers that listen elsewhere.
 pub fn window_bytes(planned: &CheckedConnection) -> Option<u32> {
     let limited = carrier(planned) == Carrier::Tcp && !echoes(planned) && !is_guided(planned);
     planned.max_window.filter(|_| limited).map(|segments| (segments * f64::from(planned.mss_bytes)) as u32)

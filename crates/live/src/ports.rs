@@ -10,8 +10,8 @@ pub const LISTEN_PORT: u16 = 1011;
 pub const ECHO_PORT: u16 = 1012;
 /// The same for connections whose rate routers set: one port for each of their algorithms.
 pub const GUIDED_PORTS: Range<u16> = 1013..1021;
-/// The same for connections whose receiver's window has a limit: one port for each limit. The first two of these are for
-/// experiments (RFC 4727), and 1023 is reserved (IANA).
+/// The same for connections whose receiver's window has a limit: one port for each limit. The first two of
+/// these are for experiments (RFC 4727), and 1023 is reserved (IANA).
 pub const WINDOW_PORTS: Range<u16> = 1021..1024;
 /// Where the servers of iperf3 listen, one for each flow. The kernel does not choose these ports, nor
 /// `IPERF_CLIENTS`, by itself.

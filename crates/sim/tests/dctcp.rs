@@ -66,14 +66,15 @@ fn counters_and_ect_1_give_the_queue_of_the_two_states() {
 
 #[test]
 fn an_incast_of_60_flows_loses_no_connection_request_to_marks() {
-    // RFC 8257, section 3.6: requests, answers and what is sent again are ECN-capable, so the queue marks them too. All
-    // requests come at once, and 39 of them find more than K packets waiting.
+    // RFC 8257, section 3.6: requests, answers and what is sent again are ECN-capable, so the queue marks
+    // them too. All requests come at once, and 39 of them find more than K packets waiting.
     let flows = (0..60).map(|i| {
         let short = json!({"rtt_s": 2e-4, "bytes": 100_000});
         with(flow(&i.to_string(), "dctcp"), short)
     });
     let mut incast = dumbbell(RATE_BPS, 300, 1.0, flows.collect());
-    incast["links"][0]["queue"] = json!({"kind": "red", "limit_packets": 300, "min": K, "max": K + 1.0, "max_p": 1.0,
+    incast["links"][0]["queue"] = json!({"kind": "red", "limit_packets": 300, "min": K, "max": K + 1.0,
+        "max_p": 1.0,
         "weight": 1.0, "ecn": "true", "harddrop": "false"});
     let outcome = run_by_both(&incast);
     assert_eq!(outcome.summary.links[0].packets_dropped, 0);

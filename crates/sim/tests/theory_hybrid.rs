@@ -49,9 +49,10 @@ fn yeah_alone_fills_the_link_with_a_queue_below_its_greatest_and_without_a_loss(
 
 #[test]
 fn yeah_alone_keeps_its_queue_short_only_where_the_path_holds_four_times_as_many_packets() {
-    // slow mode begins at a queue of BDP / 8. From there to a queue of Qmax = 80, window and count_reno grow alike, and
-    // between two resets of count_reno (zeta = 50 fast round trips) lie about four such climbs: count_reno reaches the
-    // window where BDP / 2 is below 4 (80 - BDP / 8), which is a BDP of 320. Then nothing is removed any more
+    // slow mode begins at a queue of BDP / 8. From there to a queue of Qmax = 80, window and count_reno grow
+    // alike, and between two resets of count_reno (zeta = 50 fast round trips) lie about four such climbs:
+    // count_reno reaches the window where BDP / 2 is below 4 (80 - BDP / 8), which is a BDP of 320. Then
+    // nothing is removed any more
     for variant in ["paper", "linux"] {
         for (bdp, is_short) in [(100.0, false), (300.0, false), (400.0, true), (833.0, true)] {
             let rate_bps = bdp * 12_000.0 / 0.06;

@@ -1,16 +1,16 @@
-//! Which ECN codepoint each packet of a connection carries. A queue that marks drops what is not capable (Not-ECT),
-//! so this decides which packets it can drop.
+//! Which ECN codepoint each packet of a connection carries. A queue that marks drops what is not capable
+//! (Not-ECT), so this decides which packets it can drop.
 //!
 //! | packets that are capable | new data | sent again | ACK | SYN, SYN-ACK | source |
 //! |---|---|---|---|---|---|
-//! | [`Capable::NewData`] | yes | no | no | no | RFC 3168, 6.1.1, 6.1.4 and 6.1.5; Linux tcp_ecn_send (6.12) |
+//! | [`Capable::NewData`] | yes | no | no | no | RFC 3168, 6.1.1, 6.1.4, 6.1.5; Linux tcp_ecn_send |
 //! | [`Capable::Established`] | yes | yes | yes | no | RFC 8311, 4.3; Linux tcp_ecn_send of AccECN (6.18) |
-//! | [`Capable::All`] | yes | yes | yes | yes | RFC 8257, 3.6; Linux tcp_ecn_send_syn, _synack, TCP_CONG_NEEDS_ECN |
+//! | [`Capable::All`] | yes | yes | yes | yes | RFC 8257, 3.6; Linux tcp_ecn_send_syn, TCP_CONG_NEEDS_ECN |
 //!
-//! RFC 9768 and RFC 9331 leave the choice to others: the first feeds back what arrives on any packet, the second
-//! chooses ECT(0) or ECT(1). RFC 5562 (ECT on the SYN-ACK alone) is experimental, and Linux does not have it. A mark
-//! on a SYN, a SYN-ACK or an ACK changes nothing: RFC 8257, 3.6, has receivers ignore the first two, and no sender
-//! here reduces its ACKs.
+//! RFC 9768 and RFC 9331 leave the choice to others: the first feeds back what arrives on any packet, the
+//! second chooses ECT(0) or ECT(1). RFC 5562 (ECT on the SYN-ACK alone) is experimental, and Linux does not
+//! have it. A mark on a SYN, a SYN-ACK or an ACK changes nothing: RFC 8257, 3.6, has receivers ignore the
+//! first two, and no sender here reduces its ACKs.
 
 use crate::feedback::Feedback;
 use longfat_wire::Ecn;
@@ -54,8 +54,8 @@ impl Codepoints {
     /// Those of a connection without ECN.
     pub const NONE: Codepoints = Codepoints { ect: Ecn::NotCapable, capable: Capable::NewData };
 
-    /// Those of a connection with ECN, whose capable packets carry `ect`. The algorithm `needs` one kind of feedback,
-    /// and the receiver `gives` that or a richer one.
+    /// Those of a connection with ECN, whose capable packets carry `ect`. The algorithm `needs` one kind of
+    /// feedback, and the receiver `gives` that or a richer one.
     pub const fn new(ect: Ecn, needs: Feedback, gives: Feedback) -> Self {
         let capable = match (needs, gives) {
             (Feedback::Classic, Feedback::Accurate) => Capable::Established,

@@ -12,8 +12,9 @@
 //! | multiplier | 1, and 1 more for a round trip with a DSACK | RFC 8985, section 6.2, step 4 |
 //! | recoveries without a DSACK that end it | 16 | RFC 8985, section 6.2, step 4 |
 //!
-//! A DSACK counts only once reordering was seen, and not if it reports a probe of the tail (Linux, tcp_dsack_seen):
-//! neither that of a spurious timeout nor that of a probe follows from too short a reordering window.
+//! A DSACK counts only once reordering was seen, and not if it reports a probe of the tail (Linux,
+//! tcp_dsack_seen): neither that of a spurious timeout nor that of a probe follows from too short a
+//! reordering window.
 
 mod transmissions;
 
@@ -67,8 +68,8 @@ pub struct Rack {
     under_way: Transmissions,
     /// The number of the most recent transmission that was delivered (RACK.segment); 0 for none.
     latest: u64,
-    /// The round-trip time of the last segment that the last acknowledgement delivered (RACK.rtt), which may have been
-    /// sent before `latest`.
+    /// The round-trip time of the last segment that the last acknowledgement delivered (RACK.rtt), which may
+    /// have been sent before `latest`.
     rtt: Interval,
     /// The last segment under way that was sent before `latest`.
     waiting: u64,
@@ -91,8 +92,8 @@ struct News {
     /// The most recent transmission: its number, and the last segment under way that was sent before it.
     number: u64,
     waiting: u64,
-    /// One past the highest segment with a round-trip time, and that time. What was acknowledged selectively comes
-    /// first, and segments in their order (Linux, tcp_sacktag_write_queue and tcp_clean_rtx_queue).
+    /// One past the highest segment with a round-trip time, and that time. What was acknowledged selectively
+    /// comes first, and segments in their order (Linux, tcp_sacktag_write_queue and tcp_clean_rtx_queue).
     timed: u64,
     rtt: Interval,
     /// The lowest segment delivered that was sent only once.
@@ -217,8 +218,8 @@ impl Rack {
         self.reordered
     }
 
-    /// An acknowledgement of everything below `base` reports that a retransmission was not needed. The reordering
-    /// window grows by a step, once in a round trip; `next` is the next new segment.
+    /// An acknowledgement of everything below `base` reports that a retransmission was not needed. The
+    /// reordering window grows by a step, once in a round trip; `next` is the next new segment.
     pub fn note_needless(&mut self, base: u64, next: u64) {
         if self.reordered && base >= self.round {
             self.round = next;

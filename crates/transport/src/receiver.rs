@@ -338,8 +338,8 @@ impl Receiver {
         }
     }
 
-    /// A segment arrived a second time. An acknowledgement reports one range of them, as long as it is contiguous:
-    /// the first (Linux, tcp_dsack_extend).
+    /// A segment arrived a second time. An acknowledgement reports one range of them, as long as it is
+    /// contiguous: the first (Linux, tcp_dsack_extend).
     #[cold]
     fn note_repeated(&mut self, seq: u64) {
         match &mut self.repeated {
@@ -406,8 +406,8 @@ impl Receiver {
         }
     }
 
-    /// The blocks of an acknowledgement. The segments `repeated` arrived a second time: they come first, and then
-    /// the range that holds them, if one does (RFC 2883, section 4).
+    /// The blocks of an acknowledgement. The segments `repeated` arrived a second time: they come first, and
+    /// then the range that holds them, if one does (RFC 2883, section 4).
     fn sack_blocks(&self, repeated: (u64, u64)) -> SackBlocks {
         let again = (repeated.0 < repeated.1).then_some(repeated);
         match &self.compression {

@@ -143,7 +143,8 @@ pub struct Sender {
     resent: Option<Resent>,
     /// The first segment not acknowledged when the timer expired last.
     timed_out: Option<u64>,
-    /// The last acknowledgement has shown that segments were reordered: nothing is sent again until the next one.
+    /// The last acknowledgement has shown that segments were reordered: nothing is sent again until the next
+    /// one.
     repairs_wait: bool,
     /// Segments that the receiver has reported to have arrived a second time.
     reported_twice: u64,
@@ -509,7 +510,8 @@ impl Sender {
         }
         let mut advances =
             (cumulative > 0 || part.is_some()) && matches!(self.phase, Phase::Open | Phase::Loss);
-        // Linux and RFC 9002, whose slow-start has no limit, count what an acknowledgement is the first to report
+        // Linux and RFC 9002, whose slow-start has no limit, count what an acknowledgement is the first to
+        // report
         let counted = if self.config.slow_start_limit.is_finite() { cumulative } else { newly };
         let mut acked = part.map_or_else(|| self.growth(counted), |part| self.growth_of_part(part));
         let looks = !steady || self.duplicates > 0 || packet.ecn_flag || self.keeps_times;
@@ -593,8 +595,8 @@ impl Sender {
         f64::from(self.config.mss_bytes + self.config.header_bytes)
     }
 
-    /// The number of segments that an acknowledgement counts, which covers `segments`, or, where slow-start has no
-    /// limit, is the first to report them.
+    /// The number of segments that an acknowledgement counts, which covers `segments`, or, where slow-start
+    /// has no limit, is the first to report them.
     #[inline]
     fn growth(&self, segments: u64) -> f64 {
         if !self.config.byte_counting {

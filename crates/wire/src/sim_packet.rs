@@ -8,8 +8,8 @@ use crate::report::Report;
 use longfat_units::Time;
 
 /// Up to three ranges [start, end) of segments that arrived above the cumulative acknowledgement, the range
-/// with the latest arrival first (RFC 2018). Beside timestamps, the TCP header has room for three. The first one
-/// may report segments that arrived a second time (RFC 2883).
+/// with the latest arrival first (RFC 2018). Beside timestamps, the TCP header has room for three. The first
+/// one may report segments that arrived a second time (RFC 2883).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     blocks: [(u64, u64); 3],
@@ -161,8 +161,9 @@ impl SimPacket {
         self.extra.as_ref().map_or_else(SackBlocks::default, |e| e.sack)
     }
 
-    /// The segments [start, end) that this acknowledgement reports to have arrived a second time: its first SACK
-    /// block, if that lies below the cumulative acknowledgement or within the second block (RFC 2883, section 4).
+    /// The segments [start, end) that this acknowledgement reports to have arrived a second time: its first
+    /// SACK block, if that lies below the cumulative acknowledgement or within the second block (RFC 2883,
+    /// section 4).
     pub fn duplicate(&self) -> Option<(u64, u64)> {
         let sack = self.sack();
         let mut blocks = sack.iter();

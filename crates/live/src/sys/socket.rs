@@ -92,8 +92,9 @@ pub fn abort_when_closed(socket: &Socket) -> Result<()> {
     socket.set_linger(Some(Duration::ZERO))
 }
 
-/// Limits the window that a TCP socket offers (tcp(7), TCP_WINDOW_CLAMP). Connections that a listening socket accepts
-/// inherit this, but the kernel forgets it when the packets that come begin to take another share of its memory.
+/// Limits the window that a TCP socket offers (tcp(7), TCP_WINDOW_CLAMP). Connections that a listening socket
+/// accepts inherit this, but the kernel forgets it when the packets that come begin to take another share of
+/// its memory.
 #[expect(unsafe_code, reason = "rustix and socket2 do not offer TCP_WINDOW_CLAMP")]
 pub fn limit_window(socket: &Socket, bytes: u32) -> Result<()> {
     let value: libc::c_int = bytes.try_into().unwrap_or(libc::c_int::MAX);

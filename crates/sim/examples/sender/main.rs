@@ -2,22 +2,24 @@
 //!
 //!     sender PLAN
 //!
-//! PLAN is a file with a run's plan in JSON; its first flow says what the sender is. Each line of the input is one order
-//! in JSON, and each line of the output its answer. Times are in ns, and a later order has no earlier one. Timers that
-//! expire before an order's time expire first.
+//! PLAN is a file with a run's plan in JSON; its first flow says what the sender is. Each line of the input
+//! is one order in JSON, and each line of the output its answer. Times are in ns, and a later order has no
+//! earlier one. Timers that expire before an order's time expire first.
 //!
 //! | order | what happens at `at` |
 //! |---|---|
 //! | `{"at", "open": true}` | it sends its connection request |
 //! | `{"at", "answer": true}` | the answer to that arrives |
 //! | `{"at", "write": n}` | the application writes n segments more |
-//! | `{"at", "ack": {"seq", "sack", "stamp", "echo"}}` | an acknowledgement arrives: the next segment expected, blocks `[start, end)`, when the segment that it echoes was sent, and ECN-Echo |
+//! | `{"at", "ack": {"seq", "sack", "stamp", "echo"}}` | an acknowledgement arrives |
 //! | `{"at"}` | nothing; timers that expire by then, `at` included, do |
 //!
-//! With `"window": n` the receiver announces a window of n segments too.
+//! In an acknowledgement, `seq` is the next segment expected, `sack` has blocks `[start, end)`, `stamp` is when the
+//! segment that it echoes was sent, and `echo` is ECN-Echo. With `"window": n` the receiver announces a window of n segments too.
 //!
-//! An answer has `sent`, the data segments that left since the answer before: `at`, `seq`, `again`, `probe` (for a probe of
-//! the tail), `ect` and `reduced` (Congestion Window Reduced); `wake`, when its next timer expires; and the sender's state.
+//! An answer has `sent`, the data segments that left since the answer before: `at`, `seq`, `again`, `probe`
+//! (for a probe of the tail), `ect` and `reduced` (Congestion Window Reduced); `wake`, when its next timer
+//! expires; and the sender's state.
 
 use longfat_sim::{Plan, Streams, sender};
 use longfat_transport::{Segments, Sender, Stage};

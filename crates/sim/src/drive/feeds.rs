@@ -187,7 +187,7 @@ pub struct Feeds {
 }
 
 impl Feeds {
-    /// No flow sends to any of so many links yet; there will be so many at least.
+    /// No flow sends to any of this many links yet; there will be as many at least.
     pub fn new(links: usize, flows: usize) -> Self {
         Feeds { links: (0..links).map(|_| Feed::default()).collect(), places: vec![NOWHERE; flows] }
     }

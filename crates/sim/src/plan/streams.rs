@@ -75,7 +75,7 @@ impl Streams {
         Stream::of(self.seed, name)
     }
 
-    /// What distinguishes the component from all others, whatever the seed: a hash of its name.
+    /// What distinguishes the component from all others, with any seed: a hash of its name.
     pub const fn identity(&self) -> u64 {
         self.component.hash()
     }

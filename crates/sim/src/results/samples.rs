@@ -72,7 +72,8 @@ sample! {
         duration_s,
         /// Payload, bytes.
         bytes,
-        /// How long it took until its last byte was with the receiving application, seconds; NaN if that is unknown.
+        /// How long it took until its last byte was with the receiving application, seconds; NaN if that is
+        /// unknown.
         delivery_s,
     }
 }

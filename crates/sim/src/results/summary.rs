@@ -23,7 +23,8 @@ pub struct FlowSummary {
     pub rtt_s: f64,
     /// When it started, s.
     pub start_s: f64,
-    /// IP bytes that reached the receiver, duplicates included, bit/s; NaN if no part of its lifetime is measured.
+    /// IP bytes that reached the receiver, duplicates included, bit/s; NaN if no part of its lifetime is
+    /// measured.
     pub throughput_bps: f64,
     /// Payload handed to the application, bit/s; NaN likewise.
     pub goodput_bps: f64,

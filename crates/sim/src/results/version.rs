@@ -27,15 +27,16 @@ const CHANGES: &[&[&str]] = &[
     &["least_bps"],
     // 8: a loss before the first round-trip time is known halves the window; before, it left the window as it was
     &["westwood", "westwood+"],
-    // 9: only what proves spurious is undone, a retransmission that is lost after a timeout begins a recovery, and another
-    // timeout reduces ssthresh once something was acknowledged since; segments that arrive twice are reported by DSACK.
-    // Packets of flows that tell more of marks than RFC 3168's echo are ECN-capable, and a reduction by a mark leaves at
-    // least two segments. A window grows to twice of what is in use, and shrinks also while something else limits it.
-    // What is undefined is NaN, not 0. Flows, links and sessions are told apart by names: queues hash other numbers, losses
-    // are drawn from other streams, and ties within a nanosecond fall otherwise
+    // 9: only what proves spurious is undone, a retransmission that is lost after a timeout begins a
+    // recovery, and another timeout reduces ssthresh once something was acknowledged since; segments that
+    // arrive twice are reported by DSACK. Packets of flows that tell more of marks than RFC 3168's echo are
+    // ECN-capable, and a reduction by a mark leaves at least two segments. A window grows to twice of what is
+    // in use, and shrinks also while something else limits it. What is undefined is NaN, not 0. Flows, links
+    // and sessions are told apart by names: queues hash other numbers, losses are drawn from other streams,
+    // and ties within a nanosecond fall otherwise
     &[],
-    // 10: what is lost, and what has left, belongs to the monitor interval in which it left, repetitions too; before,
-    // intervals counted new segments, and those of repetitions alone saw no loss and had no end
+    // 10: what is lost, and what has left, belongs to the monitor interval in which it left, repetitions too;
+    // before, intervals counted new segments, and those of repetitions alone saw no loss and had no end
     &["vivace"],
 ];
 

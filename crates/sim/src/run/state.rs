@@ -76,7 +76,7 @@ pub struct Simulation {
     pub(crate) vacant: Vec<usize>,
     /// Indices of background connections that are complete but may still have packets under way.
     pub(crate) leaving: Vec<usize>,
-    /// With so many of those, it is time to look which are over.
+    /// How many of those there have to be before the run looks which are over.
     pub(crate) many_leaving: usize,
     /// Background connections that are complete: when, in which order, and the sample.
     pub(crate) transfers: Vec<(Time, Order, TransferSample)>,

@@ -231,7 +231,8 @@ pub struct Delivery {
     pub next_departure: Time,
     /// The window, and not pacing, the application or the receiver, stopped the last transmission.
     pub window_limited: bool,
-    /// The window is in use, so it may grow (`sender/usage.rs`; RFC 9002, section 7.8; RFC 7661, section 4.3).
+    /// The window is in use, so it may grow (`sender/usage.rs`; RFC 9002, section 7.8; RFC 7661, section
+    /// 4.3).
     pub may_grow: bool,
     /// The application or the receiver stopped the last transmission.
     pub source_limited: bool,
@@ -285,8 +286,8 @@ pub trait CongestionControl {
     /// with: `if w.in_slow_start() { return w.slow_start(ack.acked); }`
     fn on_ack(&mut self, ack: &Ack, w: &mut Window);
 
-    /// The same while something else was limiting: the application, the receiver, or pacing. An algorithm that also
-    /// shrinks `w.cwnd` in `on_ack` does so here too; the sender takes back what it grows.
+    /// The same while something else was limiting: the application, the receiver, or pacing. An algorithm
+    /// that also shrinks `w.cwnd` in `on_ack` does so here too; the sender takes back what it grows.
     fn on_ack_unfilled(&mut self, _ack: &Ack, _w: &mut Window) {}
 
     /// A congestion event: set `w.ssthresh`.
@@ -340,8 +341,8 @@ pub trait CongestionControl {
         None
     }
 
-    /// The periodic timer has fired; not called in recovery. The sender takes back growth while something else was
-    /// limiting.
+    /// The periodic timer has fired; not called in recovery. The sender takes back growth while something
+    /// else was limiting.
     fn on_timer(&mut self, _now: Time, _w: &mut Window) {}
 
     /// Whether [`CongestionControl::pacing_rate`] may ever return a rate. Called once.
@@ -431,8 +432,8 @@ pub trait CongestionControl {
         None
     }
 
-    /// What it knows of itself, with names, e.g. `("alpha", 0.3)`: for series and plots. A quantity is absent as long as
-    /// it is unknown, such as a least round-trip time before the first one.
+    /// What it knows of itself, with names, e.g. `("alpha", 0.3)`: for series and plots. A quantity is absent
+    /// as long as it is unknown, such as a least round-trip time before the first one.
     fn internals(&self, _out: &mut Internals) {}
 
     /// Whether the algorithm has closed its window: cwnd is 0, so nothing leaves until the retransmission timer expires.

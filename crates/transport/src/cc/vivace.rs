@@ -9,10 +9,10 @@
 //! move   : steps while the gradient from one rate to the next keeps its sign, then probe again
 //! ```
 //!
-//! A segment, a repetition too, belongs to the interval in which it left; L is what was lost of what left then.
-//! dRTT/dT is the slope of the round-trip times over the times at which their segments left, and counts as 0 below
-//! 0.01. m grows with each step in the same direction. k counts steps that omega has cut; a smaller step takes the least k
-//! that allows it, a turn 0. `variant = "loss"` leaves out dRTT/dT.
+//! A segment, a repetition too, belongs to the interval in which it left; L is what was lost of what left
+//! then. dRTT/dT is the slope of the round-trip times over the times at which their segments left, and counts
+//! as 0 below 0.01. m grows with each step in the same direction. k counts steps that omega has cut; a
+//! smaller step takes the least k that allows it, a turn 0. `variant = "loss"` leaves out dRTT/dT.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|

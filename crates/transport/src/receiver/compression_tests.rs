@@ -85,8 +85,8 @@ fn on_a_short_path_they_wait_for_a_twentieth_of_the_round_trip_time() {
 #[test]
 fn what_closes_the_gap_and_what_comes_below_it_again_is_acknowledged_at_once() {
     let mut r = opened(Interval::from_millis(1), 60_000);
-    // 6 waits; 2 closes the gap at 1428 us, and its acknowledgement is that of 6 too; 2 comes again, and the block of
-    // what came twice ends with it
+    // 6 waits; 2 closes the gap at 1428 us, and its acknowledgement is that of 6 too; 2 comes again, and the
+    // block of what came twice ends with it
     assert_eq!(acks(&mut r, [3, 4, 5, 6, 2, 2]), [(0, 4), (357, 5), (714, 6), (1428, 7), (1785, 3)]);
 }
 

@@ -57,8 +57,8 @@ pub struct SenderConfig {
     /// Negotiate ECN (RFC 3168).
     pub ecn: bool,
     /// With byte counting: the most segments that one acknowledgement counts in slow-start (RFC 3465, L), at
-    /// least 1. If finite, it is 1 until a timeout is repaired; if infinite, acknowledgements count what they are the
-    /// first to report, also in congestion avoidance (Linux, tcp_cong_control).
+    /// least 1. If finite, it is 1 until a timeout is repaired; if infinite, acknowledgements count what they
+    /// are the first to report, also in congestion avoidance (Linux, tcp_cong_control).
     pub slow_start_limit: f64,
     /// Payload to send, bytes; `None` never ends.
     pub bytes: Option<u64>,

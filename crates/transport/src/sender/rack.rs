@@ -174,8 +174,8 @@ impl Sender {
             Timer::None => {}
             Timer::Reordering => {
                 if self.find_late(now) && self.phase != Phase::Recovery {
-                    // as Linux does (tcp_rack_reo_timeout): after a timeout too, and this counts as one delivery, so
-                    // that one segment leaves
+                    // as Linux does (tcp_rack_reo_timeout): after a timeout too, and this counts as one
+                    // delivery, so that one segment leaves
                     self.begin_recovery(now, 1);
                     if self.phase == Phase::Recovery {
                         self.shrink(1, false);
@@ -201,8 +201,8 @@ impl Sender {
         self.rto_at = self.rtt.deadline(now);
     }
 
-    /// What an acknowledgement says of the probe (section 7.4.2): a DSACK, or a duplicate without a block, says that
-    /// a repeated segment had arrived before.
+    /// What an acknowledgement says of the probe (section 7.4.2): a DSACK, or a duplicate without a block,
+    /// says that a repeated segment had arrived before.
     fn take_probe_ack(&mut self, now: Time, packet: &SimPacket, cumulative: u64) {
         let Some(rack) = &mut self.rack else { return };
         let Some(end) = rack.probe.end.filter(|&end| packet.seq >= end) else { return };

@@ -41,8 +41,8 @@ impl Sender {
         }
     }
 
-    /// Handles everything but an acknowledgement in steady flow. Before it, `before` was the first segment that was
-    /// not acknowledged. Returns whether a reduction was undone.
+    /// Handles everything but an acknowledgement in steady flow. Before it, `before` was the first segment
+    /// that was not acknowledged. Returns whether a reduction was undone.
     pub(super) fn recover(&mut self, now: Time, packet: &SimPacket, before: u64, newly: u64) -> bool {
         let base = self.board.base();
         let cumulative = base - before;
@@ -88,9 +88,10 @@ impl Sender {
         undone
     }
 
-    /// Whether a segment that this phase has sent again is lost once more, and that is a congestion event (RFC 5681,
-    /// section 4.3): after a timeout always (Linux, tcp_fastretrans_alert); in fast recovery where nothing else makes
-    /// the window follow the deliveries (RFC 9002, section B.6, where all that is sent counts as new).
+    /// Whether a segment that this phase has sent again is lost once more, and that is a congestion event
+    /// (RFC 5681, section 4.3): after a timeout always (Linux, tcp_fastretrans_alert); in fast recovery where
+    /// nothing else makes the window follow the deliveries (RFC 9002, section B.6, where all that is sent
+    /// counts as new).
     fn has_lost_repair(&self) -> bool {
         let counts = self.phase == Phase::Loss || self.config.recovery == Recovery::Immediate;
         let lost = self.rack.as_ref().map_or(self.board.lost_again(), |rack| rack.order.lost_again());
@@ -312,8 +313,9 @@ impl Sender {
         self.rto_at = self.rtt.deadline(now);
     }
 
-    /// Whether nothing has reduced the window for the congestion that this timeout indicates: no recovery is under way,
-    /// and the timer has not sent the same segment again before (RFC 5681, section 3.1; Linux, tcp_enter_loss).
+    /// Whether nothing has reduced the window for the congestion that this timeout indicates: no recovery is
+    /// under way, and the timer has not sent the same segment again before (RFC 5681, section 3.1; Linux,
+    /// tcp_enter_loss).
     fn is_first_timeout(&self) -> bool {
         let base = self.board.base();
         match self.phase {

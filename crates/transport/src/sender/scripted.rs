@@ -1,5 +1,5 @@
-//! What a host that follows a script does with a sender and sees of it. In a scenario an application offers everything
-//! at the beginning, and the receiver's window stays as it is.
+//! What a host that follows a script does with a sender and sees of it. In a scenario an application offers
+//! everything at the beginning, and the receiver's window stays as it is.
 
 use super::{Outbox, Phase, Sender};
 use longfat_units::Time;
@@ -38,7 +38,8 @@ impl Sender {
         self.transmit::<true>(now, out);
     }
 
-    /// The receiver announces a window of this many whole segments; the next packet or write is the first to meet it.
+    /// The receiver announces a window of this many whole segments; the next packet or write is the first to
+    /// meet it.
     pub fn set_receiver_window(&mut self, segments: u64) {
         self.receiver_window = segments;
     }

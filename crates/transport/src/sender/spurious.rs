@@ -1,13 +1,14 @@
 //! Reductions that turn out to be spurious are undone: what was sent again had not been lost.
 //!
 //! ```text
-//! delayed : an acknowledgement of new data echoes a stamp from before the first retransmission, or nothing was sent
-//!           again. So an original has arrived, late (RFC 3522).
+//! delayed : an acknowledgement of new data echoes a stamp from before the first retransmission, or nothing
+//!           was sent again. So an original has arrived, late (RFC 3522).
 //! needless: every retransmission of the episode was reported to have arrived twice (RFC 2883, RFC 3708).
 //! ```
 //!
-//! An episode may begin with segments that an earlier one has sent again, and what these cause says nothing of this
-//! episode. So the first retransmission is the first one since an episode that began with none under way.
+//! An episode may begin with segments that an earlier one has sent again, and what these cause says nothing
+//! of this episode. So the first retransmission is the first one since an episode that began with none under
+//! way.
 //!
 //! Which events undo a reduction (RFC 3522 and RFC 4015; for fast recovery Linux 6.12, net/ipv4/tcp_input.c,
 //! tcp_try_undo_partial, tcp_try_undo_recovery, tcp_try_undo_loss and tcp_try_undo_dsack):
@@ -15,10 +16,12 @@
 //! | phase | delayed | needless |
 //! |---|---|---|
 //! | after a timeout, with new data acknowledged | undone | undone, with RACK |
-//! | fast recovery with RACK, part of it acknowledged | undone once no retransmission is under way; until then nothing more counts as lost or is sent again | undone |
+//! | fast recovery with RACK, partly acknowledged | undone once no retransmission is under way; waits till then | undone |
 //! | fast recovery with RACK, all of it acknowledged | undone | undone |
 //! | afterwards, with RACK, until the next reduction | - | undone |
 //! | any, once a mark was echoed since | stays | stays |
+//!
+//! While it waits, nothing more counts as lost, and nothing is sent again (Linux, tcp_try_undo_partial).
 
 use super::undo::{Evidence, Resent, Undo};
 use super::{Happened, Phase, Sender};
@@ -27,8 +30,8 @@ use longfat_units::Time;
 use longfat_wire::SimPacket;
 
 impl Sender {
-    /// A reduction by a loss or timeout has left this window behind, and what is lost is known. `probes` repeated
-    /// segments have left as probes of the tail.
+    /// A reduction by a loss or timeout has left this window behind, and what is lost is known. `probes`
+    /// repeated segments have left as probes of the tail.
     pub(super) fn allow_undo(&mut self, window: Window, probes: u64) {
         let under_way = self.board.sent_again() + probes;
         let open = (under_way > 0).then_some(under_way);
@@ -40,7 +43,8 @@ impl Sender {
         u64::from(self.rack.as_ref().is_some_and(|rack| rack.probe.end.is_some() && rack.probe.again))
     }
 
-    /// A phase of repairs begins: what earlier ones have sent again counts as long as some of it is outstanding.
+    /// A phase of repairs begins: what earlier ones have sent again counts as long as some of it is
+    /// outstanding.
     pub(super) fn forget_resent(&mut self) {
         let base = self.board.base();
         self.resent = self.resent.filter(|resent| base < resent.end);
@@ -73,8 +77,8 @@ impl Sender {
         }
     }
 
-    /// Undoes the last reduction if this acknowledgement shows that it was spurious. `before` is the first segment
-    /// that was not acknowledged before it, and `whole` whether it ends the episode.
+    /// Undoes the last reduction if this acknowledgement shows that it was spurious. `before` is the first
+    /// segment that was not acknowledged before it, and `whole` whether it ends the episode.
     pub(super) fn check_spurious(
         &mut self,
         now: Time,

@@ -149,7 +149,8 @@ impl Sender {
         }
     }
 
-    /// The longest burst has left. If it is [`MOST_AT_ONCE`], those that may follow leave in another event now.
+    /// The longest burst has left. If it is [`MOST_AT_ONCE`], those that may follow leave in another event
+    /// now.
     #[cold]
     fn end_burst(&mut self, now: Time, allowed: u64, edge: u64) {
         let in_flight = self.in_flight();
@@ -160,8 +161,9 @@ impl Sender {
         }
     }
 
-    /// What limits where the sender's own spacing of segments, by pacing or in bursts, has stopped it: the window if
-    /// without that it would have, and at least half of it is in use. `sender/usage.rs` has the rule.
+    /// What limits where the sender's own spacing of segments, by pacing or in bursts, has stopped it: the
+    /// window if without that it would have, and at least half of it is in use. `sender/usage.rs` has the
+    /// rule.
     fn spacing(&mut self, in_flight: u64, allowed: u64, edge: u64) -> Limit {
         self.usage.note(in_flight, self.board.base(), self.next);
         let room = allowed.saturating_sub(in_flight);

@@ -1,5 +1,5 @@
-//! What a sender keeps of its last reduction and of its retransmissions, to find out whether the reduction was spurious
-//! (`spurious.rs`).
+//! What a sender keeps of its last reduction and of its retransmissions, to find out whether the reduction
+//! was spurious (`spurious.rs`).
 
 use crate::cc::Window;
 use longfat_units::Time;

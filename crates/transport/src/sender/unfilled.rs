@@ -1,4 +1,5 @@
-//! Acknowledgements while the window is not in use (`usage.rs`): it may shrink, and grows within bounds or not at all.
+//! Acknowledgements while the window is not in use (`usage.rs`): it may shrink, and grows within bounds or
+//! not at all.
 
 use super::Sender;
 use super::usage::Limit;
@@ -16,8 +17,8 @@ impl Sender {
         }
     }
 
-    /// What limits where there is nothing more to send, or no room for it at the receiver: `in_flight` of the `allowed`
-    /// segments are under way, and `before` was the first new segment before this transmission.
+    /// What limits where there is nothing more to send, or no room for it at the receiver: `in_flight` of the
+    /// `allowed` segments are under way, and `before` was the first new segment before this transmission.
     #[cold]
     pub(super) fn limit_of_source(&mut self, in_flight: u64, allowed: u64, before: u64) -> Limit {
         if in_flight >= allowed {
@@ -40,7 +41,8 @@ impl Sender {
         self.check("on_ack", now);
     }
 
-    /// Takes back what the window has grown beyond `before`, unless it limits. A model-based algorithm decides itself.
+    /// Takes back what the window has grown beyond `before`, unless it limits. A model-based algorithm
+    /// decides itself.
     #[inline]
     pub(super) fn withhold_growth(&mut self, before: f64) {
         if !self.may_grow() && !self.is_model_based() && self.window.cwnd > before {

@@ -268,8 +268,9 @@ fn search_lets_a_connection_double_on_an_empty_path() {
 
 #[test]
 fn where_slow_start_has_no_limit_an_acknowledgement_counts_what_it_is_the_first_to_report() {
-    // 2 is late and arrives between 4 and 5, so that 3 and 4 are acknowledged selectively: its acknowledgement covers
-    // three segments (RFC 3465 counts them, at most two), and is the first to report one (Linux, tcp_cong_control)
+    // 2 is late and arrives between 4 and 5, so that 3 and 4 are acknowledged selectively: its
+    // acknowledgement covers three segments (RFC 3465 counts them, at most two), and is the first to report
+    // one (Linux, tcp_cong_control)
     for (limit, cwnd) in [(2.0, 19.0), (f64::INFINITY, 18.0)] {
         let spread = |s: &Sent| match (s.packet.kind, s.packet.seq) {
             (Kind::Data, 2) => ms(9),

@@ -236,16 +236,16 @@ impl CongestionControl for Steadfast {
 
 #[test]
 fn dsacks_lengthen_the_reordering_window_by_a_step_for_each_round_trip_until_sixteen_recoveries_had_none() {
-    // every third segment is late by 45 ms, more than a quarter of the round trip, and nothing is lost: the window
-    // grows to 50 ms, and nothing is sent again from then on (RFC 8985, section 6.2, step 4)
+    // every third segment is late by 45 ms, more than a quarter of the round trip, and nothing is lost: the
+    // window grows to 50 ms, and nothing is sent again from then on (RFC 8985, section 6.2, step 4)
     let slow = |s: &Sent| ms(if s.packet.seq.is_multiple_of(3) && s.earlier == 0 { 45 } else { 0 });
     let spread = || Controller::Custom(Box::new(Steadfast));
     let mut path = Path::new(transfer(1000, 20.0), spread()).reordering().delaying(slow).start();
     path.run_to_end();
     let last = path.again().last().expect("the first ones were sent again").0;
     assert!(last < at_ms(1000), "{last:?}");
-    // then nothing is late, and one in forty is lost, from 321 on, until this many recoveries are over: segments that are
-    // late by 45 ms again are sent again if there were sixteen
+    // then nothing is late, and one in forty is lost, from 321 on, until this many recoveries are over:
+    // segments that are late by 45 ms again are sent again if there were sixteen
     let needless = |recoveries: u64| {
         let (from, to) = (321, 321 + 40 * recoveries);
         let slow = move |s: &Sent| {
@@ -265,8 +265,8 @@ fn dsacks_lengthen_the_reordering_window_by_a_step_for_each_round_trip_until_six
 
 #[test]
 fn nothing_is_undone_where_segments_are_lost_but_none_is_late() {
-    // each episode begins with holes that the one before has already sent again: their acknowledgements echo times
-    // from before it, and show nothing
+    // each episode begins with holes that the one before has already sent again: their acknowledgements echo
+    // times from before it, and show nothing
     for (detection, stamps) in
         [(LossDetection::Rack, true), (LossDetection::Rack, false), (LossDetection::Sack, true)]
     {

@@ -149,8 +149,8 @@ fn a_loss_among_what_was_sent_after_a_timeout_is_an_event_of_its_own() {
 
 #[test]
 fn a_retransmission_that_is_lost_after_a_timeout_halves_the_window_again() {
-    // the flight of 400 ms is lost, which begins with 120, and a probe after it; 140 is lost again when slow-start has
-    // come there: that is another episode (RFC 5681, section 4.3)
+    // the flight of 400 ms is lost, which begins with 120, and a probe after it; 140 is lost again when
+    // slow-start has come there: that is another episode (RFC 5681, section 4.3)
     for detection in [LossDetection::Sack, LossDetection::Rack] {
         let mut silence = silent(350, 850);
         let lost = move |s: &Sent| silence(s) || (s.packet.seq == 140 && s.earlier == 1);
@@ -169,7 +169,8 @@ fn a_retransmission_that_is_lost_after_a_timeout_halves_the_window_again() {
 fn a_timeout_reduces_ssthresh_again_once_what_the_last_one_sent_again_is_acknowledged() {
     // RFC 5681, section 3.1: ssthresh stays only while the same segment was already sent again by the timer
     for detection in ALL {
-        // the flight of 400 ms begins with 120; its first repair arrives, and nothing for two seconds after that
+        // the flight of 400 ms begins with 120; its first repair arrives, and nothing for two seconds after
+        // that
         let lost = |s: &Sent| {
             let repair = s.packet.seq == 120 && s.earlier == 1;
             s.packet.kind == Kind::Data && (at_ms(350)..at_ms(4000)).contains(&s.at) && !repair

@@ -1,5 +1,5 @@
-//! A window that something else limits, with every algorithm of the registry: it stays near what is in use, and a queue
-//! still shrinks it.
+//! A window that something else limits, with every algorithm of the registry: it stays near what is in use,
+//! and a queue still shrinks it.
 
 use crate::path::{MSS, Path, RTT_MS, Sent, at_ms, config, ms};
 use longfat_transport::cc::{Algorithm, CongestionControl, algorithms, find};
@@ -45,9 +45,10 @@ fn no_window_grows_beyond_twice_of_what_the_receiver_has_room_for() {
             .start()
             .run_to(at_ms(20_000))
             .cwnd();
-        // Models hold a multiple of the rate they see: BBR 2.77 in its start, Vivace two round trips of a rate that its
-        // start may have doubled, and probes 5 % above. Hybla adds 2^4 - 1 segments for each acknowledgement of the first
-        // flight of ten, which fills the window, and PTCP's sixteen flows triple in a round trip.
+        // Models hold a multiple of the rate they see: BBR 2.77 in its start, Vivace two round trips of a
+        // rate that its start may have doubled, and probes 5 % above. Hybla adds 2^4 - 1 segments for each
+        // acknowledgement of the first flight of ten, which fills the window, and PTCP's sixteen flows triple
+        // in a round trip.
         let most = match algorithm.name {
             "hybla" => 160.0,
             "ptcp" => 3.0 * USED,

@@ -343,8 +343,9 @@ impl Flow {
         self.on_the_way(data).head()
     }
 
-    /// When its last byte was with the receiving application, if that was before `now`. The last one is that of its
-    /// `bytes`, or of those that were acknowledged if it was stopped before. Its ends may have run ahead.
+    /// When its last byte was with the receiving application, if that was before `now`. The last one is that
+    /// of its `bytes`, or of those that were acknowledged if it was stopped before. Its ends may have run
+    /// ahead.
     pub fn delivered(&self, bytes: Option<u64>, now: Time) -> Option<Time> {
         let there = self.receiving.present();
         let delivered = self.sending.sender.payload_delivered(there.delivered, there.concealed);

@@ -112,8 +112,8 @@ impl<'a> Carrier<'a> {
     }
 }
 
-/// The sender of a connection, without its host and its path, for a caller that drives it by itself. The error is
-/// that its algorithm is a user's own or no TCP.
+/// The sender of a connection, without its host and its path, for a caller that drives it by itself. The
+/// error is that its algorithm is a user's own or no TCP.
 pub fn sender(plan: &CheckedConnection, streams: &Streams) -> Result<Sender, PlanError> {
     let carrier = Carrier::new(plan, &mut || None)?;
     let clock = HostClock::without_ticks(Interval::ZERO);
