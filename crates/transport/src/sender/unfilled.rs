@@ -12,9 +12,20 @@ impl Sender {
     pub(super) fn may_grow(&self) -> bool {
         match self.limit {
             Limit::Window | Limit::Recent => true,
-            Limit::Source => self.window.in_slow_start() && self.window.cwnd < 2.0 * self.usage.most(),
+            Limit::Source => {
+                self.follows_use()
+                    && self.window.in_slow_start()
+                    && self.window.cwnd < 2.0 * self.usage.most()
+            }
             Limit::Spacing => false,
         }
+    }
+
+    /// Whether the window follows what was in use in the last round trip, as in Linux 6.12, and not only whether it
+    /// is full now: where slow-start has no limit.
+    #[inline]
+    fn follows_use(&self) -> bool {
+        self.config.slow_start_limit.is_infinite()
     }
 
     /// What limits where there is nothing more to send, or no room for it at the receiver: `in_flight` of the
@@ -29,7 +40,7 @@ impl Sender {
         }
         let base = self.board.base();
         self.usage.note(in_flight, base, self.next);
-        if base < self.usage.full_until { Limit::Recent } else { Limit::Source }
+        if self.follows_use() && base < self.usage.full_until { Limit::Recent } else { Limit::Source }
     }
 
     /// New data were acknowledged, but the window does not limit: the algorithm may shrink it.

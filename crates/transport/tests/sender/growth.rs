@@ -235,12 +235,12 @@ fn a_burst_counts_retransmissions_too() {
 }
 
 #[test]
-fn the_receivers_window_bounds_what_is_in_flight_and_slow_start_ends_at_twice_of_it() {
+fn the_window_does_not_grow_beyond_what_the_receiver_lets_it_use() {
     let narrow = SenderConfig { max_window: 25.0, ..config() };
     let mut path = Path::new(narrow, standard()).start();
     path.run_to(at_ms(RTT_MS * 40));
     assert_eq!(path.flights(39)[10..], [25; 29]);
-    assert_eq!(path.cwnd(), 2.0 * 25.0);
+    assert!(path.cwnd() < 25.0 + 3.0, "{}", path.cwnd());
 }
 
 #[test]

@@ -250,13 +250,13 @@ fn the_first_reduction_those_in_slow_start_and_those_by_timeouts_may_leave_half(
     };
     assert_eq!(after(FirstReduction::Own), [24.0, 0.6 * 24.0, 0.6 * (0.6 * 24.0)]);
     assert_eq!(after(FirstReduction::Half), [20.0, 12.0, 6.0]);
-    // below ssthresh, and not the first: a loss of data sent after a timeout, where slow-start goes to
-    // twice the four segments that the receiver's window allows
+    // below ssthresh, and not the first: a loss of data sent after a timeout, whose flight of eight was all that the
+    // receiver's window allowed; a full window had grown by one more
     let in_slow_start = |first_reduction| {
         let lost = |s: &Sent| s.packet.kind == Kind::Data && s.packet.seq == 34 && s.earlier == 0;
         let mut silence = silent(350, 450);
         let recovery = Recovery::Immediate;
-        let config = SenderConfig { first_reduction, recovery, max_window: 4.0, ..steady(20.0) };
+        let config = SenderConfig { first_reduction, recovery, max_window: 8.0, ..steady(20.0) };
         let mut path = Path::new(config, mild()).losing(move |s| silence(s) || lost(s)).start();
         path.run_until_counted(|c| c.timeouts == 1);
         let mut before = path.cwnd();
@@ -266,6 +266,6 @@ fn the_first_reduction_those_in_slow_start_and_those_by_timeouts_may_leave_half(
         }
         (before, path.ssthresh())
     };
-    assert_eq!(in_slow_start(FirstReduction::Own), (8.0, 0.6 * 8.0));
-    assert_eq!(in_slow_start(FirstReduction::Half), (8.0, 4.0));
+    assert_eq!(in_slow_start(FirstReduction::Own), (9.0, 0.6 * 9.0));
+    assert_eq!(in_slow_start(FirstReduction::Half), (9.0, 4.5));
 }
