@@ -178,7 +178,7 @@ class Delivery(Protocol):
 
     @property
     def may_grow(self) -> bool:
-        """Whether the window stopped the last transmission, or would have without pacing, so that it may grow."""
+        """Whether the window stopped the last transmission, or would have without pacing."""
 
     @property
     def repair(self) -> Literal["recovery", "timeout"] | None:
