@@ -290,7 +290,7 @@ pub struct Vivace {
     /// The segments that have left, repetitions included.
     sent: u64,
     srtt: Interval,
-    /// Of segments that were sent once.
+    /// The least round-trip time of segments that were sent once.
     least_rtt: Interval,
 }
 
