@@ -104,7 +104,7 @@ impl Scoreboard {
         self.found_lost
     }
 
-    /// Segments sent again of which there is no news since.
+    /// Segments sent again that no acknowledgement has reported since.
     pub const fn sent_again(&self) -> u64 {
         self.sent_again
     }

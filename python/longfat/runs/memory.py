@@ -39,8 +39,8 @@ CONNECTION_BYTES = 2800
 """An open connection of a background, without its first window: about 2600 were measured."""
 BUSY_BYTES = 1000
 BUSY_PACKETS = 5.0
-"""What a flow or connection needs besides for each of so many packets in flight, as its lists grow: up to
-6000 bytes were measured."""
+"""What a flow or connection needs besides for every `BUSY_PACKETS` packets in flight, as its lists grow:
+up to 6000 bytes were measured."""
 ALGORITHM_BYTES = {"bbr": 6000, "bbr3": 5000, "copa": 4500, "cbr": 4500, "onoff": 4500, "udt": 60_000}
 """What a busy flow with this algorithm needs besides, as measured: lists of rates, delays, what was sent."""
 SESSION_BYTES = 370
@@ -60,10 +60,10 @@ CONGESTION = 0.05
 windows are so small that more is lost have hardly any fast recovery."""
 LIFE_S = 0.3
 LIFE_RTTS = 8.0
-"""On a path with room, a web connection is open for `LIFE_S` (a timeout, or a delayed ACK) and so many round
-trips on average: one each to open and close, and as often as the window doubles until a page is sent."""
+"""On a path with room, a web connection is open for `LIFE_S` (a timeout, or a delayed ACK) and `LIFE_RTTS`
+round trips on average: one each to open and close, and one for each doubling until a page is sent."""
 LONG_LIFE = 5.0
-"""Short flows with their long files are open for so many times as long (measured)."""
+"""Short flows with their long files are open this many times as long (measured)."""
 ACK_BYTES = 40
 """The smallest packet."""
 
@@ -213,7 +213,7 @@ def _busy(plan: Plan) -> float:
 
 
 def _grown(connection: Plan, busy: float) -> float:
-    """What a connection needs besides if so many packets of it are in flight."""
+    """What a connection needs besides if this many packets of it are in flight."""
     return BUSY_BYTES * busy + ALGORITHM_BYTES.get(connection["algorithm"], 0) * busy / BUSY_PACKETS
 
 

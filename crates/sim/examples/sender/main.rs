@@ -14,8 +14,9 @@
 //! | `{"at", "ack": {"seq", "sack", "stamp", "echo"}}` | an acknowledgement arrives |
 //! | `{"at"}` | nothing; timers that expire by then, `at` included, do |
 //!
-//! In an acknowledgement, `seq` is the next segment expected, `sack` has blocks `[start, end)`, `stamp` is when the
-//! segment that it echoes was sent, and `echo` is ECN-Echo. With `"window": n` the receiver announces a window of n segments too.
+//! In an acknowledgement, `seq` is the next segment expected, `sack` has blocks `[start, end)`, `stamp` is
+//! when the segment that it echoes was sent, and `echo` is ECN-Echo. With `"window": n` the receiver
+//! announces a window of n segments too.
 //!
 //! An answer has `sent`, the data segments that left since the answer before: `at`, `seq`, `again`, `probe`
 //! (for a probe of the tail), `ect` and `reduced` (Congestion Window Reduced); `wake`, when its next timer

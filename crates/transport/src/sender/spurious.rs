@@ -16,7 +16,7 @@
 //! | phase | delayed | needless |
 //! |---|---|---|
 //! | after a timeout, with new data acknowledged | undone | undone, with RACK |
-//! | fast recovery with RACK, partly acknowledged | undone once no retransmission is under way; waits till then | undone |
+//! | fast recovery with RACK, partly acknowledged | undone once no retransmission is out; waits till then | undone |
 //! | fast recovery with RACK, all of it acknowledged | undone | undone |
 //! | afterwards, with RACK, until the next reduction | - | undone |
 //! | any, once a mark was echoed since | stays | stays |

@@ -21,8 +21,8 @@ impl Sender {
         }
     }
 
-    /// Whether the window follows what was in use in the last round trip, as in Linux 6.12, and not only whether it
-    /// is full now: where slow-start has no limit.
+    /// Whether the window follows what was in use in the last round trip, as in Linux 6.12, and not only
+    /// whether it is full now: where slow-start has no limit.
     #[inline]
     fn follows_use(&self) -> bool {
         self.config.slow_start_limit.is_infinite()

@@ -2,15 +2,17 @@
 //!
 //! ```text
 //! what stopped the last transmission | the window grows
-//! the window                         | yes; it counts as full if all of it is in flight, also where nothing
-//!                                    | is left to send
-//! the application, the receiver      | no (RFC 9002, section 7.8). Where slow-start has no limit, as in Linux: until
-//!                                    | what had left when the window stopped a transmission for the last time
-//!                                    | is acknowledged, and in slow-start up to twice the most that was in
-//!                                    | flight in the last round trip (Linux 6.12, tcp_cwnd_validate and
-//!                                    | tcp_is_cwnd_limited; RFC 7661, section 4.3: pipeACK >= cwnd / 2)
-//! pacing, the longest burst          | if without them the window had stopped it (RFC 9002, section 7.8), and
-//!                                    | it is at most twice the most that was in flight in the last round trip
+//! the window                         | yes; it counts as full if all of it is in flight, also where
+//!                                    | nothing is left to send
+//! the application, the receiver      | no (RFC 9002, section 7.8). Where slow-start has no limit, as in
+//!                                    | Linux: until what had left when the window stopped a transmission
+//!                                    | for the last time is acknowledged, and in slow-start up to twice the
+//!                                    | most that was in flight in the last round trip (Linux 6.12,
+//!                                    | tcp_cwnd_validate and tcp_is_cwnd_limited; RFC 7661, section 4.3:
+//!                                    | pipeACK >= cwnd / 2)
+//! pacing, the longest burst          | if without them the window had stopped it (RFC 9002, section 7.8),
+//!                                    | and it is at most twice the most that was in flight in the last
+//!                                    | round trip
 //! ```
 //!
 //! Reductions know no such rule: see [`crate::cc::CongestionControl::on_ack_unfilled`].

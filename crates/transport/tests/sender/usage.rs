@@ -48,9 +48,9 @@ fn narrow(algorithm: &Algorithm, slow_start_limit: f64) -> f64 {
 #[test]
 fn no_window_grows_far_beyond_what_the_receiver_has_room_for() {
     for algorithm in algorithms() {
-        // Models hold a multiple of the rate they see: BBR 2.77 in its start, Vivace two round trips of a rate that
-        // its start may have doubled, and probes 5 % above. Hybla adds 2^4 - 1 segments for an acknowledgement in
-        // slow-start.
+        // Models hold a multiple of the rate they see: BBR 2.77 in its start, Vivace two round trips of a
+        // rate that its start may have doubled, and probes 5 % above. Hybla adds 2^4 - 1 segments for an
+        // acknowledgement in slow-start.
         let [most, of_linux] = match algorithm.name {
             "hybla" => [USED + 15.0, 160.0], // 2^4 - 1 for each of a full first flight of ten
             "ptcp" => [USED + 2.0, 3.0 * USED], // sixteen flows triple in the last round trip that was full
