@@ -185,16 +185,28 @@ def _insert(parts: list[Table], part: Table, draws: random.Random) -> list[Table
 
 
 def idle_flow(tables: Table, draws: random.Random) -> Trial | None:
-    """A flow that starts after the end, with the path of one that is there."""
+    """A flow that starts after the end, with the path of one that is there.
+
+    Buffers in time or BDP follow from the flows, and from the backgrounds where there is no flow: then the
+    idle flow is like the one background, if any, that leaves them as they are.
+    """
     one = named(tables)
-    model = next(iter(one.get("flow", []) or one.get("background", [])), None)
-    if model is None:
-        return None
+    flows = one.get("flow", [])
     alike = {"rtt", "from", "to", "mss", "timestamps", "stack"}  # what buffers and queues follow from
-    own = {"algorithm"} if one.get("flow") else set()
-    idle = {key: model[key] for key in model if key in alike or key in own}
-    idle |= {"name": "idle", "start": f"{2 * seconds(tables['duration'])!r} s"}
-    return Trial(one, {**one, "flow": _insert(one.get("flow", []), idle, draws)}, equal)
+    own = {"algorithm"} if flows else set()
+    for model in flows[:1] or one.get("background", []):
+        idle = {key: model[key] for key in model if key in alike or key in own}
+        idle |= {"name": "idle", "start": f"{2 * seconds(tables['duration'])!r} s"}
+        other = {**one, "flow": _insert(flows, idle, draws)}
+        if flows or _buffers_of(one) == _buffers_of(other):
+            return Trial(one, other, equal)
+    return None
+
+
+def _buffers_of(tables: Table) -> tuple[float, float]:
+    """The packet size and the RTT that buffers in time or BDP follow from."""
+    network = Scenario.from_dict(tables).network()
+    return network.packet_bytes, network.buffer_rtt_s
 
 
 def unused_link(tables: Table, draws: random.Random) -> Trial | None:

@@ -52,6 +52,15 @@ def test_what_is_sampled_does_not_change_connections_that_come_and_go() -> None:
     assert set(found.values()) == {None}
 
 
+def test_an_idle_flow_beside_backgrounds_alone_has_the_round_trip_time_of_their_buffers() -> None:
+    slow = {"kind": "onoff", "rtt": "2 ms", "sources": 3, "load": "90 %"}
+    fast = {"kind": "bulk", "rtt": "1 ms", "flows": 2}
+    tables = {"duration": "50 ms", "bottleneck": {"rate": "100 Mbit/s", "buffer": "50 % BDP"}}
+    assert relations.check("idle flow", {**tables, "background": [slow, fast]}, 1) is None
+    large = {**slow, "mss": "8948 B"}  # now no part has both the least time and the largest packet
+    assert relations.idle_flow({**tables, "background": [large, fast]}, random.Random(1)) is None
+
+
 @pytest.mark.parametrize("name", relations.RELATIONS)
 def test_a_relation_is_about_many_scenarios_and_leaves_their_tables_alone(
     name: str, drawn: list[dict[str, Any]]
