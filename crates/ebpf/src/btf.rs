@@ -1,6 +1,6 @@
 //! Types, names and strings (BTF; format: docs.kernel.org/bpf/btf.html).
 
-use crate::bytes::{slice, text_at, u16_at, u32_at};
+use crate::bytes::{LONGEST_TEXT, slice, text_at, u16_at, u32_at};
 use crate::error::{LoadError, Loaded};
 
 const MAGIC: u16 = 0xeb9f;
@@ -142,8 +142,10 @@ impl Btf {
         let mut at = 0;
         while at < types.len() {
             let number = btf.types.len();
-            let (read, next) =
-                btf.read(types, at).ok_or_else(|| damaged(format!("type {number} cannot be read")))?;
+            let (read, next) = btf.read(types, at).ok_or_else(|| {
+                let longest = LONGEST_TEXT - 1;
+                damaged(format!("type {number} cannot be read, or has a name of more than {longest} bytes"))
+            })?;
             btf.types.push(read);
             at = next;
         }
@@ -292,5 +294,27 @@ pub(crate) fn essential(name: &str) -> &str {
     match name.rfind("___") {
         Some(at) if at > 0 && at + 3 < name.len() => &name[..at],
         _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A section with one forward declaration of a name of this length.
+    fn section(name_bytes: usize) -> Vec<u8> {
+        let strings = [&[0][..], &vec![b'n'; name_bytes], &[0]].concat();
+        let header = [0x0001_eb9f, 24, 0, 12, 12, strings.len() as u32];
+        let forward = [1, 7 << 24, 0];
+        let numbers = header.iter().chain(&forward).flat_map(|number: &u32| number.to_le_bytes());
+        numbers.chain(strings).collect()
+    }
+
+    #[test]
+    fn a_name_that_the_kernel_would_refuse_for_its_length_is_refused() {
+        let read = Btf::new(&section(511)).map(|btf| btf.get(1).name().len());
+        assert_eq!(read, Ok(511));
+        let error = "type 1 cannot be read, or has a name of more than 511 bytes";
+        assert_eq!(Btf::new(&section(512)).map(|_| ()), Err(LoadError::Btf(error.to_owned())));
     }
 }

@@ -6,6 +6,8 @@ use crate::bytes::{slice, u16_at, u32_at};
 use crate::error::{LoadError, Loaded};
 
 const MAGIC: u16 = 0xeb9f;
+/// The most steps of a way (BPF_CORE_SPEC_MAX_LEN of libbpf, relo_core.h).
+const MOST_STEPS: usize = 64;
 
 /// What an instruction wants to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +94,31 @@ fn read(data: &[u8], btf: &Btf) -> Option<Vec<(String, Vec<Record>)>> {
 
 fn record(r: &[u8], btf: &Btf) -> Option<Record> {
     let path = btf.string(u32_at(r, 8)?)?;
+    let path: Vec<u32> = path.split(':').map(|n| n.parse().ok()).collect::<Option<_>>()?;
     Some(Record {
         offset: u32_at(r, 0)?,
         root: u32_at(r, 4)?,
-        path: path.split(':').map(|n| n.parse().ok()).collect::<Option<_>>()?,
+        path: Some(path).filter(|path| path.len() <= MOST_STEPS)?,
         wanted: *Wanted::ALL.get(u32_at(r, 12)? as usize)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_of_more_steps_than_libbpf_follows_is_refused() {
+        let strings =
+            |steps: usize| [b"\0".to_vec(), vec!["0"; steps].join(":").into_bytes(), vec![0]].concat();
+        let record = [0, 1, 1, 0].map(u32::to_le_bytes).concat();
+        let steps = |steps: usize| {
+            let texts = strings(steps);
+            let header = [0x0001_eb9f, 24, 0, 0, 0, texts.len() as u32].map(u32::to_le_bytes).concat();
+            let btf = Btf::new(&[header, texts].concat()).ok()?;
+            super::record(&record, &btf).map(|record| record.path.len())
+        };
+        assert_eq!(steps(64), Some(64));
+        assert_eq!(steps(65), None);
+    }
 }

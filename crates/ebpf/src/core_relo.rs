@@ -5,6 +5,7 @@
 
 use crate::btf::{Btf, DEEPEST, Type, TypeId, essential};
 use crate::btf_ext::{Record, Wanted};
+use crate::bytes::LONGEST_TEXT;
 
 /// What a record comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,20 +136,29 @@ fn walk<'a>(local: &'a Btf, record: &Record) -> Option<(Field, Vec<Step<'a>>, St
                 bits = member.bits;
                 if !member.name.is_empty() {
                     steps.push(Step::Member(&member.name, member.of));
-                    way = format!("{way}.{}", member.name);
+                    lengthen(&mut way, &format!(".{}", member.name));
                 }
                 of = local.stripped(member.of).0;
             }
             Type::Array { of: element, .. } => {
                 bit_offset += 8 * u64::from(number) * u64::from(local.size(*element)?);
                 steps.push(Step::Element(number));
-                way = format!("{way}[{number}]");
+                lengthen(&mut way, &format!("[{number}]"));
                 (of, bits) = (local.stripped(*element).0, 0);
             }
             _ => return None,
         }
     }
     Some((Field { bit_offset, of, bits }, steps, way))
+}
+
+/// Adds a step to a text, which ends with dots where it would be longer than two names: an object may have a text
+/// for each of its instructions.
+fn lengthen(way: &mut String, step: &str) {
+    if way.ends_with("...") {
+        return;
+    }
+    way.push_str(if way.len() + step.len() <= 2 * LONGEST_TEXT { step } else { "..." });
 }
 
 /// Follows the same steps in the kernel's types.
@@ -354,6 +364,15 @@ mod tests {
         assert_eq!(asked(7, &[1], Wanted::EnumExists), value(0));
         let missing = Some(Answer::Missing("value LOST of enum choice".to_owned()));
         assert_eq!(asked(7, &[1], Wanted::EnumValue), missing);
+    }
+
+    #[test]
+    fn the_text_of_a_long_way_through_long_names_ends_with_dots() {
+        let name = "m".repeat(LONGEST_TEXT - 1);
+        let chain = Btf::of([composite("chain", 8, &[(&name, 1, 0, 0)])]);
+        let record = Record { offset: 0, root: 1, path: vec![0; 64], wanted: Wanted::FieldOffset };
+        let Some(Answer::Missing(way)) = resolve(&chain, &kernel(), &record) else { panic!("no such field") };
+        assert_eq!(way, format!("struct chain.{name}..."));
     }
 
     #[test]
