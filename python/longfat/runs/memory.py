@@ -32,7 +32,7 @@ RUN_BYTES = 5e6
 """Any run: 3 to 4 MB were measured, of the core's code and of what Python makes of the summary."""
 PACKET_BYTES = 180
 """A packet that waits: 48 bytes in a ring that doubles, and what its sender keeps; 100 were measured."""
-FLIGHT_BYTES = 370
+FLIGHT_BYTES = 340
 """A packet in flight: the same, with SACK blocks on the way back after a loss; up to 330 were measured."""
 FLOW_BYTES = 7900
 """A flow of the plan with its first samples: 7500 were measured."""
@@ -47,7 +47,7 @@ ALGORITHM_BYTES = {"bbr": 6000, "bbr3": 6000, "copa": 4500, "cbr": 4500, "onoff"
 RACK_BYTES = 1100
 RACK_BUSY_BYTES = 3500
 """What a connection whose losses RACK finds needs besides, and a busy one: 960 and 3200 were measured."""
-SESSION_BYTES = 370
+SESSION_BYTES = 330
 """A session or source that opens connections: about 300 were measured."""
 TRANSFER_BYTES = 96
 """A complete connection: 56 bytes in a list, then five columns of 8 bytes."""
@@ -77,7 +77,7 @@ LIFE_S = 0.2
 LIFE_RTTS = 5.0
 """On a path with room, a connection that carries a file is open for `LIFE_S` (a timeout, or a delayed ACK),
 `LIFE_RTTS` round trips to open, to close and until nothing of it is under way, and one for each doubling."""
-LEFT = 0.9
+LEFT = 0.87
 GREEDY_LEAVE = 0.65
 """The share of a path that connections with files have beside lasting flows that yield to losses, and beside
 others (chosen here: one BBR flow left .74 of 1 Gbit/s to short flows with a load of .91, and then the number
@@ -372,8 +372,7 @@ def _users(
     carried = path.bytes_per_s * span_s / sizes.mean_file_bytes()
     # those that the path keeps waiting
     late = max(0.0, 1.0 - carried / (users * files)) if users else 0.0
-    # until most have begun, half of the second files of objects have come, too
-    mean = users * min(1.0, first * (1.0 + object_files) / 2.0 + late)
+    mean = users * min(1.0, first * object_files + late)  # as if all files of an object came at once
     yield key, each * min(users, mean + DEVIATIONS * math.sqrt(mean))
     packets = path.bytes_per_s * span_s / part["flow"]["mss_bytes"]
     # and the object that each has begun
