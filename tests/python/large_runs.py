@@ -1,4 +1,4 @@
-"""Random large scenarios, and what their runs take: python tests/python/large_runs.py [COUNT]."""
+"""Random large scenarios, and what their runs take: python tests/python/large_runs.py [COUNT [FIRST]]."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ def taken_and_expected(table: dict[str, Any], folder: Path) -> tuple[float, floa
     return float(measured.stdout), memory.estimate(planned).bytes
 
 
-def main(count: int) -> int:
+def main(count: int, first: int) -> int:
     """Prints a line for each scenario; returns 1 if any estimate is below what was taken, or half above."""
     wrong = 0
-    for number in range(count):
+    for number in range(first, first + count):
         with tempfile.TemporaryDirectory() as folder:
             taken, expected = taken_and_expected(scenario(number), Path(folder))
         fits = taken < expected < 1.5 * taken
@@ -92,4 +92,5 @@ def main(count: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 30))
+    asked = [int(number) for number in sys.argv[1:]]
+    sys.exit(main(*(asked + [30, 0][len(asked) :])))

@@ -66,6 +66,14 @@ impl<P: Default> Pipe<P> {
         }
     }
 
+    /// Frees the room if there is nothing in it and it has more than `most` slots.
+    pub fn free(&mut self, most: usize) {
+        if self.len == 0 && self.slots.len() > most {
+            self.slots = Vec::new();
+            self.first = 0;
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -223,6 +231,7 @@ mod tests {
                     pipe.push(Time::from_ns(i), i);
                     model.push_back(i);
                 } else if push > 0 {
+                    pipe.free(4);
                     proptest::prop_assert_eq!(pipe.first(), model.front());
                     proptest::prop_assert_eq!(pipe.pop(), model.pop_front());
                 } else {
@@ -239,6 +248,18 @@ mod tests {
                 proptest::prop_assert_eq!(pipe.due(until), model.iter().filter(|&&at| Time::from_ns(at) < until).count());
                 proptest::prop_assert_eq!((pipe.len(), pipe.is_empty()), (model.len(), model.is_empty()));
             }
+        }
+
+        #[test]
+        fn a_large_ring_is_freed_once_it_is_empty(packets in 0usize..100, most in 0usize..100) {
+            let mut pipe = Pipe::default();
+            (0..packets).for_each(|_| drop(pipe.push(Time::ZERO, 0u64)));
+            let room = pipe.slots.len();
+            pipe.free(most);
+            proptest::prop_assert_eq!(pipe.slots.len(), if packets > 0 { room } else { 0 });
+            pipe.discard(packets);
+            pipe.free(most);
+            proptest::prop_assert_eq!(pipe.slots.len(), if room > most { 0 } else { room });
         }
 
         #[test]

@@ -183,6 +183,11 @@ impl Echoing {
     pub fn recycle(&mut self, extra: Box<Extra>) {
         self.receiver.recycle(extra);
     }
+
+    /// As [`Receiver::free`].
+    pub fn free(&mut self) {
+        self.receiver.free();
+    }
 }
 
 #[cfg(test)]

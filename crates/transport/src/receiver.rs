@@ -464,6 +464,13 @@ impl Receiver {
             self.spare.push(extra); // not looked at: it may have left the cache
         }
     }
+
+    /// Frees its lists; for a connection that is over.
+    pub fn free(&mut self) {
+        self.early = Chunks::default();
+        self.spare = Vec::new();
+        self.compression = None;
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod config;
 mod explicit;
 mod failure;
+mod free;
 mod happenings;
 mod marks;
 mod model;

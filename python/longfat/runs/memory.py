@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from longfat.errors import InputError
+from longfat.runs import occupancy
 from longfat.scenario.disturbances import longest
 from longfat.scenario.sizes import FileSizes
 from longfat.units import PACKET_BITS, SIZE
@@ -29,26 +30,40 @@ LEAST_BYTES = 64e6
 
 RUN_BYTES = 5e6
 """Any run: 3 to 4 MB were measured, of the core's code and of what Python makes of the summary."""
-PACKET_BYTES = 180
+PACKET_BYTES = 165
 """A packet that waits: 48 bytes in a ring that doubles, and what its sender keeps; 100 were measured."""
-FLIGHT_BYTES = 400
+FLIGHT_BYTES = 340
 """A packet in flight: the same, with SACK blocks on the way back after a loss; up to 330 were measured."""
-FLOW_BYTES = 7700
+FLOW_BYTES = 7900
 """A flow of the plan with its first samples: 7500 were measured."""
-CONNECTION_BYTES = 2800
-"""An open connection of a background, without its first window: about 2600 were measured."""
-BUSY_BYTES = 1000
+CONNECTION_BYTES = 2900
+"""An open connection of a background, without its first window: 2850 were measured."""
+BUSY_BYTES = 500
 BUSY_PACKETS = 5.0
-"""What a flow or connection needs besides for every `BUSY_PACKETS` packets in flight, as its lists grow:
-up to 6000 bytes were measured."""
-ALGORITHM_BYTES = {"bbr": 6000, "bbr3": 5000, "copa": 4500, "cbr": 4500, "onoff": 4500, "udt": 60_000}
+"""What a flow or connection needs besides for each of the first `BUSY_PACKETS` packets in flight, as its
+lists grow: 500 were measured for one packet, and 2400 for five on a path that loses every twentieth."""
+ALGORITHM_BYTES = {"bbr": 6000, "bbr3": 6000, "copa": 4500, "cbr": 4500, "onoff": 4500, "udt": 60_000}
 """What a busy flow with this algorithm needs besides, as measured: lists of rates, delays, what was sent."""
-SESSION_BYTES = 370
+RACK_BYTES = 1100
+RACK_BUSY_BYTES = 3500
+"""What a connection whose losses RACK finds needs besides, and a busy one: 960 and 3200 were measured."""
+SESSION_BYTES = 330
 """A session or source that opens connections: about 300 were measured."""
-TRANSFER_BYTES = 136
-"""A complete connection: 56 bytes in a list, then five columns of 8 bytes, twice at the end."""
+TRANSFER_BYTES = 96
+"""A complete connection: 56 bytes in a list, then five columns of 8 bytes."""
 FLOW_SAMPLE_BYTES = 88
 """A sample of a flow: ten columns of 8 bytes. At the end, those of one flow at a time are there twice."""
+INTERNAL_BYTES = 16
+"""A sample of a quantity that an algorithm knows of itself: a time and a value."""
+INTERNALS = {
+    "hstcp": 2, "bic": 3, "fast": 3, "htcp": 3, "yeah": 3, "ltcp": 1, "hstcp-lp": 3, "cubic": 2, "ctcp": 2,
+    "westwood": 1, "westwood+": 1, "illinois": 3, "xcp": 1, "xcp-r": 1, "vcp": 1, "jetmax": 2, "jetmax-r": 2,
+    "rcp": 1, "maxnet": 2, "erica": 1, "dctcp": 1, "prague": 2, "hybla": 1, "veno": 2, "lp": 3, "cdg": 3,
+    "nv": 3, "ledbat": 2, "ledbat++": 4, "bbr": 4, "bbr3": 7, "copa": 4, "vivace": 2,
+}  # fmt: skip
+"""How many such quantities the algorithms have; all others have none."""
+OWN_INTERNALS = 3
+"""And users' own, which are asked in any case (chosen here: what they tell is not known before)."""
 LINK_SAMPLE_BYTES = 96
 """The same of a link, with eleven columns."""
 EVENT_BYTES = 130
@@ -58,12 +73,22 @@ EVENTS_PER_ROUND = 2.0
 CONGESTION = 0.05
 """The share of packets that congestion takes at most, for the number of events (chosen here): flows whose
 windows are so small that more is lost have hardly any fast recovery."""
-LIFE_S = 0.3
-LIFE_RTTS = 8.0
-"""On a path with room, a web connection is open for `LIFE_S` (a timeout, or a delayed ACK) and `LIFE_RTTS`
-round trips on average: one each to open and close, and one for each doubling until a page is sent."""
-LONG_LIFE = 5.0
-"""Short flows with their long files are open this many times as long (measured)."""
+LIFE_S = 0.2
+LIFE_RTTS = 5.0
+"""On a path with room, a connection that carries a file is open for `LIFE_S` (a timeout, or a delayed ACK),
+`LIFE_RTTS` round trips to open, to close and until nothing of it is under way, and one for each doubling."""
+LEFT = 0.87
+GREEDY_LEAVE = 0.65
+"""The share of a path that connections with files have beside lasting flows that yield to losses, and beside
+others (chosen here: one BBR flow left .74 of 1 Gbit/s to short flows with a load of .91, and then the number
+of those that are open depends much on it)."""
+FAIR = frozenset(("fq_codel", "fq_pie", "sfq"))
+"""Queues where flows leave each other their share."""
+YIELDING = frozenset(
+    ("sack", "newreno", "reno", "tahoe", "cubic", "bic", "htcp", "vegas", "westwood", "veno")
+)
+DEVIATIONS = 4.0
+"""Standard deviations of a Poisson distribution above the mean: one run in 30,000 has more."""
 ACK_BYTES = 40
 """The smallest packet."""
 
@@ -167,7 +192,10 @@ def _parts(plan: Plan) -> Iterator[tuple[str, float]]:
         yield f"{key}.initial_window", PACKET_BYTES * _window(flow, flow["bytes"])
     flows, links = len(plan["flows"]), len(plan["links"])
     if flows:
-        yield "sample.cwnd", FLOW_SAMPLE_BYTES * (flows + 1) * (span_s / plan["sample"]["flows_s"] + 1)
+        samples = span_s / plan["sample"]["flows_s"] + 1
+        yield "sample.cwnd", FLOW_SAMPLE_BYTES * (flows + 1) * samples
+        told = sum(_internals(flow["algorithm"], plan["sample"]) for flow in plan["flows"])
+        yield "sample.internals", INTERNAL_BYTES * told * samples
     yield "duration_s", RUN_BYTES
     yield "sample.queue", LINK_SAMPLE_BYTES * (links + 1) * (span_s / plan["sample"]["links_s"] + 1)
     if plan["events"]:
@@ -214,7 +242,16 @@ def _busy(plan: Plan) -> float:
 
 def _grown(connection: Plan, busy: float) -> float:
     """What a connection needs besides if this many packets of it are in flight."""
-    return BUSY_BYTES * busy + ALGORITHM_BYTES.get(connection["algorithm"], 0) * busy / BUSY_PACKETS
+    rack = connection.get("loss_detection") == "rack"
+    lists = ALGORITHM_BYTES.get(connection["algorithm"], 0) + RACK_BUSY_BYTES * rack
+    return BUSY_BYTES * busy + lists * busy / BUSY_PACKETS + RACK_BYTES * rack
+
+
+def _internals(algorithm: str, sample: Plan) -> int:
+    """How many quantities this algorithm has that are sampled."""
+    if algorithm == "custom":
+        return OWN_INTERNALS
+    return INTERNALS.get(algorithm, 0) if sample.get("internals") else 0
 
 
 def _events(plan: Plan) -> float:
@@ -268,56 +305,95 @@ def _background(plan: Plan, at: str, part: Plan, busy: float) -> Iterator[tuple[
     connection, members = part["flow"], _members(part)
     stop_s = connection.get("stop_s")
     span_s = plan["duration_s"] if stop_s is None else min(stop_s, plan["duration_s"])
-    capacity_bps = min(plan["links"][number]["rate_bps"] for number in connection["forward"])
     yield f"{at}.{_MEMBERS.get(part['kind'], 'gap_s')}", SESSION_BYTES * members
-    opening = partial(_opening, connection, capacity_bps, span_s)
+    each = CONNECTION_BYTES + _grown(connection, busy)
+    brief = CONNECTION_BYTES + _grown(connection, 1.0)  # most files are short
+    opening = partial(_opening, _shared(plan, connection), span_s, brief)
     match part["kind"]:
         case "web":
-            yield from opening(f"{at}.gap_s", members / part["gap_s"], part["page_bytes"])
+            least = part["page_bytes"] * (1.0 - 1.0 / part["shape"])
+            larger = partial(_larger_pages, least, part["shape"])
+            yield from opening(f"{at}.gap_s", members / part["gap_s"], larger)
         case "short":
-            yield from opening(f"{at}.gap_s", 1.0 / part["gap_s"], _mean_bytes(part["sizes"]), LONG_LIFE)
+            yield from opening(f"{at}.gap_s", 1.0 / part["gap_s"], _larger(part["sizes"]))
         case "surge":
-            # a user has one connection at a time
-            packets = capacity_bps * span_s / PACKET_BITS
-            transfers = min(packets, members * _files(part["habits"], _least_rtt(connection), span_s))
-            yield (
-                f"{at}.users",
-                members * (CONNECTION_BYTES + _grown(connection, busy)) + TRANSFER_BYTES * transfers,
-            )
+            yield from _users(part, f"{at}.users", members, _shared(plan, connection), span_s, brief)
         case kind:
             window = _window(connection, None)
-            each = CONNECTION_BYTES + _grown(connection, busy)
             yield f"{at}.{_MEMBERS[kind]}", members * (each + PACKET_BYTES * window)
 
 
 _MEMBERS = {"web": "sessions", "surge": "users", "bulk": "flows", "onoff": "sources"}
 
 
+def _shared(plan: Plan, connection: Plan) -> occupancy.Path:
+    """What connections that carry files share on their path, beside lasting flows."""
+    slowest = min(
+        (plan["links"][number] for number in connection["forward"]), key=lambda link: link["rate_bps"]
+    )
+    greedy = any(flow["algorithm"] not in YIELDING for flow in plan["flows"])
+    share = GREEDY_LEAVE if greedy and slowest["queue"]["kind"] not in FAIR else LEFT
+    payload = connection["mss_bytes"] / (connection["mss_bytes"] + connection["header_bytes"])
+    return occupancy.Path(
+        share * payload * slowest["rate_bps"] / 8.0,
+        max(_greatest_rtt(connection), 1e-6),
+        _window(connection, None) * connection["mss_bytes"],
+    )
+
+
 def _opening(
-    connection: Plan,
-    capacity_bps: float,
-    span_s: float,
-    key: str,
-    per_s: float,
-    mean_bytes: float,
-    life: float = 1.0,
+    path: occupancy.Path, span_s: float, each: float, key: str, per_s: float, larger: occupancy.Larger
 ) -> Iterator[tuple[str, float]]:
     """The part of a background that opens connections whether or not earlier ones are complete.
 
     What the path cannot carry stays open; the others are open for a while.
     """
-    offered_bps = 8.0 * mean_bytes * per_s
-    waiting = 1.0 - capacity_bps / offered_bps if offered_bps > capacity_bps else 0.0
-    life_s = min(span_s, life * (LIFE_S + LIFE_RTTS * _greatest_rtt(connection)))
     opened = per_s * span_s
-    still_open = min(opened, opened * waiting + per_s * life_s)
-    window = _window(connection, mean_bytes)
-    yield key, still_open * (CONNECTION_BYTES + BUSY_BYTES * (life - 1.0) + PACKET_BYTES * window)
-    yield key, TRANSFER_BYTES * opened * (1.0 - waiting)
+    life_s = LIFE_S + path.rtt_s * (LIFE_RTTS + occupancy.rounds(path, larger))
+    more_per_s = occupancy.growth(per_s, path.bytes_per_s, larger, path.bytes_per_s * span_s)
+    mean = per_s * min(life_s, span_s) + more_per_s * span_s
+    yield key, each * min(opened, mean + DEVIATIONS * math.sqrt(mean))
+    yield key, TRANSFER_BYTES * (opened - more_per_s * span_s)
+
+
+def _users(
+    part: Plan, key: str, users: float, path: occupancy.Path, span_s: float, each: float
+) -> Iterator[tuple[str, float]]:
+    """The part of a background whose users have one connection at a time, and rest between."""
+    habits = part["habits"]
+    sizes = FileSizes(**{name: habits[name] for name in FileSizes.__dataclass_fields__})
+    least_s, shape = habits["inactive_off_least_s"], habits["inactive_off_shape"]
+
+    def waiting(at_s: float) -> float:
+        return min(1.0, (at_s / least_s) ** -shape) if at_s > 0.0 else 1.0
+
+    first = occupancy.beginners(path, sizes.larger, waiting, span_s)(users) if users else 0.0
+    object_files, files = _files_of_an_object(habits), _files(habits, _least_rtt(part["flow"]), span_s)
+    carried = path.bytes_per_s * span_s / sizes.mean_file_bytes()
+    # those that the path keeps waiting
+    late = max(0.0, 1.0 - carried / (users * files)) if users else 0.0
+    mean = users * min(1.0, first * object_files + late)  # as if all files of an object came at once
+    yield key, each * min(users, mean + DEVIATIONS * math.sqrt(mean))
+    packets = path.bytes_per_s * span_s / part["flow"]["mss_bytes"]
+    # and the object that each has begun
+    yield key, TRANSFER_BYTES * min(packets, users * (files + object_files))
+
+
+def _larger_pages(least: float, shape: float, size: float) -> float:
+    """The share of pages with more bytes, from a Pareto distribution."""
+    return 1.0 if size <= least else float((least / size) ** shape)
+
+
+def _larger(sizes: Plan) -> occupancy.Larger:
+    """The share of files with more bytes."""
+    if "files" in sizes:
+        return FileSizes(**sizes["files"]).larger
+    whole = math.fsum(weight for _, weight in sizes["empirical"])
+    return lambda size: math.fsum(weight for value, weight in sizes["empirical"] if value > size) / whole
 
 
 def _files(habits: Plan, rtt_s: float, span_s: float) -> float:
-    """The files that a SURGE user fetches at most, on average: it rests after each object, and within one.
+    """The files that a SURGE user fetches on average: it rests before each object, and within one.
 
     A rest is drawn from a Pareto distribution; what is longer than the run counts as long as that.
     """
@@ -325,18 +401,14 @@ def _files(habits: Plan, rtt_s: float, span_s: float) -> float:
     beyond = max(span_s / least_s, 1.0)
     longer = math.log(beyond) if shape == 1.0 else (1.0 - beyond ** (1.0 - shape)) / (shape - 1.0)
     rest_s = least_s * (1.0 + longer)
-    # the sum over k of the share of objects with k files or more
-    files = math.fsum(k ** -habits["files_shape"] for k in range(1, int(min(habits["files_most"], 1e4)) + 1))
+    files = _files_of_an_object(habits)
     within_s = habits["active_off_scale_s"] * math.gamma(1.0 + 1.0 / habits["active_off_shape"])
-    # an object at the beginning, without a rest before it, and one at the end
-    return float(2.0 * files + span_s * files / (rest_s + (files - 1.0) * within_s + 2.0 * files * rtt_s))
+    return float(span_s * files / (rest_s + (files - 1.0) * within_s + 2.0 * files * rtt_s))
 
 
-def _mean_bytes(sizes: Plan) -> float:
-    if "files" in sizes:
-        return FileSizes(**sizes["files"]).mean_file_bytes()
-    weights = math.fsum(weight for _, weight in sizes["empirical"])
-    return math.fsum(value * weight for value, weight in sizes["empirical"]) / weights
+def _files_of_an_object(habits: Plan) -> float:
+    """The files of an object on average: the sum over k of the share of objects with k files or more."""
+    return math.fsum(k ** -habits["files_shape"] for k in range(1, int(min(habits["files_most"], 1e4)) + 1))
 
 
 def _greatest_rtt(connection: Plan) -> float:

@@ -6,6 +6,9 @@ use longfat_units::Time;
 use longfat_wire::{Ecn, Packet};
 use std::collections::VecDeque;
 
+/// A queue at rest keeps room for so many packets (chosen here): most flows never have more there.
+const KEPT: usize = 16;
+
 /// Packets that wait, each with the time of its arrival.
 #[derive(Clone, Debug)]
 pub struct Fifo<P> {
@@ -43,6 +46,15 @@ impl<P: Packet> Fifo<P> {
     #[inline]
     pub fn fits(&self, packet: &P, limit: Limit) -> bool {
         limit.admits(self.len(), self.bytes, packet.bytes())
+    }
+
+    /// Frees the room that its longest queue has left, if nothing waits; for one of many queues, most of which wait for
+    /// their next flow.
+    #[inline]
+    pub fn rest(&mut self) {
+        if self.packets.is_empty() && self.packets.capacity() > KEPT {
+            self.packets = VecDeque::new();
+        }
     }
 
     /// Takes the packet at the head. Returns the time of its arrival, and the packet.
@@ -90,4 +102,26 @@ pub fn signal<P: Packet>(mut packet: P, ecn: bool, reason: DropReason, out: &mut
     }
     out.drop(packet, reason);
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longfat_units::Interval;
+    use longfat_wire::{FlowId, Kind, SimPacket};
+
+    #[test]
+    fn a_queue_at_rest_has_no_room_of_its_longest_time() {
+        let mut queue = Fifo::default();
+        let packet = || SimPacket::new(Kind::Data, FlowId(0), 0, 1500, Time::ZERO);
+        (0..1000).for_each(|_| queue.push(Time::ZERO, packet()));
+        queue.rest();
+        assert_eq!(queue.len(), 1000);
+        while queue.pop().is_some() {}
+        assert!(queue.packets.capacity() >= 1000);
+        queue.rest();
+        assert!(queue.packets.capacity() <= KEPT);
+        queue.push(Time::ZERO + Interval::from_ns(1), packet());
+        assert_eq!(queue.bytes(), 1500);
+    }
 }

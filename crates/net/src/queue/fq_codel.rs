@@ -182,6 +182,7 @@ impl<P: Packet> Element<P> for FqCoDel<P> {
                 self.turns.pay(index, packet.bytes());
                 return Some(packet);
             }
+            slot.queue.rest();
             self.turns.pass();
         }
     }

@@ -146,6 +146,7 @@ impl<P: Packet> Element<P> for FqPie<P> {
             let index = self.turns.next()?;
             let Slot { queue, memory, .. } = &mut self.slots[index];
             let Some((since, packet)) = queue.pop() else {
+                queue.rest();
                 self.turns.pass();
                 continue;
             };

@@ -157,6 +157,7 @@ impl<P: Packet> Element<P> for Sfq<P> {
         let packet = self.slots[index].serve(now, out)?;
         self.account(&packet);
         if self.slots[index].len() == 0 {
+            self.slots[index].rest();
             self.turns.leave();
         } else {
             self.turns.pay(index, packet.bytes());

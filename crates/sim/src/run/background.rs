@@ -127,6 +127,7 @@ impl Simulation {
                 if let Some(transfer) = flow.transfer.take() {
                     self.background[transfer.group].add(flow, now);
                 }
+                flow.free();
                 self.vacant.push(i);
                 longer |= self.lookahead.exclude(&self.links, &self.flows[i]);
             }

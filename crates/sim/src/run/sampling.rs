@@ -122,9 +122,10 @@ impl Simulation {
         summary.messages = self.messages.as_ref().map(|m| m.counters);
         let after = self.after_end(); // with what begins at the very end
         summary.packets = self.links.first_mut().map_or(0, |l| l.settle(after).1.packets_out);
-        let mut transfers = Series::default();
-        self.transfers.sort_by_key(|&(at, order, _)| (at, order));
-        self.transfers.iter().for_each(|(_, _, sample)| transfers.push(sample));
+        self.flows.truncate(self.plan.flows().len()); // the room of background connections is free for the results
+        let mut completed = core::mem::take(&mut self.transfers);
+        completed.sort_unstable_by_key(|&(at, order, _)| (at, order)); // in place
+        let transfers = completed.into_iter().map(|(_, _, sample)| sample).collect();
         let named = self.flows.iter_mut().take(self.plan.flows().len());
         let logs: Vec<_> = named.map(|flow| flow.sending.sender.take_log()).collect();
         // events may be most of what a run takes

@@ -47,6 +47,10 @@ impl Route {
     }
 }
 
+/// The slots of a ring for packets that a connection leaves to the next one, at most (chosen here): the usual initial
+/// window fits in. Long files are seldom, and every index carries one of them some time.
+const KEPT_SLOTS: usize = 16;
+
 /// What a connection's data, or its acknowledgements, meet on their path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Way {
@@ -171,6 +175,20 @@ impl Flow {
         self.sending.outgoing.take_room(&mut old.sending.outgoing);
         self.receiving.incoming.take_room(&mut old.receiving.incoming);
         self.receiving.outgoing.take_room(&mut old.receiving.outgoing);
+    }
+
+    /// Frees what it holds, as it is over, but for a little room for the next connection with its index.
+    pub fn free(&mut self) {
+        for pipe in [
+            &mut self.sending.incoming,
+            &mut self.sending.outgoing,
+            &mut self.receiving.incoming,
+            &mut self.receiving.outgoing,
+        ] {
+            pipe.free(KEPT_SLOTS);
+        }
+        self.sending.sender.free();
+        self.receiving.receiver.free();
     }
 
     /// Sends a packet, which has crossed its last link at `at`, on its way to its end. With `ahead`, the receiver

@@ -140,6 +140,13 @@ impl AnySender {
         }
     }
 
+    /// Frees what it needs no more, as its connection is over. Ends over UDP keep it until the index is used again.
+    pub fn free(&mut self) {
+        if let Some(sender) = self.tcp() {
+            sender.free();
+        }
+    }
+
     /// Takes a packet from the receiver and returns whether everything is done now.
     #[inline(always)]
     pub fn on_packet(&mut self, now: Time, packet: &SimPacket, mut out: impl Outbox) -> bool {
@@ -292,6 +299,18 @@ impl AnyReceiver {
                 seldom();
                 if let OtherReceiver::Explicit(r) = &mut **other {
                     r.recycle(extra);
+                }
+            }
+        }
+    }
+
+    /// Frees what it needs no more, as its connection is over. Ends over UDP keep it until the index is used again.
+    pub fn free(&mut self) {
+        match self {
+            AnyReceiver::Tcp(r) => r.free(),
+            AnyReceiver::Other(other) => {
+                if let OtherReceiver::Explicit(r) = &mut **other {
+                    r.free();
                 }
             }
         }

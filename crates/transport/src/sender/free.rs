@@ -1,0 +1,16 @@
+//! What a sender frees once its connection is over.
+
+use super::Sender;
+use crate::Scoreboard;
+use crate::cc::{Controller, aimd::Aimd};
+
+impl Sender {
+    /// Frees its lists and what its algorithm knows; for a connection that is over.
+    pub fn free(&mut self) {
+        self.board = Scoreboard::default();
+        self.controller = Controller::Aimd(Aimd); // the smallest one
+        (self.ages, self.rack, self.deliveries) = (None, None, None);
+        (self.marks, self.watch, self.steering) = (None, None, None);
+        self.spare = Vec::new();
+    }
+}
