@@ -420,7 +420,7 @@ class _Draw:
             "recovery": ["rate-halving-to-half", "prr", "prr-9937", "immediate"],
             "timeout_reductions": ["each"],
             "first_reduction": ["half"],
-            "rtt_samples": ["last"],
+            "rtt_samples": ["last", "numbered"],
             "send_jitter": ["10 us", _time(max(self.rtt / 9, 1e-6))],
             "rto_min": ["10 ms", "1 s", "0 s"],
             "rto_min_of": ["timeout"],

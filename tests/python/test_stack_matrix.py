@@ -68,10 +68,15 @@ def test_a_rule_flags_what_it_states_and_nothing_else(outcome, broken):
     assert rules(outcome) == broken
 
 
-def test_where_losses_are_drawn_the_run_of_median_goodput_stands_for_five():
+def test_where_the_path_or_the_algorithm_draws_the_run_of_median_goodput_stands_for_five():
     paths = {path.kind: path for path in drawn_paths.draw(2)}
-    assert [len(paths[kind].seeds) for kind in ("constant", "loss", "bursts")] == [1, 5, 5]
-    scenarios = [paths["bursts"].scenario("sack", "rfc", None, seed) for seed in paths["bursts"].seeds]
+    runs = [
+        len(stack_matrix.seeds(paths[kind], name))
+        for kind, name in [("constant", "sack"), ("loss", "sack"), ("bursts", "sack"), ("constant", "cdg")]
+    ]
+    assert runs == [1, 5, 5, 5]
+    seeds = stack_matrix.seeds(paths["bursts"], "sack")
+    scenarios = [paths["bursts"].scenario("sack", "rfc", None, seed) for seed in seeds]
     assert len({scenario["seed"] for scenario in scenarios}) == 5
     outcomes = [changed(goodput_bps=bps) for bps in (5e6, 1e6, 3e6, 4e6, 2e6)]
     assert Outcome.median(outcomes).goodput_bps == 3e6
@@ -88,38 +93,63 @@ def written(folder: Path, text: str) -> Path:
     return file
 
 
-def test_an_explanation_covers_its_algorithms_stacks_paths_and_rules_only(tmp_path):
-    file = written(
-        tmp_path,
-        '[[explanation]]\nalgorithms = ["hybla"]\npaths = ["long", "deep"]\nstacks = ["quic"]\n'
-        'rules = ["loss"]\ntext = "scales with the round-trip time"\n',
-    )
-    reasons = stack_matrix.explanations(file)
-    flag = Flag(Cell("long", "hybla", "quic"), "loss", "30 % lost")
-    assert stack_matrix.reason(flag, reasons) is reasons[0]
+PATHS = drawn_paths.draw(3)
+ENTRY = (
+    '[[explanation]]\nalgorithms = ["hybla"]\npaths = ["long", "deep"]\nstacks = ["quic"]\n'
+    'loss = [0.15, 0.4]\ntext = "scales with the round-trip time"\n'
+)
+
+
+def test_an_explanation_covers_its_algorithms_stacks_paths_and_figures_only(tmp_path):
+    reasons = stack_matrix.explanations(written(tmp_path, ENTRY))
+    flag = Flag(Cell("long", "hybla", "quic"), "loss", "30 % lost", 0.3)
+    assert stack_matrix.reason(flag, PATHS, reasons) is reasons[0]
     for other in (
-        Flag(Cell("long", "hybla", "quic"), "useful", ""),
-        Flag(Cell("long", "hybla", "linux"), "loss", ""),
-        Flag(Cell("long", "bic", "quic"), "loss", ""),
-        Flag(Cell("pie", "hybla", "quic"), "loss", ""),
+        Flag(Cell("long", "hybla", "quic"), "useful", "", 0.3),
+        Flag(Cell("long", "hybla", "linux"), "loss", "", 0.3),
+        Flag(Cell("long", "bic", "quic"), "loss", "", 0.3),
+        Flag(Cell("pie", "hybla", "quic"), "loss", "", 0.3),
+        Flag(Cell("long", "hybla", "quic"), "loss", "", 0.41),
+        Flag(Cell("long", "hybla", "quic"), "loss", "", float("nan")),
     ):
-        assert stack_matrix.reason(other, reasons) is None
+        assert stack_matrix.reason(other, PATHS, reasons) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "covered"),
+    [
+        ("rtt_ms = [373, 400]", True),
+        ("rtt_ms = [374, 400]", False),
+        ("buffer_packets = [0, 320]", True),
+        ("buffer_packets = [0, 300]", False),
+        ("bdp_packets = [400, 410]", True),
+        ("bdp_packets = [410, 900]", False),
+    ],
+)
+def test_an_explanation_may_ask_for_a_range_of_what_the_path_is_like(tmp_path, line, covered):
+    # 13 Mbit/s for 373 ms are 404 packets of 1500 bytes; the buffer holds 76 % of them, 307
+    reasons = stack_matrix.explanations(written(tmp_path, f"{ENTRY}{line}\n"))
+    flag = Flag(Cell("long", "hybla", "quic"), "loss", "30 % lost", 0.3)
+    assert (stack_matrix.reason(flag, PATHS, reasons) is not None) is covered
+
+
+def test_a_path_has_the_buffer_that_its_scenario_has():
+    for path in [path for seed in range(4) for path in drawn_paths.draw(seed)]:
+        (link, *_) = Scenario.from_dict(path.scenario("sack", "rfc", None)).resolve().links
+        assert path.buffer_packets == pytest.approx(link.limit.packets, abs=1.0), path.title
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('[[explanation]]\nalgorithms = ["hibla"]\npaths = ["long"]\ntext = "x"\n', "hibla"),
-        ('[[explanation]]\nalgorithms = ["bic"]\npaths = ["wide"]\ntext = "x"\n', "wide"),
-        (
-            '[[explanation]]\nalgorithms = ["bic"]\npaths = ["long"]\ntext = ""\n',
-            "algorithms, paths and text",
-        ),
-        ('[[explanation]]\nalgorithms = ["bic"]\ntext = "x"\n', "algorithms, paths and text"),
-        (
-            '[[explanation]]\nalgorithms = ["bic"]\npaths = ["long"]\nwhy = "x"\n',
-            "algorithms, paths and text",
-        ),
+        (ENTRY.replace("hybla", "hibla"), "hibla"),
+        (ENTRY.replace("deep", "wide"), "wide"),
+        (ENTRY.replace("scales with the round-trip time", ""), "a text"),
+        (ENTRY.replace('paths = ["long", "deep"]', ""), "algorithms, paths"),
+        (ENTRY.replace("loss = [0.15, 0.4]", ""), "figures of a rule"),
+        (ENTRY + 'why = "x"\n', "'why'"),
+        (ENTRY.replace("[0.15, 0.4]", "[0.4, 0.15]"), "loss = "),
+        (ENTRY + "rtt_ms = 40\n", "rtt_ms = 40"),
     ],
 )
 def test_an_explanation_with_an_unknown_name_or_without_its_text_is_refused(tmp_path, text, said):
@@ -153,7 +183,10 @@ def test_a_flag_without_an_explanation_fails_and_one_with_an_explanation_does_no
     none = written(tmp_path, "")
     assert stack_matrix.main([*ARGUMENTS, "--explanations", str(none)]) == 1
     assert "NOT EXPLAINED  constant    sack       rfc   loss" in capsys.readouterr().out
-    entry = '[[explanation]]\nalgorithms = ["sack", "cubic"]\npaths = ["constant"]\ntext = "it probes"\n'
+    entry = (
+        '[[explanation]]\nalgorithms = ["sack", "cubic"]\npaths = ["constant"]\n'
+        'loss = [0.0, 0.1]\ntext = "it probes"\n'
+    )
     assert stack_matrix.main([*ARGUMENTS, "--explanations", str(written(tmp_path, entry))]) == 0
     shown = capsys.readouterr().out
     assert "explained      constant    sack       rfc   loss" in shown

@@ -16,6 +16,7 @@ CHANGE_S = 10
 RATES_MBPS, RTTS_MS, LONG_RTTS_MS = (4.0, 100.0), (10, 120), (250, 600)
 """Rates are drawn on a logarithmic scale, times uniformly."""
 BUFFERS_BDP = {"shallow": (0.05, 0.2), "usual": (0.5, 1.5), "deep": (3.0, 8.0)}
+PACKET_BYTES = 1500
 AQM_PACKETS = 1000
 """The limit behind an AQM, which keeps the queue short itself."""
 
@@ -31,9 +32,22 @@ class DrawnPath:
     bottleneck: dict[str, Any]
 
     @property
-    def seeds(self) -> range:
-        """Where losses are drawn, a run may lose each repetition of a segment; several show what is usual."""
-        return range(1, 6 if "loss" in self.bottleneck else 2)
+    def draws(self) -> bool:
+        """Whether losses are drawn: a run may lose each repetition of a segment."""
+        return "loss" in self.bottleneck
+
+    @property
+    def bdp_packets(self) -> float:
+        """What the path holds without a queue at its greatest rate, in packets of `PACKET_BYTES`."""
+        rate = self.bottleneck["rate"]
+        rates = [rate] if isinstance(rate, str) else [text for _, text in rate["steps"]]
+        return max(float(text.removesuffix(" Mbit/s")) for text in rates) * 125.0 * self.rtt_ms / PACKET_BYTES
+
+    @property
+    def buffer_packets(self) -> float:
+        """What the buffer holds, in packets."""
+        amount, unit = self.bottleneck["buffer"].split(" ", 1)
+        return float(amount) if unit == "packets" else float(amount) / 100.0 * self.bdp_packets
 
     def scenario(self, algorithm: str, stack: str, router: str | None, seed: int = 1) -> dict[str, Any]:
         """Returns the scenario of one flow; explicit algorithms cross their own router."""

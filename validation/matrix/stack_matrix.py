@@ -33,6 +33,10 @@ SEED = 1
 LEAST_USEFUL, MOST_LOST, LEAST_OF_RFC, MOST_OF_RFC = 0.75, 0.15, 0.5, 2.0
 """Goodput over throughput, lost packets over sent ones, and goodput over that of the stack `rfc`."""
 RULES = ("useful", "loss", "stack")
+DRAWING = ("cdg", "vivace")
+"""Algorithms whose steps are drawn: as where losses are, several runs show what is usual. BBR and NV draw
+only when a cycle begins."""
+SEEDS = 5
 
 
 class Cell(NamedTuple):
@@ -79,11 +83,31 @@ def _number(value: float | None) -> float:
 
 @dataclass(frozen=True)
 class Flag:
-    """A rule that a run breaks."""
+    """A rule that a run breaks, and the figure of the run: a ratio for each rule."""
 
     cell: Cell
     rule: str
     text: str
+    figure: float
+
+
+class Range(NamedTuple):
+    """From one number to another, both included."""
+
+    least: float
+    most: float
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is in it; an undefined one is not."""
+        return self.least <= value <= self.most
+
+
+MEASURES: dict[str, Callable[[DrawnPath], float]] = {
+    "rtt_ms": lambda path: path.rtt_ms,
+    "bdp_packets": lambda path: path.bdp_packets,
+    "buffer_packets": lambda path: path.buffer_packets,
+}
+"""What an explanation may ask of a path."""
 
 
 @dataclass(frozen=True)
@@ -93,18 +117,22 @@ class Explanation:
     algorithms: frozenset[str]
     stacks: frozenset[str]
     paths: frozenset[str]
-    rules: frozenset[str]
+    figures: Mapping[str, Range]
+    """By rule, how far a run may go; what is worse has another reason."""
+    where: Mapping[str, Range]
+    """What the path must be like, by the names of `MEASURES`."""
     text: str
 
-    def covers(self, flag: Flag) -> bool:
-        """Whether this is the reason of a flag."""
+    def covers(self, flag: Flag, path: DrawnPath) -> bool:
+        """Whether this is the reason of a flag on this path."""
         pairs = (
             (self.algorithms, flag.cell.algorithm),
             (self.stacks, flag.cell.stack),
             (self.paths, flag.cell.kind),
-            (self.rules, flag.rule),
         )
-        return all(not names or name in names for names, name in pairs)
+        named = all(not names or name in names for names, name in pairs)
+        measured = all(limits.holds(MEASURES[name](path)) for name, limits in self.where.items())
+        return named and measured and flag.rule in self.figures and self.figures[flag.rule].holds(flag.figure)
 
 
 def algorithms() -> list[str]:
@@ -120,19 +148,35 @@ def protocol(algorithm: str) -> str | None:
 
 def explanations(file: Path) -> list[Explanation]:
     """Reads a file of explanations; ValueError says which name is not known."""
-    known = {"algorithms": algorithms(), "stacks": STACKS, "paths": tuple(KINDS), "rules": RULES}
+    known = {"algorithms": algorithms(), "stacks": STACKS, "paths": tuple(KINDS)}
     found = []
     for table in tomllib.loads(file.read_text()).get("explanation", []):
         names = {key: frozenset(table.pop(key, ())) for key in known}
+        figures = {key: _range(file, key, table.pop(key)) for key in RULES if key in table}
+        where = {key: _range(file, key, table.pop(key)) for key in MEASURES if key in table}
         for key, accepted in known.items():
             if unknown := sorted(names[key] - set(accepted)):
                 raise ValueError(f"{file.name}: {key} = {unknown}: accepted: {', '.join(accepted)}")
-        if not names["algorithms"] or not names["paths"] or set(table) != {"text"} or not table["text"]:
+        text = " ".join(table.pop("text", "").split())
+        if not all((names["algorithms"], names["paths"], figures, text)) or table:
             raise ValueError(
-                f"{file.name}: an explanation has algorithms, paths and text, not {sorted(table)}"
+                f"{file.name}: an explanation has algorithms, paths, figures of a rule and a text, "
+                f"and of the rest only what is known: {sorted(table)}"
             )
-        found.append(Explanation(**names, text=" ".join(table["text"].split())))
+        found.append(Explanation(**names, figures=figures, where=where, text=text))
     return found
+
+
+def _range(file: Path, key: str, numbers: object) -> Range:
+    match numbers:
+        case [int() | float() as least, int() | float() as most] if least <= most:
+            return Range(least, most)
+    raise ValueError(f"{file.name}: {key} = {numbers}: accepted: [least, most]")
+
+
+def seeds(path: DrawnPath, algorithm: str) -> range:
+    """The seeds of a cell's runs, several where anything is drawn."""
+    return range(1, 1 + (SEEDS if path.draws or algorithm in DRAWING else 1))
 
 
 def measure(
@@ -149,7 +193,7 @@ def measure(
         for path in paths
         for name in names
         for stack in stacks
-        for seed in path.seeds
+        for seed in seeds(path, name)
     ]
     scenarios = [scenario for _, scenario in runs]
     found: dict[Cell, list[Outcome]] = {cell: [] for cell, _ in runs}
@@ -164,16 +208,17 @@ def flags(outcomes: Mapping[Cell, Outcome]) -> list[Flag]:
     for cell, outcome in outcomes.items():
         useful = outcome.goodput_bps / outcome.throughput_bps if outcome.throughput_bps else 0.0
         if not useful >= LEAST_USEFUL:
-            found.append(Flag(cell, "useful", f"goodput is {useful:.3g} of throughput"))
+            found.append(Flag(cell, "useful", f"goodput is {useful:.3g} of throughput", useful))
         if not outcome.loss <= MOST_LOST:
-            found.append(Flag(cell, "loss", f"{100 * outcome.loss:.3g} % lost"))
+            found.append(Flag(cell, "loss", f"{100 * outcome.loss:.3g} % lost", outcome.loss))
         base = outcomes.get(cell._replace(stack=STACKS[0]))
         if base is None or cell.stack == STACKS[0]:
             continue
         low, high = (factor * base.goodput_bps for factor in (LEAST_OF_RFC, MOST_OF_RFC))
         if not low <= outcome.goodput_bps <= high:
             text = f"goodput {outcome.goodput_bps / 1e6:.3g}, {base.goodput_bps / 1e6:.3g} on {STACKS[0]}"
-            found.append(Flag(cell, "stack", text))
+            ratio = outcome.goodput_bps / base.goodput_bps if base.goodput_bps else math.nan
+            found.append(Flag(cell, "stack", text, ratio))
     return found
 
 
@@ -230,12 +275,13 @@ def text(
     reasons: Sequence[Explanation],
 ) -> str:
     """Returns the whole table, with what is flagged in front."""
-    explained = {flag: reason(flag, reasons) for flag in found}
+    explained = {flag: reason(flag, paths, reasons) for flag in found}
     open_flags = [flag for flag, why in explained.items() if why is None]
     lines = [
         f"Every TCP algorithm on {len(STACKS)} stacks, alone on each of {len(paths)} paths (seed {seed}).",
         "`make validate-matrix` makes this file; stack_matrix.py says what it shows.",
-        "Where losses are drawn, a cell has the run of median goodput of five seeds.",
+        f"Where losses are drawn, and of {' and '.join(DRAWING)}, a cell has the run of median goodput",
+        f"of {SEEDS} seeds.",
         "",
         "What is flagged:",
         f"useful  goodput below {LEAST_USEFUL} of throughput",
@@ -255,9 +301,10 @@ def text(
     return "\n".join(lines)
 
 
-def reason(flag: Flag, reasons: Sequence[Explanation]) -> Explanation | None:
-    """Returns what explains a flag, None if nothing does."""
-    return next((explanation for explanation in reasons if explanation.covers(flag)), None)
+def reason(flag: Flag, paths: Sequence[DrawnPath], reasons: Sequence[Explanation]) -> Explanation | None:
+    """Returns what explains a flag on its path among these, None if nothing does."""
+    path = next(path for path in paths if path.kind == flag.cell.kind)
+    return next((explanation for explanation in reasons if explanation.covers(flag, path)), None)
 
 
 def flag_line(flag: Flag) -> str:
@@ -292,12 +339,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         SNAPSHOT.write_text(written)
     else:
         print(written)
-    unexplained = [flag for flag in found if reason(flag, reasons) is None]
+    unexplained = [flag for flag in found if reason(flag, paths, reasons) is None]
     if asked.write:
         for flag in unexplained:
             print(f"NOT EXPLAINED  {flag_line(flag)}")
         for explanation in reasons:
-            if not any(reason(flag, reasons) is explanation for flag in found):
+            if not any(reason(flag, paths, reasons) is explanation for flag in found):
                 print(f"explains no flag of this table: {explanation.text}")
     print(f"{len(outcomes)} cells, {len(found)} flags, {len(unexplained)} not explained", file=sys.stderr)
     return 1 if unexplained else 0

@@ -19,7 +19,7 @@ const MOST_DOUBLINGS: u32 = 16;
 const TICK: Interval = Interval::from_millis(1);
 
 /// Which round-trip times algorithms get. The retransmission timeout always uses the echoed timestamp. In JSON:
-/// `echoed` or `last`.
+/// `echoed`, `last` or `numbered`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttSamples {
@@ -31,6 +31,9 @@ pub enum RttSamples {
     /// without the wait of a delayed acknowledgement. If a segment was sent twice, timestamps in whole ticks
     /// give the time. The connection request gives no sample.
     Last,
+    /// The same, but each transmission is known by a number (RFC 9002, section 5.1): where a segment was sent
+    /// twice, the exact time of the one that arrived counts, which its timestamp gives.
+    Numbered,
 }
 
 /// What the floor of the retransmission timeout bounds. In JSON: `margin` or `timeout`.

@@ -169,7 +169,7 @@ impl Sender {
         };
         let times = controller.sending_times();
         let keeps_ages =
-            times != SendingTimes::Unused || config.rtt_samples == RttSamples::Last || !config.timestamps;
+            times != SendingTimes::Unused || config.rtt_samples != RttSamples::Echoed || !config.timestamps;
         let by_time = config.loss_detection == LossDetection::Rack;
         let samples_each = config.timestamps;
         let marks = Marks::new(config.feedback).map(Box::new);
@@ -532,10 +532,13 @@ impl Sender {
                 sample = match self.config.rtt_samples {
                     RttSamples::Echoed if self.times == SendingTimes::Unused => sample,
                     RttSamples::Echoed => exact,
-                    RttSamples::Last => {
+                    _ => {
                         let end = packet.sack().iter().map(|(_, end)| end).max();
                         let selective = end.and_then(|end| ages.heard_of(now, end));
-                        let by_clock = stamped.then(|| in_ticks(packet.stamp, now));
+                        let by_clock = stamped.then(|| match self.config.rtt_samples {
+                            RttSamples::Last => in_ticks(packet.stamp, now),
+                            _ => now.since(packet.stamp),
+                        });
                         selective.or(exact).or(by_clock).inspect(|&rtt| self.rtt.tell(rtt))
                     }
                 };

@@ -355,7 +355,11 @@ QUIC = Stack(
             {"tahoe": None},
         ),
         Setting("recovery", "immediate", "RFC 9002, section 7.3.2: the window is reduced immediately"),
-        Setting("rtt_samples", "last", "RFC 9002, section 5.1: the RTT of the largest packet acknowledged"),
+        Setting(
+            "rtt_samples",
+            "numbered",
+            "RFC 9002, section 5.1: the RTT of the largest packet acknowledged; no number is used twice",
+        ),
     ),
     (
         "The time threshold is RACK's, the RTT and a quarter of the least RTT; QUIC's is 9/8 of the RTT.",

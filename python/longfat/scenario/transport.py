@@ -81,8 +81,8 @@ class Transport(Part):
     """Which timeouts reduce ssthresh: only one that begins a loss episode, or each one, as in ns-2."""
     first_reduction: Literal["own", "half"] = "own"
     """The first reduction, and those in slow-start and by timeouts: the algorithm's own, or to half."""
-    rtt_samples: Literal["echoed", "last"] = "echoed"
-    """Which round-trip times reach the algorithm: the echoed timestamp's, or those that Linux reports."""
+    rtt_samples: Literal["echoed", "last", "numbered"] = "echoed"
+    """Which round-trip times reach the algorithm: the echoed timestamp's, or those of Linux or of QUIC."""
     timestamps: Switch = True
     """Packets carry timestamps (RFC 7323). Without them the sender times one segment per round trip."""
     host_tick: Tick = 0.0

@@ -38,6 +38,8 @@ const CHANGES: &[&[&str]] = &[
     // 10: what is lost, and what has left, belongs to the monitor interval in which it left, repetitions too;
     // before, intervals counted new segments, and those of repetitions alone saw no loss and had no end
     &["vivace"],
+    // 11: routers lower the rate of JetMax also in fast recovery
+    &["jetmax", "jetmax-r"],
 ];
 
 /// The version of the results of all plans: every change that alters any of them increments it.

@@ -46,8 +46,7 @@ pub(super) struct Guided {
 }
 
 impl Guided {
-    /// A rate that each loss halves, for a sender that does not look at headers during recovery: a rate that a loss does
-    /// not reduce could stay too high for good.
+    /// A rate that each loss halves.
     pub fn halving() -> Self {
         Guided { halves: true, ..Guided::default() }
     }

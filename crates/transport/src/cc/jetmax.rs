@@ -114,6 +114,15 @@ impl JetMax {
             mss_bytes: 1.0,
         }
     }
+
+    /// Takes what routers wrote. Returns the next rate, segments/s, if the packet was sent at the present one.
+    fn next_rate(&mut self, echo: &Header, packet_bytes: f64) -> Option<f64> {
+        (self.bottleneck, self.loss, self.fair_bps) = (echo.suggested, echo.loss, echo.fair_bps);
+        if !self.x.has_router() || echo.gap_s != 1.0 / self.x.rate() {
+            return None;
+        }
+        Some(if self.mirrored { 1.0 / echo.next_gap_s } else { moved(self.tau, echo, packet_bytes) })
+    }
 }
 
 impl CongestionControl for JetMax {
@@ -157,14 +166,21 @@ impl CongestionControl for JetMax {
             return self.x.hear_nobody(w);
         }
         self.x.hear_router(w);
-        (self.bottleneck, self.loss, self.fair_bps) = (echo.suggested, echo.loss, echo.fair_bps);
-        // this packet was sent at the present rate
-        if self.x.has_router() && echo.gap_s == 1.0 / self.x.rate() {
-            let next =
-                if self.mirrored { 1.0 / echo.next_gap_s } else { moved(self.tau, echo, packet_bytes) };
-            if limited || next < self.x.rate() {
-                self.x.set(next, w);
-            }
+        if let Some(next) = self.next_rate(echo, packet_bytes)
+            && (limited || next < self.x.rate())
+        {
+            self.x.set(next, w);
+        }
+    }
+
+    fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
+        let Explicit::JetMax(echo) = echo else { return };
+        if echo.hops == 0 {
+            return;
+        }
+        // growth waits for the end of the recovery
+        if let Some(next) = self.next_rate(echo, packet_bytes).filter(|next| *next < self.x.rate()) {
+            self.x.pace(next);
         }
     }
 
@@ -346,6 +362,27 @@ mod tests {
             round_trip(&mut c, &mut w, 0.0, FAIR_BPS);
             c.on_congestion(&congestion(cause), &mut w);
             assert!((rate(&c, &w) - left).abs() < 1e-6, "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn in_recovery_routers_lower_the_rate_and_do_not_raise_it() {
+        for row in [&ROW, &RECEIVER] {
+            let (mut c, mut w) = (instance(row, &[]), window(10.0, f64::INFINITY));
+            c.on_start(1428);
+            let first = echo(&c, 0.0, f64::INFINITY);
+            hear(&mut c, &mut w, first);
+            c.on_congestion(&loss(), &mut w);
+            assert!((rate(&c, &w) - 50.0).abs() < 1e-9);
+            let before = w;
+            let mut receiver = instance(&RECEIVER, &[]).mirror(1500.0).expect("a mirror");
+            // room for 1000 segments/s, then for 10: 0.4 of what is above that is left each time
+            for (fair_bps, expected) in [(FAIR_BPS, 50.0), (12e4, 26.0), (12e4, 16.4), (FAIR_BPS, 16.4)] {
+                let answer = receiver.answer(&Explicit::JetMax(echo(&c, 0.0, fair_bps)));
+                (0..3).for_each(|_| c.on_explicit_in_recovery(&answer, 1500.0));
+                assert!((rate(&c, &w) - expected).abs() < 1e-9, "{fair_bps}: {}", rate(&c, &w));
+            }
+            assert_eq!((w.cwnd, w.ssthresh), (before.cwnd, before.ssthresh), "it belongs to the recovery");
         }
     }
 

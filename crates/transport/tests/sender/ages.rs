@@ -209,6 +209,16 @@ fn as_linux_an_algorithm_is_told_of_the_last_segment_and_of_selective_acknowledg
 }
 
 #[test]
+fn as_quic_an_algorithm_is_told_of_the_exact_time_of_a_segment_that_was_sent_twice() {
+    let (all, linux) = (told(RttSamples::Numbered), told(RttSamples::Last));
+    assert_eq!(all.len(), linux.len());
+    let repaired = linux.iter().rposition(|told| told.0.fract() == 0.0).expect("a retransmission");
+    assert!((all[repaired].0 - 110.3).abs() < 1e-9, "{:?}", all[repaired]);
+    assert!(all.iter().all(|told| told.1 >= 110.3), "no time is shorter than the path");
+    assert!(above_the_hole(&all) > 5, "selective acknowledgements tell nothing");
+}
+
+#[test]
 fn by_timestamps_the_request_gives_the_least_and_a_delayed_acknowledgement_a_longer_one() {
     let all = told(RttSamples::Echoed);
     assert!(later(&all).len() > 150 && all.iter().all(|told| told.1 == 100.0), "{:?}", &all[..40]);
