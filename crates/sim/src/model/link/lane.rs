@@ -133,7 +133,7 @@ impl<P: Packet, E: Element<P> + ?Sized> Lane<'_, P, E> {
     /// The wire is free: takes the next packet from the queue, unless an outage keeps the link from sending.
     #[inline(never)]
     fn serve(&mut self, now: Time, exit: &mut impl Exit<P>) {
-        if self.elements.is_held(now) {
+        if self.elements.behind.is_some() && self.elements.is_held(now) {
             return;
         }
         let mut out = Out::new(exit, self.counters, self.timer_at);
@@ -141,33 +141,33 @@ impl<P: Packet, E: Element<P> + ?Sized> Lane<'_, P, E> {
         let waited = (out.waited, out.waited_low);
         self.waiting = (self.queue.packets(), self.queue.bytes());
         self.elements.withheld = next.is_none();
-        if let Some(mut packet) = next {
+        if let Some(packet) = next {
             self.elements.line.transmit(now, packet.bytes(), waited, self.counters);
             let departure = self.elements.line.busy_until;
-            let left = match &mut self.elements.behind {
-                None => Some(departure),
-                Some(behind) => lead(behind, self.counters, &mut packet, departure),
-            };
-            match left {
-                Some(at) => exit.depart(packet, at),
-                None => exit.drop(packet),
+            match &mut self.elements.behind {
+                None => exit.depart(packet, departure),
+                Some(behind) => lead(behind, self.counters, packet, departure, exit),
             }
         }
     }
 }
 
-/// A packet comes to the disturbed part of the link. Returns when it leaves that; `None` if it is lost there.
+/// A packet comes to the disturbed part of the link, and goes where it leaves that.
 #[inline(never)] // most links have none
 fn lead<P: Packet>(
     behind: &mut Disturbed<P>,
     counters: &mut LinkCounters,
-    packet: &mut P,
+    mut packet: P,
     departure: Time,
-) -> Option<Time> {
-    counters.marks[DropReason::Forced as usize] += u64::from(behind.remark(packet));
-    let left = behind.lead(departure);
-    counters.packets_lost += u64::from(left.is_none());
-    left
+    exit: &mut impl Exit<P>,
+) {
+    counters.marks[DropReason::Forced as usize] += u64::from(behind.remark(&mut packet));
+    if let Some(at) = behind.lead(departure) {
+        exit.depart(packet, at);
+    } else {
+        counters.packets_lost += 1;
+        exit.drop(packet);
+    }
 }
 
 /// Where the element puts its actions.
