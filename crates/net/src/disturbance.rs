@@ -226,7 +226,44 @@ pub struct Disturbed<P> {
     latest: Time,
 }
 
+impl Disturbances {
+    /// Whether packets leave in the order in which they come, and each once.
+    fn keeps_order(&self) -> bool {
+        let varies = self.jitter > Interval::ZERO || !matches!(self.added, AddedDelay::None);
+        self.reorder.probability == 0.0 && self.duplicate == 0.0 && !(self.overtaking && varies)
+    }
+
+    /// How long a packet takes to which only jitter and a varying delay happen.
+    #[inline]
+    fn delay(&mut self, departure: Time) -> Interval {
+        let added = self.added.at(departure);
+        if self.jitter == Interval::ZERO {
+            added
+        } else {
+            added + self.jitter.scale(self.streams.jitter.unit())
+        }
+    }
+}
+
 impl<P> Disturbed<P> {
+    /// Whether [`Disturbed::lead`] takes the place of [`Disturbed::enter`] and [`Disturbed::release`]: packets keep
+    /// their order, and none is on its way that entered before.
+    pub fn leads(&self) -> bool {
+        self.held.is_empty() && self.law.keeps_order()
+    }
+
+    /// When a packet leaves the disturbed part whose last bit leaves the transmitter at `departure`; `None` if an
+    /// outage takes it. Departures never decrease. Only where it [leads](Disturbed::leads).
+    #[inline]
+    pub fn lead(&mut self, departure: Time) -> Option<Time> {
+        debug_assert!(self.leads(), "packets leave in another order");
+        if self.law.outages.loses(departure) {
+            return None;
+        }
+        self.latest = self.latest.max(departure + self.law.delay(departure));
+        Some(self.latest)
+    }
+
     /// When a link that may not send at `now` may do so again; `None` if it may send.
     pub fn holds(&self, now: Time) -> Option<Time> {
         self.law.outages.holds(now)
@@ -239,16 +276,18 @@ impl<P> Disturbed<P> {
     }
 }
 
-impl<P: Packet + Clone> Disturbed<P> {
-    /// Nothing on its way.
-    pub fn new(law: Disturbances) -> Self {
-        Disturbed { law, held: BinaryHeap::new(), numbers: 0, latest: Time::ZERO }
-    }
-
+impl<P: Packet> Disturbed<P> {
     /// Changes the ECN field of a packet that will [`enter`](Disturbed::enter). Returns whether this has marked it.
     #[inline]
     pub fn remark(&self, packet: &mut P) -> bool {
         self.law.remark.is_some_and(|remark| remark.apply(packet))
+    }
+}
+
+impl<P: Packet + Clone> Disturbed<P> {
+    /// Nothing on its way.
+    pub fn new(law: Disturbances) -> Self {
+        Disturbed { law, held: BinaryHeap::new(), numbers: 0, latest: Time::ZERO }
     }
 
     fn hold(&mut self, at: Time, packet: P) {
@@ -262,10 +301,7 @@ impl<P: Packet + Clone> Disturbed<P> {
         if law.outages.loses(departure) {
             return Fate::Lost(packet);
         }
-        let mut at = departure + law.added.at(departure);
-        if law.jitter > Interval::ZERO {
-            at += law.jitter.scale(law.streams.jitter.unit());
-        }
+        let mut at = departure + law.delay(departure);
         if !law.overtaking {
             at = at.max(self.latest);
             self.latest = at;

@@ -3,6 +3,7 @@
 
 use crate::common::disturbance::disturbance;
 use crate::common::{dumbbell, flow, refusal_of, run_by_both, variants, web, with};
+use longfat_net::queue::disciplines;
 use longfat_sim::{Link, Plan, Summary};
 use longfat_units::{Interval, Time};
 use longfat_wire::{FlowId, SimPacket};
@@ -144,6 +145,49 @@ fn every_algorithm_gives_the_same_bytes_by_both_drivers_on_a_link_with_all_distu
         plan["links"][1]["disturbance"] = all.clone();
         plan["links"][0]["router"] = crate::common::router_of(name);
         run_by_both(&plan);
+    }
+}
+
+/// Disturbances that keep the order of packets.
+fn orderly() -> Vec<Value> {
+    let handovers = json!({"handovers": {"period_s": 0.3, "range_s": 0.02, "medium": "m"}});
+    let outage = |begin_s: f64, queue: &str| json!({"begin_s": begin_s, "length_s": 0.2, "queue": queue});
+    let outages = json!([outage(0.5, "waits"), outage(1.0, "drains"), outage(1.3, "waits")]);
+    vec![
+        json!({"jitter_s": 0.01}),
+        json!({"outages": outages}),
+        json!({"outages": outages, "overtaking": true}),
+        json!({"jitter_s": 0.003, "added_delay": handovers, "outages": outages, "remark": "mark"}),
+        json!({"added_delay": {"steps": [[0.5, 0.02], [1.0, 0.0]]}, "remark": "bleach"}),
+    ]
+}
+
+#[test]
+fn disturbances_leave_a_link_its_quick_way_if_they_keep_the_order() {
+    for law in orderly() {
+        assert!(link(law.clone(), 50).has_lane(), "{law}");
+    }
+    for law in [
+        json!({"jitter_s": 0.01, "overtaking": true}),
+        json!({"added_delay": {"steps": [[0.5, 0.02]]}, "overtaking": true}),
+        json!({"reorder": {"probability": 0.1, "delay_s": 0.1}}),
+        json!({"duplicate": 0.1}),
+    ] {
+        assert!(!link(law.clone(), 50).has_lane(), "{law}");
+    }
+}
+
+#[test]
+fn disturbances_that_keep_the_order_give_the_same_bytes_by_both_drivers_behind_every_discipline() {
+    for (discipline, law) in disciplines().flat_map(|row| orderly().into_iter().map(move |law| (row, law))) {
+        for flows in [2, 12] {
+            let flows =
+                (0..flows).map(|i| with(flow(&i.to_string(), "sack"), json!({"rtt_s": 0.03, "ecn": true})));
+            let mut plan = disturbed(dumbbell(5e6, 30, 2.0, flows.collect()), law.clone());
+            plan["links"][0]["queue"]["kind"] = json!(discipline.name);
+            plan["links"][1]["disturbance"] = law.clone();
+            run_by_both(&plan);
+        }
     }
 }
 

@@ -69,11 +69,10 @@ impl Sender {
                 self.window.cwnd = self.window.cwnd.min(used);
                 self.quick_start = Some(QuickStart::Sent { end: self.next });
                 self.send_at = Time::NEVER;
-                let (in_flight, allowed) = (self.in_flight(), self.window.cwnd as u64);
                 self.limit = if self.next < edge {
                     Limit::Window
                 } else {
-                    self.limit_of_source(in_flight, allowed, self.next)
+                    self.limit_of_source(self.in_flight(), self.next)
                 };
                 return;
             }

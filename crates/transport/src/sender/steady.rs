@@ -32,8 +32,14 @@ impl Sender {
         self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
         let acked = self.growth(newly);
         debug_assert!(self.rtt.base().is_some(), "a sample was just taken");
+        // a clear scoreboard: all that is not acknowledged is in flight
+        let in_flight = self.next - packet.seq;
+        debug_assert_eq!((in_flight, self.board.sacked()), (self.in_flight(), 0));
         let ack = Ack {
             base_rtt: Some(self.rtt.known_base()),
+            in_flight: in_flight as i64 as f64,
+            delivered: packet.seq,
+            unacknowledged: packet.seq,
             ..self.describe(now, packet, acked, newly, Some(rtt))
         };
         if self.wants_samples {
@@ -53,7 +59,7 @@ impl Sender {
             self.controller.pacing_rate(&self.window, self.rtt.srtt()).is_none(),
             "an algorithm that paces has to say so"
         );
-        self.transmit_new::<false>(now, out);
+        self.transmit_new::<false>(now, in_flight, out);
     }
 
     /// What the algorithm learns from an acknowledgement that counts `acked` segments and is the first to report

@@ -36,7 +36,7 @@ impl Sender {
         }
         let pace = self.pace();
         if pace.is_none() && (self.board.lost() == 0 || self.repairs_wait) {
-            return self.transmit_new::<EXPLICIT>(now, out);
+            return self.transmit_new::<EXPLICIT>(now, self.in_flight(), out);
         }
         self.transmit_apart::<EXPLICIT>(now, pace, out);
     }
@@ -50,43 +50,46 @@ impl Sender {
 
     /// The segments that may be in flight now, and the first one that may not yet be sent.
     #[inline(always)]
-    fn limits(&self) -> (u64, u64) {
+    pub(super) fn limits(&self) -> (u64, u64) {
         let allowed = lesser(MOST_CWND, self.window.cwnd) as i64 as u64; // signed: one instruction on most machines
         (allowed, self.end.min(self.board.base().saturating_add(self.receiver_window)))
     }
 
-    /// The common case: no retransmission, no pacing.
+    /// The common case: no retransmission, no pacing. `in_flight` segments are under way.
     #[inline(always)]
-    pub(super) fn transmit_new<const EXPLICIT: bool>(&mut self, now: Time, out: &mut impl Outbox) {
+    pub(super) fn transmit_new<const EXPLICIT: bool>(
+        &mut self,
+        now: Time,
+        in_flight: u64,
+        out: &mut impl Outbox,
+    ) {
         let (allowed, edge) = self.limits();
-        let room = allowed.saturating_sub(self.in_flight()).min(edge.saturating_sub(self.next));
+        let room = allowed.saturating_sub(in_flight).min(edge.saturating_sub(self.next));
         let room = room.min(self.max_burst);
-        let before = self.next;
-        let full = !self.keeps_times && !self.config.ecn && self.next + room < self.end;
-        if full && !(EXPLICIT && self.explicit) {
-            self.send_full(now, room, out);
-        } else {
-            for _ in 0..room {
-                self.send::<EXPLICIT>(now, None, out);
+        if room > 0 {
+            self.must_send = false;
+            let full = !self.keeps_times && !self.config.ecn && self.next + room < self.end;
+            if full && !(EXPLICIT && self.explicit) {
+                self.send_full(now, room, out);
+            } else {
+                for _ in 0..room {
+                    self.send::<EXPLICIT>(now, None, out);
+                }
             }
         }
-        self.must_send &= room == 0;
-        self.limit = if self.next < edge {
-            Limit::Window
-        } else {
-            self.limit_of_source(self.in_flight(), allowed, before)
-        };
-        if room == self.max_burst && self.next < edge {
-            self.end_burst(now, allowed, edge);
+        if self.next >= edge {
+            self.limit = self.limit_of_source(self.in_flight(), self.next - room);
+            return;
+        }
+        self.limit = Limit::Window;
+        if room == self.max_burst {
+            self.end_burst(now);
         }
     }
 
     /// Sends this many new segments of full size, of which nobody keeps records.
     #[inline(always)]
     fn send_full(&mut self, now: Time, segments: u64, out: &mut impl Outbox) {
-        if segments == 0 {
-            return;
-        }
         let bytes = self.config.mss_bytes + self.config.header_bytes;
         let end = self.next + segments;
         while self.next < end {
@@ -112,7 +115,7 @@ impl Sender {
         loop {
             let lost = if self.repairs_wait { None } else { self.board.next_lost() };
             if lost.is_none() && self.next >= edge {
-                self.limit = self.limit_of_source(in_flight, allowed, before);
+                self.limit = self.limit_of_source(in_flight, before);
                 if self.next >= self.end && in_flight < allowed {
                     self.note_application_limit();
                 }
@@ -127,7 +130,7 @@ impl Sender {
                 return;
             }
             if full {
-                return self.end_burst(now, allowed, edge);
+                return self.end_burst(now);
             }
             if pace.is_some() && !forced {
                 if quantum == 0 {
@@ -152,8 +155,8 @@ impl Sender {
     /// The longest burst has left. If it is [`MOST_AT_ONCE`], those that may follow leave in another event
     /// now.
     #[cold]
-    fn end_burst(&mut self, now: Time, allowed: u64, edge: u64) {
-        let in_flight = self.in_flight();
+    fn end_burst(&mut self, now: Time) {
+        let (in_flight, (allowed, edge)) = (self.in_flight(), self.limits());
         self.limit =
             if in_flight >= allowed { Limit::Window } else { self.spacing(in_flight, allowed, edge) };
         if self.config.max_burst > MOST_AT_ONCE as f64 {

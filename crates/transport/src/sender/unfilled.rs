@@ -28,10 +28,11 @@ impl Sender {
         self.config.slow_start_limit.is_infinite()
     }
 
-    /// What limits where there is nothing more to send, or no room for it at the receiver: `in_flight` of the
-    /// `allowed` segments are under way, and `before` was the first new segment before this transmission.
+    /// What limits where there is nothing more to send, or no room for it at the receiver: `in_flight` segments
+    /// are under way, and `before` was the first new segment before this transmission.
     #[cold]
-    pub(super) fn limit_of_source(&mut self, in_flight: u64, allowed: u64, before: u64) -> Limit {
+    pub(super) fn limit_of_source(&mut self, in_flight: u64, before: u64) -> Limit {
+        let (allowed, _) = self.limits();
         if in_flight >= allowed {
             return Limit::Window;
         }

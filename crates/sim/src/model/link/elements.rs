@@ -177,7 +177,7 @@ impl<P: Packet> Elements<P> {
 
     /// Whether an outage keeps the link from sending at `now`.
     #[inline]
-    fn is_held(&mut self, now: Time) -> bool {
+    pub(super) fn is_held(&mut self, now: Time) -> bool {
         let end = self.behind.as_ref().and_then(|behind| behind.holds(now));
         self.held_until = end.unwrap_or(self.held_until);
         end.is_some()

@@ -3,20 +3,21 @@
 
 use super::counters::LinkCounters;
 use super::elements::{Elements, Installed};
+use longfat_net::disturbance::Disturbed;
 use longfat_net::{Address, DropReason, Element, Sink, Visitor, visit};
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
 
 /// Where packets go that leave a link.
 pub trait Exit<P> {
-    /// The packet is on the wire; `at` is the time of its last bit.
+    /// The packet is on the wire; `at` is the time of its last bit, later where the link is disturbed.
     fn depart(&mut self, packet: P, at: Time);
     /// The packet was dropped.
     fn drop(&mut self, packet: P);
 }
 
-/// A link whose only element holds a queue, behind which packets leave one after the other, undisturbed, in a run
-/// without messages.
+/// A link whose only element holds a queue, behind which packets leave one after the other and keep their order, in a
+/// run without messages.
 pub struct Lane<'a, P, E: ?Sized> {
     queue: &'a mut E,
     timer_at: &'a mut Time,
@@ -37,8 +38,9 @@ pub trait Use<P> {
 
 impl<P: Packet> Elements<P> {
     /// Whether it has a lane.
-    pub(super) const fn has_lane(&self) -> bool {
-        self.chain.len() == 1 && self.clock.is_none() && self.behind.is_none()
+    pub(super) fn has_lane(&self) -> bool {
+        let keeps_order = self.behind.as_ref().is_none_or(|behind| behind.leads());
+        self.chain.len() == 1 && self.clock.is_none() && keeps_order
     }
 
     /// Lets `what` use the lane, if there is one.
@@ -76,8 +78,8 @@ impl<P: Packet, E: Element<P> + ?Sized> Lane<'_, P, E> {
     #[inline(always)]
     fn wake(&self) -> Time {
         let asks = self.waiting.0 > 0 && !self.elements.withheld;
-        let free = if asks { self.elements.line.busy_until } else { Time::NEVER };
-        free.min(*self.timer_at)
+        let free = self.elements.line.busy_until.max(self.elements.held_until);
+        if asks { free.min(*self.timer_at) } else { *self.timer_at }
     }
 
     /// Handles what happens by itself up to `until`, included, which is not [`Time::NEVER`]. Returns the number of events.
@@ -128,9 +130,12 @@ impl<P: Packet, E: Element<P> + ?Sized> Lane<'_, P, E> {
         self.elements.line.occupancy.set(now, self.waiting.0, self.waiting.1);
     }
 
-    /// The wire is free: takes the next packet from the queue.
+    /// The wire is free: takes the next packet from the queue, unless an outage keeps the link from sending.
     #[inline(never)]
     fn serve(&mut self, now: Time, exit: &mut impl Exit<P>) {
+        if self.elements.behind.is_some() && self.elements.is_held(now) {
+            return;
+        }
         let mut out = Out::new(exit, self.counters, self.timer_at);
         let next = self.queue.next(now, &mut out);
         let waited = (out.waited, out.waited_low);
@@ -138,8 +143,30 @@ impl<P: Packet, E: Element<P> + ?Sized> Lane<'_, P, E> {
         self.elements.withheld = next.is_none();
         if let Some(packet) = next {
             self.elements.line.transmit(now, packet.bytes(), waited, self.counters);
-            exit.depart(packet, self.elements.line.busy_until);
+            let departure = self.elements.line.busy_until;
+            match &mut self.elements.behind {
+                None => exit.depart(packet, departure),
+                Some(behind) => lead(behind, self.counters, packet, departure, exit),
+            }
         }
+    }
+}
+
+/// A packet comes to the disturbed part of the link, and goes where it leaves that.
+#[inline(never)] // most links have none
+fn lead<P: Packet>(
+    behind: &mut Disturbed<P>,
+    counters: &mut LinkCounters,
+    mut packet: P,
+    departure: Time,
+    exit: &mut impl Exit<P>,
+) {
+    counters.marks[DropReason::Forced as usize] += u64::from(behind.remark(&mut packet));
+    if let Some(at) = behind.lead(departure) {
+        exit.depart(packet, at);
+    } else {
+        counters.packets_lost += 1;
+        exit.drop(packet);
     }
 }
 
