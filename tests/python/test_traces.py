@@ -153,3 +153,47 @@ def test_a_file_that_waits_for_more_is_no_trace(tmp_path: Path, key: str) -> Non
 def test_a_scenario_is_not_waited_for_in_proc() -> None:
     with pytest.raises(InputError, match=r"^/proc/kmsg: .*; accepted: a scenario file"):
         Scenario.load("/proc/kmsg")
+
+
+def test_a_trace_that_ends_long_before_the_run_gets_a_note(tmp_path: Path) -> None:
+    opportunities = b"".join(b"%d\n" % ms for ms in range(2, 20_001, 2))
+    delays = b"0 20\n19900 39\n"
+    repeats = "bottleneck.rate repeats its trace: it lasts 20 s, and the run 60 s"
+    holds = (
+        "bottleneck.added_delay holds the end of its trace: the last delay, 39 ms, is of 19.9 s, "
+        "and the run lasts 60 s"
+    )
+    apart = (
+        "bottleneck repeats its trace of the rate, but not that of the delay: after the first 19.9 s "
+        "a rate and a delay are not of the same moment"
+    )
+    (tmp_path / "delays").write_bytes(delays)
+    beside = {"added_delay": {"trace": str(tmp_path / "delays")}}
+    assert with_trace(tmp_path, "rate", opportunities, "60 s").notes() == [repeats]
+    assert with_trace(tmp_path, "added_delay", delays, "60 s").notes() == [holds]
+    assert with_trace(tmp_path, "rate", opportunities, "60 s", **beside).notes() == [repeats, holds, apart]
+    assert with_trace(tmp_path, "rate", opportunities, "20 s", **beside).notes() == []
+    # a short pattern is meant to repeat
+    assert with_trace(tmp_path, "rate", b"1\n", "60 s").notes() == []
+
+
+def test_a_trace_that_looks_like_another_unit_gets_a_note(tmp_path: Path) -> None:
+    us = b"".join(b"%d\n" % time for time in range(1000, 60_001, 1000))
+    slow = with_trace(tmp_path, "rate", us, "60 s").notes()
+    assert slow == [
+        "bottleneck.rate is 12 kbit/s on average: a line of a trace is a time in ms, at which 1500 bytes "
+        "leave; this file may have another unit"
+    ]
+    seconds = with_trace(tmp_path, "added_delay", b"0 .010\n1 .020\n", "2 s").notes()
+    assert seconds[-1] == (
+        "bottleneck.added_delay is 20 us at most: a trace has times and delays in ms; "
+        "this file may have another unit"
+    )
+
+
+def test_notes_on_traces_of_links_name_the_link(tmp_path: Path) -> None:
+    (tmp_path / "delays").write_bytes(b"0 20\n1000 30\n")
+    link = {"from": "A", "to": "B", "rate": "1 Mbit/s", "delay": "5 ms"}
+    links = [link, link | {"from": "B", "to": "C", "added_delay": {"trace": str(tmp_path / "delays")}}]
+    scenario = Scenario.from_dict({"duration": "10 s", "link": links, "flow": [{"from": "A", "to": "B"}]})
+    assert [note.partition(" holds ")[0] for note in scenario.notes()] == ["link.1.added_delay"]

@@ -206,7 +206,8 @@ class Scenario(Part):
 
     def notes(self) -> list[str]:
         """Lines to know when reading the results."""
-        return notes.notes(self.network(), self.flow)
+        network = self.network()
+        return notes.notes(network, self.flow) + notes.of_traces(network, self.duration)
 
     def meaningless_metrics(self) -> tuple[str, ...]:
         """The metrics without a meaning here, since they compare flows that take unlike paths."""
