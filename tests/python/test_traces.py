@@ -197,3 +197,43 @@ def test_notes_on_traces_of_links_name_the_link(tmp_path: Path) -> None:
     links = [link, link | {"from": "B", "to": "C", "added_delay": {"trace": str(tmp_path / "delays")}}]
     scenario = Scenario.from_dict({"duration": "10 s", "link": links, "flow": [{"from": "A", "to": "B"}]})
     assert [note.partition(" holds ")[0] for note in scenario.notes()] == ["link.1.added_delay"]
+
+
+def test_a_result_keeps_its_traces_and_runs_again_from_its_folder(tmp_path: Path) -> None:
+    packed = gzip.compress(DELAY)
+    (tmp_path / "delays").write_bytes(packed)
+    traced = with_trace(tmp_path, "rate", RATE, added_delay={"trace": str(tmp_path / "delays")})
+    first = longfat.run(traced)
+    (tmp_path / "rate.trace").unlink()  # what is kept is what was read
+    (tmp_path / "delays").unlink()
+    folder = first.save(tmp_path / "out")
+    written = tomllib.loads((folder / "scenario.toml").read_text())["bottleneck"]
+    for key, data in (("rate", RATE), ("added_delay", packed)):
+        assert (folder / written[key]["trace"]).read_bytes() == data
+        assert len(written[key]["sha256"]) == 64
+    moved = folder.rename(tmp_path / "elsewhere")
+    again = longfat.run(moved / "scenario.toml")
+    assert build(again.scenario) == build(first.scenario.filled())
+    # a second result in the same folder, and one of a result
+    assert sorted(file.name for file in (again.save(moved) / "traces").iterdir()) == sorted(
+        file.name for file in (again.save(tmp_path / "third") / "traces").iterdir()
+    )
+
+
+def test_a_trace_that_has_changed_is_refused(tmp_path: Path) -> None:
+    folder = longfat.run(with_trace(tmp_path, "rate", RATE)).save(tmp_path / "out")
+    (copy,) = (folder / "traces").iterdir()
+    copy.write_bytes(RATE + b"5\n")
+    with pytest.raises(ScenarioError, match=r"its content has changed: its SHA-256 is \w{16}\.\.\., and the"):
+        Scenario.load(folder / "scenario.toml")
+    bottleneck = {"rate": {"trace": str(copy), "sha256": "abc"}}
+    with pytest.raises(ScenarioError, match="sha256: accepted: the 64 hexadecimal digits"):
+        Scenario.from_dict({"duration": "1 s", "bottleneck": bottleneck, "flow": [{"rtt": "1 ms"}]})
+
+
+def test_other_files_beside_kept_traces_are_not_overwritten(tmp_path: Path) -> None:
+    result = longfat.run(with_trace(tmp_path, "rate", RATE))
+    folder = result.save(tmp_path / "out")
+    (folder / "traces" / "mine.trace").write_bytes(RATE)
+    with pytest.raises(InputError, match=r"holds traces/mine\.trace, which Longfat did not write"):
+        result.save(folder)

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import platform
+import re
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from longfat.runs.imported import Imported
+    from longfat.scenario.model import Scenario
 
 FORMAT = 1
 """The format of a run's folder; incremented when a reader has to know."""
@@ -33,9 +35,16 @@ FORMAT = 1
 EARLIER, REPLACED = "earlier", "replaced"
 """The folder of a draft that gets the files which it replaces, and its name once all of them are there."""
 
+TRACES = "traces"
+"""The folder with copies of the traces that a run read."""
 RUN_FILES = frozenset(
-    {"summary.json", "scenario.toml", "provenance.json"} | {f"{name}.parquet" for name in TABLES}
+    {"summary.json", "scenario.toml", "provenance.json", TRACES} | {f"{name}.parquet" for name in TABLES}
 )
+COPY_DIGITS = 16
+"""Digits of the digest in the name of a copy."""
+COPIED = re.compile(rf"-[0-9a-f]{{{COPY_DIGITS}}}$")
+LONGEST_NAME = 100
+"""The most characters of a trace's own name in that of its copy."""
 REPORT_FILES = frozenset({"index.html", "figures"})
 """What `longfat report` adds to any of these folders."""
 STORE_FILES = frozenset({"store.json", "segments", "series", "damaged"})
@@ -77,17 +86,23 @@ def refuse_foreign(path: Path, own: frozenset[str], marks: frozenset[str]) -> No
         if not files <= own and held & files:
             raise InputError(f"--out {path}: holds {kind} ({min(held & files)}); {accepted}")
     strange = held - own - REPORT_FILES - {SUMS_FILE} - (frozenset() if own is RUN_FILES else STORE_FILES)
-    if (path / "figures").is_dir():
-        strange |= {
-            f"figures/{entry.name}"
-            for entry in (path / "figures").iterdir()
-            if entry.suffix.removeprefix(".") not in FIGURE_FORMATS
-        }
+    for name, is_own in (("figures", _is_figure), (TRACES, _is_copy)):
+        if (path / name).is_dir():
+            entries = (path / name).iterdir()
+            strange |= {f"{name}/{entry.name}" for entry in entries if not is_own(entry)}
     if held and not held & marks:
         strange = strange or held
     if strange:
         more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
         raise InputError(f"--out {path}: holds {min(strange)}{more}, which Longfat did not write; {accepted}")
+
+
+def _is_figure(path: Path) -> bool:
+    return path.suffix.removeprefix(".") in FIGURE_FORMATS
+
+
+def _is_copy(path: Path) -> bool:
+    return COPIED.search(path.name) is not None
 
 
 @contextmanager
@@ -120,7 +135,7 @@ def folder(
                 f"--out {path}: {error.strerror}; accepted: a folder that can be written"
             ) from None
         yield draft
-        whole.write_list(draft, {entry.name for entry in draft.iterdir()} - REPORT_FILES)
+        whole.write_list(draft, {entry.name for entry in draft.iterdir()} - REPORT_FILES - {TRACES})
         _exchange(draft, path, own)
         shutil.rmtree(draft, ignore_errors=True)
     except BaseException:
@@ -231,7 +246,8 @@ def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[
         into: the folder.
     """
     write_text(into / "summary.json", json.dumps(summary, indent=1) + "\n")
-    write_text(into / "scenario.toml", results[0].scenario.filled().to_toml())
+    scenario = results[0].scenario
+    write_text(into / "scenario.toml", scenario.filled().to_toml(_copied(scenario, into)))
     write_json(into / "provenance.json", provenance(command))
     events = ["events"] if results[0].scenario.sample.events else []
     internals = ["internals"] if any(result.has_internals for result in results) else []
@@ -239,6 +255,18 @@ def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[
     for name in ["flows", "links", *internals, *events, *transfers]:
         tables = [(result.scenario.seed, getattr(result, name)) for result in results]
         write_table(into / f"{name}.parquet", _joined(tables))
+
+
+def _copied(scenario: Scenario, into: Path) -> dict[str, str]:
+    """Writes the traces that a run read; returns their names in `into`, by digest."""
+    names = {}
+    for source in scenario.traces():
+        known = re.sub(r"[^A-Za-z0-9._-]", "_", COPIED.sub("", Path(source.path).name))[:LONGEST_NAME]
+        names[source.sha256] = f"{TRACES}/{known}-{source.sha256[:COPY_DIGITS]}"
+        (into / TRACES).mkdir(exist_ok=True)
+        with whole.draft(into / names[source.sha256]) as draft:
+            draft.write_bytes(source.data)
+    return names
 
 
 def write_import(imported: Imported, command: Sequence[str], into: Path) -> None:
