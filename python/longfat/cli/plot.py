@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.cli.options import as_json, echo_json, make_console, on_ctrl_c
+from longfat.cli.options import as_json, on_ctrl_c
 from longfat.errors import InputError, LongfatError
+from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from longfat.charts.request import Request
@@ -121,9 +122,9 @@ def plot(
     if as_json:
         echo_json({"file": str(file), "caption": list(found.told)})
         return
-    click.echo(file)
+    echo(file)
     for line in found.told:
-        click.echo(line, err=True)
+        echo(line, err=True)
 
 
 def _condition(text: str) -> tuple[str, list[str]]:

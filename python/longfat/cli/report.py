@@ -9,6 +9,7 @@ import click
 
 from longfat.cli.options import Folder
 from longfat.errors import InputError
+from longfat.terminal import echo
 
 PAGES = {
     "suite.json": "longfat.suites.kit.page",
@@ -42,4 +43,4 @@ def build(directory: Path | str) -> Path:
 @click.argument("folder", type=Folder(), metavar="DIR")
 def report(folder: Path) -> None:
     """Rebuild index.html and the figures from the results in DIR."""
-    click.echo(build(folder))
+    echo(build(folder))

@@ -17,11 +17,9 @@ from longfat.cli.options import (
     as_seeded,
     as_user,
     capture_of,
-    echo_json,
     from_warmup,
     in_window,
     load_scenario,
-    make_console,
     of_flows,
     on_ctrl_c,
     show_programs,
@@ -32,6 +30,7 @@ from longfat.cli.options import (
     within_memory,
 )
 from longfat.errors import InputError
+from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from longfat.runs.capture import Capture
@@ -148,7 +147,7 @@ def run(
         if repeats > 1 and backend == "sim" and not scenario.varies():
             warnings.append(IDENTICAL)
         for line in warnings:
-            click.echo(f"warning: {line}", err=True)
+            echo(f"warning: {line}", err=True)
         results, summary = _simulate(
             scenario, repeats, out, backend, source_name(name), traffic, user, capture, logs
         )
@@ -156,7 +155,7 @@ def run(
 
         shown = summary if repeats == 1 else summary["mean"]
         for line in unreached_loads(shown["background"]):
-            click.echo(f"warning: {line}", err=True)
+            echo(f"warning: {line}", err=True)
         if backend == "live":
             warn_of_doubts(summary.get("runs", [summary]))
             warn_of_failures(summary.get("runs", [summary]))
@@ -166,12 +165,12 @@ def run(
             from longfat.runs.qlog import doubt
 
             if told := doubt(summary["qlog"]):
-                click.echo(f"warning: {told}", err=True)
+                echo(f"warning: {told}", err=True)
     if as_json:
         from longfat.runs import observations
 
         for line in observations.warnings(summary.get("runs", [summary])):
-            click.echo(f"warning: {line}", err=True)
+            echo(f"warning: {line}", err=True)
         echo_json(summary)
         return
     from longfat.cli import tables
@@ -233,9 +232,7 @@ def _tell(which: str, duration_s: float, since_s: float) -> None:
     from longfat.runs.progress import about
 
     left_s = max(0.0, duration_s - since_s)
-    click.echo(
-        f"{which}: {min(since_s, duration_s):.0f} of {duration_s:g} s, about {about(left_s)} left", err=True
-    )
+    echo(f"{which}: {min(since_s, duration_s):.0f} of {duration_s:g} s, about {about(left_s)} left", err=True)
 
 
 def _simulate(

@@ -21,15 +21,14 @@ from longfat.cli.options import (
     as_seeded,
     as_user,
     capture_of,
-    echo_json,
     load_scenario,
-    make_console,
     show_programs,
     source_name,
     tell_of_capture,
     warn_of_doubts,
 )
 from longfat.errors import InputError
+from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -93,11 +92,11 @@ def shell(
     caller = programs.user(user)
     scenario = _with_commands(file, changes, seed, duration, command or _own_shell(caller), peer_command)
     for line in scenario.warnings():
-        click.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     show_programs(scenario, caller, but=(programs.COMMAND, programs.PEER))
     environment = _prompts(scenario) if not command else {}
     if wrong := programs.unusable(programs.command(scenario.program[0]), os.environ):
-        click.echo(f"error: {wrong[1]}", err=True)
+        echo(f"error: {wrong[1]}", err=True)
         raise click.exceptions.Exit(wrong[0])
     with _terminal(as_json, environment) as front:
         summary = _run(scenario, source_name(file), caller, front, outside, capture, out)
