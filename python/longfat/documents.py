@@ -7,13 +7,10 @@ The parsers of Python's library also raise RecursionError where brackets are nes
 from __future__ import annotations
 
 import errno
-import gzip
-import io
 import json
 import os
 import stat
 import tomllib
-import zlib
 from collections.abc import Callable
 from typing import IO, Any
 
@@ -76,10 +73,7 @@ def measured_lines(data: bytes, *, most_bytes: int = MOST_BYTES) -> list[str]:
     Raises:
         ValueError: it is no such text, is damaged, or has more than `most_bytes` unpacked.
     """
-    try:
-        plain = _unpacked(data, most_bytes + 1)
-    except (OSError, EOFError, zlib.error):
-        raise ValueError("its packed data are damaged, or end early") from None
+    plain = _unpacked(data, most_bytes + 1)
     if len(plain) > most_bytes:
         raise ValueError(f"more than {most_bytes / 1e6:g} MB when unpacked")
     encoding = "utf-16" if plain[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
@@ -91,15 +85,23 @@ def measured_lines(data: bytes, *, most_bytes: int = MOST_BYTES) -> list[str]:
 
 
 def _unpacked(data: bytes, most_bytes: int) -> bytes:
-    """The first so many bytes of what was packed, or the data themselves."""
-    if data.startswith(b"\x1f\x8b"):
-        return gzip.GzipFile(fileobj=io.BytesIO(data)).read(most_bytes)
-    if data.startswith(b"\x28\xb5\x2f\xfd"):
+    """The first `most_bytes` bytes of what was packed, or the data themselves; ValueError if damaged."""
+    is_gzip, is_zstd = data.startswith(b"\x1f\x8b"), data.startswith(b"\x28\xb5\x2f\xfd")
+    if not is_gzip and not is_zstd:
+        return data
+    import gzip
+    import io
+    import zlib
+
+    try:
+        if is_gzip:
+            return gzip.GzipFile(fileobj=io.BytesIO(data)).read(most_bytes)
         import pyarrow
 
         unpacked: bytes = pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd").read(most_bytes)
         return unpacked
-    return data
+    except (OSError, EOFError, zlib.error):
+        raise ValueError("its packed data are damaged, or end early") from None
 
 
 def _opened(path: str | os.PathLike[str], opener: Callable[[str, int], int] | None = None) -> IO[bytes]:

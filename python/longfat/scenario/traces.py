@@ -8,7 +8,6 @@ encodings.
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +39,8 @@ class Source:
     @functools.cached_property
     def sha256(self) -> str:
         """The digest of its bytes, in hexadecimal digits."""
+        import hashlib
+
         return hashlib.sha256(self.data).hexdigest()
 
     def written(self) -> dict[str, Any]:
