@@ -23,7 +23,7 @@ def results(folder: Path, query: str | None, as_json: bool) -> None:
     if query is None and not as_json:
         tables.print_sweep(make_console(), swept)
         return
-    answer = swept.sql("SELECT * FROM runs" if query is None else query)
+    answer = swept.sql("SELECT * FROM runs" if query is None else query, dates_as_text=True)
     if as_json:
         echo_json(answer.to_pylist(), default=str)
     else:
