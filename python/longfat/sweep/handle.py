@@ -188,7 +188,7 @@ class Swept:
                     )
                 names, dates = asked.columns, [_has_dates(str(kind)) for kind in asked.types]
                 if dates_as_text and any(dates):
-                    asked = asked.query("answer", _casting(dates))
+                    asked = asked.query("answer", _casting(dates)) or asked
                 answer: pa.Table = asked.to_arrow_table()
             except duckdb.Error as error:
                 named = isinstance(error, (duckdb.BinderException, duckdb.CatalogException))
