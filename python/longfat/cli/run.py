@@ -29,7 +29,7 @@ from longfat.cli.options import (
     warn_of_failures,
     within_memory,
 )
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def run(
             warnings.append(IDENTICAL)
         for line in warnings:
             echo(f"warning: {line}", err=True)
-        results, summary = _simulate(
+        results, summary, failure = _simulate(
             scenario, repeats, out, backend, source_name(name), traffic, user, capture, logs
         )
         from longfat.runs.result import unreached_loads
@@ -172,6 +172,8 @@ def run(
         for line in observations.warnings(summary.get("runs", [summary])):
             echo(f"warning: {line}", err=True)
         echo_json(summary)
+        if failure is not None:
+            raise failure
         return
     from longfat.cli import tables
 
@@ -182,12 +184,14 @@ def run(
 
         console.print()
         sketch.cwnd(console, results[0], repeats)
-    if out is not None:
+    if out is not None and failure is None:
         console.print(f"Written to {out}", markup=False)
     if capture is not None:
         console.print(f"{summary['capture']['packets']} packets written to {pcap}", markup=False)
     if logs is not None:
         console.print(f"Events written to {', '.join(summary['qlog']['files'].values())}", markup=False)
+    if failure is not None:
+        raise failure
 
 
 def _logs(qlog: str | None, version: str | None, repeats: int, backend: str) -> Qlog | None:
@@ -245,8 +249,11 @@ def _simulate(
     user: str | None,
     capture: Capture | None,
     logs: Qlog | None,
-) -> tuple[list[Result], dict[str, Any]]:
-    """Runs it, writes `out` and returns results and summary, for repeats with mean and standard error."""
+) -> tuple[list[Result], dict[str, Any], LongfatError | None]:
+    """Runs it and writes `out`.
+
+    Returns results and summary, for repeats with mean and standard error, and why they could not be written.
+    """
     from longfat.cli import waiting
     from longfat.runs import result, simulate
 
@@ -273,10 +280,7 @@ def _simulate(
         return results, result.aggregate([each.summary for each in results])
 
     if out is None:
-        return once()
+        return *once(), None
     from longfat.store import output
 
-    with output.folder(out) as draft:
-        results, summary = once()
-        output.write(results, summary, sys.argv, draft)
-    return results, summary
+    return output.written(out, once, lambda found, draft: output.write(*found, sys.argv, draft))

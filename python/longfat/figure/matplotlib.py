@@ -8,11 +8,13 @@ from __future__ import annotations
 import functools
 import io
 import math
+import os
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat.errors import LongfatError
 from longfat.figure import heat, inline, radar, scales, style, tornado
 from longfat.figure.data import FORMATS, Figure, Panel, Tornado
 
@@ -122,9 +124,21 @@ def save(figure: Figure, directory: Path | str, formats: Iterable[str] = FORMATS
         for kind in formats:
             path = folder / f"{figure.name}.{kind}"
             undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
-            canvas.savefig(path, format=kind, dpi=DPI, metadata=undated)
+            drawn = io.BytesIO()  # matplotlib's own writers raise twice where a disk is full
+            canvas.savefig(drawn, format=kind, dpi=DPI, metadata=undated)
+            _write(path, drawn.getvalue())
             written.append(path)
     return written
+
+
+def _write(path: Path, data: bytes) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(data)
+        draft.replace(path)  # a link of that name is replaced, not followed
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise LongfatError(f"{path}: {error.strerror}") from None
 
 
 def _panel_height(figure: Figure) -> float:

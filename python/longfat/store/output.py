@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import datetime
+import errno
 import fcntl
 import json
 import os
 import platform
 import re
 import shutil
+import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat import installation
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat.figure.data import FORMATS as FIGURE_FORMATS
 from longfat.runs.result import TABLES, Result
 from longfat.store import whole
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The format of a run's folder; incremented when a reader has to know."""
 
+PATIENCE_S = 1.0
+"""How long a command waits for another that is beginning in the same folder (chosen here)."""
 EARLIER, REPLACED = "earlier", "replaced"
 """The folder of a draft that gets the files which it replaces, and its name once all of them are there."""
 
@@ -115,7 +119,9 @@ def folder(
     command of the same kind left in `path` is removed; see `refuse_foreign` for `own` and `marks`.
 
     Raises:
-        InputError: `path` cannot be written or holds something else; raised before the block begins.
+        InputError: `path` cannot be written, holds something else, or another command is writing to it;
+            raised before the block begins.
+        LongfatError: a file cannot be written, as on a full disk.
     """
     made = [parent for parent in (path, *path.parents) if not parent.exists()]
     # named before it is made: whenever an interruption comes, it is known what to remove
@@ -127,16 +133,23 @@ def folder(
                 _clear_drafts(path)
             refuse_foreign(path, own, marks)
             path.mkdir(parents=True, exist_ok=True)
-            with _alone(path):
+            with _alone(path, PATIENCE_S):
+                _refuse_second(path)
                 draft.mkdir(mode=0o700)
                 held = _locked(draft)
         except OSError as error:
             raise InputError(
                 f"--out {path}: {error.strerror}; accepted: a folder that can be written"
             ) from None
-        yield draft
-        whole.write_list(draft, {entry.name for entry in draft.iterdir()} - REPORT_FILES - {TRACES})
-        _exchange(draft, path, own)
+        try:
+            yield draft
+            whole.write_list(draft, {entry.name for entry in draft.iterdir()} - REPORT_FILES - {TRACES})
+            _exchange(draft, path, own)
+        except OSError as error:
+            if error.filename is None or not Path(error.filename).is_relative_to(draft):
+                raise
+            file = path / Path(error.filename).relative_to(draft)
+            raise LongfatError(f"{file}: {error.strerror}; {path} is as it was") from None
         shutil.rmtree(draft, ignore_errors=True)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
@@ -147,6 +160,33 @@ def folder(
     finally:
         if held is not None:
             os.close(held)
+
+
+def written(
+    path: Path, run: Callable[[], tuple[Any, Any]], write: Callable[[tuple[Any, Any], Path], None]
+) -> tuple[Any, Any, LongfatError | None]:
+    """Runs something and writes its result into a folder; what could not be written is not lost.
+
+    Returns what `run` returned, and an error if its result could not be written.
+
+    Args:
+        path: as `folder` takes it.
+        run: is called once the folder is known to be one.
+        write: writes what `run` returned into a folder.
+
+    Raises:
+        InputError: as `folder`.
+    """
+    found = None
+    try:
+        with folder(path) as draft:
+            found = run()
+            write(found, draft)
+    except LongfatError as error:
+        if found is None:
+            raise
+        return *found, error
+    return *found, None
 
 
 def _prefix() -> str:
@@ -165,10 +205,40 @@ def _locked(folder: Path) -> int | None:
     return descriptor
 
 
+def _is_locked(folder: Path) -> bool:
+    """Whether another process holds a folder; False where the file system has no locks."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _refuse_second(path: Path) -> None:
+    """Raises InputError if another command is writing into a folder: one of two results would be lost."""
+    for draft in path.glob(f"{_prefix()}*"):
+        with suppress(OSError):  # it has just ended
+            if _is_locked(draft):
+                raise InputError(
+                    f"--out {path}: another command is writing to it; "
+                    "accepted: another folder, or this one when that has ended"
+                )
+
+
 @contextmanager
-def _alone(path: Path) -> Iterator[bool]:
-    """Keeps others from making and clearing drafts meanwhile; yields whether that was possible."""
-    held = _locked(path.resolve())
+def _alone(path: Path, patience_s: float = 0.0) -> Iterator[bool]:
+    """Keeps others from making and clearing drafts meanwhile; yields whether that was possible.
+
+    Args:
+        path: the folder.
+        patience_s: how long to wait for another that does the same, which takes milliseconds.
+    """
+    until = time.monotonic() + patience_s
+    while (held := _locked(path.resolve())) is None and time.monotonic() < until:
+        time.sleep(PATIENCE_S / 100)
     try:
         yield held is not None
     finally:

@@ -25,16 +25,19 @@ if TYPE_CHECKING:
 def draft(path: Path) -> Iterator[Path]:
     """Yields the name of a draft beside `path`, which becomes `path` if the block ends without an error.
 
-    If the block raises, the draft is removed and `path` stays as it was. Names of drafts begin with a dot.
+    If the block raises, the draft is removed and `path` stays as it was. Names of drafts begin with a dot. An
+    OSError of the block is one of `path`.
     """
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield scratch
         synchronize(scratch)
         scratch.replace(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             scratch.unlink()
+        if isinstance(error, OSError) and error.errno:  # that of a full disk has no name
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
         raise
     synchronize(path.parent)
 
