@@ -25,13 +25,18 @@ PAGES = {
 def build(directory: Path | str) -> Path:
     """Writes index.html and figures/ into a folder of stored results; returns the page's path.
 
+    Somebody else may have made the folder: its names stay within it, and its texts are only shown.
+
     Raises:
         InputError: the folder holds no stored results, or they cannot be read.
     """
+    from longfat.store.whole import of_anyone
+
     root = Path(directory)
     for file, module in PAGES.items():
         if (root / file).is_file():
-            page: Path = import_module(module).build(root)
+            with of_anyone(root):
+                page: Path = import_module(module).build(root)
             return page
     raise InputError(
         f"{root}: no stored results; accepted: a folder written by `longfat run --out`, `suite`, "

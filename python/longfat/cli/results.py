@@ -18,11 +18,13 @@ def results(folder: Path, query: str | None, as_json: bool) -> None:
     """Show what the sweep in DIR holds, or the result of a query."""
     from longfat import sweep as sweeps
     from longfat.cli import tables
+    from longfat.store.whole import of_anyone
 
-    swept = sweeps.open_sweep(folder)
-    if query is None and not as_json:
-        tables.print_sweep(make_console(), swept)
-        return
+    with of_anyone(folder):
+        swept = sweeps.open_sweep(folder)
+        if query is None and not as_json:
+            tables.print_sweep(make_console(), swept)
+            return
     answer = swept.sql("SELECT * FROM runs" if query is None else query, dates_as_text=True)
     if as_json:
         echo_json(answer.to_pylist(), default=str)
