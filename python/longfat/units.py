@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsFloat
 
 _DIGITS = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
 _NUMBER = re.compile(rf"\s*([+-]?{_DIGITS})\s*(.*?)\s*", re.DOTALL)
@@ -53,7 +53,8 @@ class Dimension(NamedTuple):
     def parse_exactly(self, value: Any, like: str = "") -> Fraction:
         """As `parse`, without rounding to a float."""
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            raise ValueError(f'a {self.name} needs a unit; accepted: "{self.guess(value, like)}"')
+            number = to_float(value)
+            raise ValueError(f'a {self.name} needs a unit; accepted: "{self.guess(number, like)}"')
         amount, unit = split(value) or (None, "")
         if amount is None:
             raise ValueError(f"not a {self.name}; accepted: a number and a unit such as {self.accepted}")
@@ -207,12 +208,12 @@ def _split(text: str) -> tuple[Fraction, str] | None:
     return Fraction(match[1]), " ".join(match[4].split()).replace(GREEK_MU, MICRO)
 
 
-def to_float(number: Fraction) -> float:
+def to_float(number: SupportsFloat) -> float:
     """Returns the nearest float, or infinity beyond the greatest one, which the range checks then refuse."""
     try:
         return float(number)
     except OverflowError:
-        return math.inf if number > 0 else -math.inf
+        return math.inf if number > 0 else -math.inf  # type: ignore[operator]
 
 
 def _digits(number: Decimal) -> str:
@@ -279,10 +280,12 @@ def to_declared(value: Any, unit: str) -> float:
     if unit in _DECLARED:
         dimension, written = _DECLARED[unit]
         if bare:
-            raise ValueError(f'a {dimension.name} needs a unit; accepted: "{value:g} {written}"')
+            number = to_float(value)
+            example = f"{number:g} {written}" if math.isfinite(number) else dimension.example
+            raise ValueError(f'a {dimension.name} needs a unit; accepted: "{example}"')
         return to_float(dimension.parse_exactly(value) / dimension.units[written])
     if bare:
-        return float(value)
+        return to_float(value)
     amount, given = split(value) or (None, "")
     if amount is not None and given and given in counted_units(unit):
         return to_float(amount / 100 if given == "%" else amount)

@@ -1,7 +1,11 @@
+import io
 import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -14,3 +18,28 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     for name in ("COLUMNS", "LINES"):
         if (value := os.environ.pop(name, None)) is not None:
             os.putenv(name, value)
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+"""What the command handles itself."""
+
+
+@pytest.fixture
+def longfat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Calls the command line in this process: (exit code, stdout, stderr)."""
+
+    from longfat import __main__
+
+    def call(*arguments: object, stdin: str = "") -> tuple[int | str | None, str, str]:
+        monkeypatch.setattr(sys, "argv", ["longfat", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        earlier = {number: signal.getsignal(number) for number in SIGNALS}
+        try:
+            with pytest.raises(SystemExit) as ended:
+                __main__.main()
+        finally:
+            for number, handler in earlier.items():
+                signal.signal(number, handler)
+        out, err = capsys.readouterr()
+        return ended.value.code, out, err
+
+    return call

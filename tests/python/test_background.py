@@ -308,7 +308,7 @@ def test_a_file_that_is_no_distribution_is_refused_with_the_line(
 
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rtts.csv").write_bytes(b"\xff\xfe20 ms")
-    with pytest.raises(ScenarioError, match=r"rtts\.csv: not UTF-8; accepted: "):
+    with pytest.raises(ScenarioError, match=r"rtts\.csv: not a text in UTF-8 or UTF-16; accepted: "):
         Scenario.from_dict(table(flow=[{"rtt": {"empirical": "rtts.csv"}}]), base=tmp_path)
 
 

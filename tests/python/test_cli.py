@@ -1,4 +1,3 @@
-import io
 import json
 import os
 import signal
@@ -12,7 +11,6 @@ import pyarrow.parquet
 import pytest
 import tomli_w
 
-from longfat import __main__
 from longfat.scenario.model import Scenario
 from samples import scenario
 
@@ -24,35 +22,11 @@ LINKS = [
 SHORT = scenario({"bottleneck.loss": 0.001}, title="Short").to_toml()
 
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
-"""What the command handles itself."""
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "short.toml"
     path.write_text(SHORT)
     return path
-
-
-@pytest.fixture
-def longfat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    """Calls the command line in this process: (exit code, stdout, stderr)."""
-
-    def call(*arguments: object, stdin: str = "") -> tuple[int | str | None, str, str]:
-        monkeypatch.setattr(sys, "argv", ["longfat", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
-        earlier = {number: signal.getsignal(number) for number in SIGNALS}
-        try:
-            with pytest.raises(SystemExit) as ended:
-                __main__.main()
-        finally:
-            for number, handler in earlier.items():
-                signal.signal(number, handler)
-        out, err = capsys.readouterr()
-        return ended.value.code, out, err
-
-    return call
 
 
 def test_run_prints_flows_links_metrics_and_the_defaults_used(longfat: Any, file: Path) -> None:

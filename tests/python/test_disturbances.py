@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,8 @@ def test_a_trace_of_delays_is_a_file_beside_the_scenario(tmp_path: Path) -> None
     steps = [[0.0, 0.003], [15.0, 0.0125], [30.0, 0.004]]
     assert build(scenario)["links"][0]["disturbance"] == {"added_delay": {"steps": steps}}
     written = scenario.filled().written("json")["bottleneck"]["added_delay"]
-    assert written == {"trace": str(tmp_path / "leo.delays")}
+    digest = hashlib.sha256((tmp_path / "leo.delays").read_bytes()).hexdigest()
+    assert written == {"trace": str(tmp_path / "leo.delays"), "sha256": digest}
 
 
 @pytest.mark.parametrize(
@@ -119,9 +121,9 @@ def test_bad_values_are_refused_in_one_line(keys: dict[str, Any], said: str) -> 
         ("", "no line"),
         ("0 1\n0 2\n", "line 2: 0 comes after 0"),
         ("0 one\n", "line 1: '0 one'"),
-        ("0\n", "line 1: '0'"),
+        ("0\n", "line 1: '0': 1 column; accepted: "),
         ("0 1e9\n", "delays up to 100 s"),
-        ("nan 1\n", "line 1"),
+        ("0 1\nnan 1\n", "line 2"),
     ],
 )
 def test_a_bad_trace_is_refused_with_its_line(tmp_path: Path, lines: str, said: str) -> None:

@@ -253,13 +253,22 @@ def test_a_folder_whose_files_were_being_replaced_when_its_command_was_killed_is
     assert found == (old if moves < 6 else new)
 
 
-def test_a_draft_that_somebody_writes_is_left_alone(tmp_path: Path) -> None:
-    with output.folder(tmp_path) as first:
+def test_a_second_command_into_one_folder_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
+    with output.folder(tmp_path / "out") as first:
         (first / "summary.json").write_text("first")
-        with output.folder(tmp_path) as second:
-            (second / "summary.json").write_text("second")
+        with (
+            pytest.raises(
+                errors.InputError, match=r"^--out .*out: another command is writing to it; accepted: "
+            ),
+            output.folder(tmp_path / "out"),
+        ):
+            pass
         assert first.exists()
-    assert (tmp_path / "summary.json").read_text() == "first"
+    assert (tmp_path / "out" / "summary.json").read_text() == "first"
+    marks = frozenset({"summary.json"})
+    with output.folder(tmp_path / "out", marks=marks) as later:
+        (later / "summary.json").write_text("later")
+    assert (tmp_path / "out" / "summary.json").read_text() == "later"
 
 
 FILES = ["provenance.json", "summary.json"]

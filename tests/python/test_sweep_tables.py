@@ -1,6 +1,8 @@
 """What a sweep leaves: tables that are tidy whoever reads them, and samples of its runs."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas
@@ -113,3 +115,38 @@ def test_samples_are_kept_where_the_sweep_asks_for_them(tmp_path: Path) -> None:
     files = list((tmp_path / "series").iterdir())
     assert len(files) == 2
     assert {"time_s", "name", "of", "cwnd", "queue_packets"} <= set(pq.read_schema(files[0]).names)
+
+
+def test_columns_of_one_name_get_numbers_and_lose_nothing(tmp_path: Path) -> None:
+    sweep.run(grid(axes={"seed": [1, 2]}), tmp_path)
+    swept = sweep.open_sweep(tmp_path)
+    answer = swept.sql("SELECT 1 AS a, 2 AS a, 3 AS a_1, 4 AS a, 5 AS A")
+    assert answer.to_pylist() == [{"a": 1, "a_2": 2, "a_1": 3, "a_3": 4, "A": 5}]
+    joined = swept.sql("SELECT * FROM runs JOIN flows USING (run) LIMIT 1")
+    assert len(set(joined.column_names)) == joined.num_columns
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("date 'infinity'", "infinity"),
+        ("date '0044-03-15 (BC)'", "0044-03-15 (BC)"),
+        ("timestamp '-infinity'", "-infinity"),
+        ("timestamp '2026-11-28 10:00:00'", "2026-11-28 10:00:00"),
+        ("timestamptz 'infinity'", "infinity"),
+        ("time '24:00:00'", "24:00:00"),
+        ("[date 'infinity', date '2026-01-01']", "[infinity, 2026-01-01]"),
+        ("{'at': timestamp 'infinity'}", "{'at': infinity}"),
+    ],
+)
+def test_dates_that_python_does_not_have_are_printed_as_duckdb_writes_them(
+    longfat: Any, tmp_path: Path, value: str, shown: str
+) -> None:
+    sweep.run(grid(axes={"seed": [1]}), tmp_path)
+    query = f"SELECT {value} AS d, 1 AS d, 'x' AS \"a b\""
+    code, out, err = longfat("results", tmp_path, "--sql", query, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == [{"d": shown, "d_1": 1, "a b": "x"}]
+    code, out, err = longfat("results", tmp_path, "--sql", query)
+    assert (code, err) == (0, "")
+    assert shown in out

@@ -183,6 +183,53 @@ def test_a_window_that_cannot_be_fails_the_run_with_method_value_and_time(algori
     assert 0.08 <= float(told[1]) < 0.13
 
 
+def returns(value: Any, method: str = "on_ack") -> Any:
+    """An algorithm whose method returns this."""
+    return type("Returns", (Reno,), {method: lambda *_: value})
+
+
+async def later() -> None:
+    """A coroutine that nobody waits for."""
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "method", "what"),
+    [
+        (returns(2.0), "on_ack", "a float"),
+        (returns(0), "on_ack", "an int"),
+        (returns(n for n in ()), "on_ack", "a generator"),
+        (type("Waits", (Reno,), {"on_ack": lambda *_: later()}), "on_ack", "a coroutine"),
+        (returns(True, "on_congestion"), "on_congestion", "a bool"),
+        (returns([], "on_sample"), "on_sample", "a list"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_method_that_returns_something_is_refused_by_name(algorithm: Any, method: str, what: str) -> None:
+    with pytest.raises(AlgorithmError) as failed:
+        longfat.run(alone(algorithm))
+    said = rf"{method} returned {what} at [0-9.]+ s: accepted: nothing \(None\), [^\n]*"
+    assert re.fullmatch(said, failed.value.details)
+
+
+@pytest.mark.parametrize(
+    ("method", "code", "what"),
+    [
+        ("on_ack", "def on_ack(self, ack, window):\n  yield", "a generator (it has a yield)"),
+        ("on_ack", "async def on_ack(self, ack, window):\n  pass", "a coroutine (async def)"),
+        ("on_sample", "async def on_sample(self, ack):\n  yield", "a generator (it has a yield)"),
+    ],
+)
+def test_a_method_that_does_not_run_when_called_is_refused_before_the_run(
+    method: str, code: str, what: str
+) -> None:
+    members: dict[str, Any] = {}
+    exec(code, members)
+    with pytest.raises(InputError) as refused:
+        longfat.run(alone(type("Slow", (Reno,), {method: members[method]})))
+    said = f"Slow.{method} is {what}; accepted: a method of plain statements"
+    assert str(refused.value).endswith(said)
+
+
 def test_ctrl_c_in_the_midst_of_an_algorithm_is_not_its_failure() -> None:
     with pytest.raises(KeyboardInterrupt):
         longfat.run(alone(Interrupts))

@@ -18,6 +18,9 @@ pub use told::{PyAck, PyCongestion, PyDelivery, PyLostSegment, PyOpening, PyWind
 
 /// The most quantities that an algorithm records.
 const MOST_RECORDED: usize = 64;
+/// What a method may return.
+const NOTHING: &str =
+    "accepted: nothing (None), as what it decides is set in window; no yield, and no async in front of def";
 
 /// Ctrl-C that Python raised in the midst of a user's code: it ends the run and is nobody's failure. Shared
 /// by the algorithms of a run.
@@ -107,6 +110,7 @@ impl UserAlgorithm {
         let asked = Asked::new(object).map_err(|wrong| match wrong {
             Wrong::Raised(error) => described(object.py(), &error, &interrupt),
             Wrong::Set(what, accepted) => format!("{what}: {accepted}"),
+            Wrong::Returned(what) => what,
         })?;
         if asked.sending_times != SendingTimes::Unused {
             reads_rtt = Reads::default(); // they do not include the wait
@@ -122,22 +126,23 @@ impl UserAlgorithm {
         &mut self,
         hook: Hook,
         at: Option<Time>,
-        call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+        call: impl FnOnce(&Bound<'_, PyAny>) -> Result<T, Wrong>,
     ) -> Option<T> {
         if self.failure.is_some() || !self.asked.hooks.has(hook) {
             return None;
         }
         Python::attach(|py| {
             let object = self.object.bind(py);
-            let called = call(object).map_err(Wrong::Raised);
-            match called.and_then(|done| self.asked.steering.read(object).map(|()| done)) {
+            let wrong = match call(object).and_then(|done| self.asked.steering.read(object).map(|()| done)) {
                 Ok(done) => return Some(done),
-                Err(Wrong::Raised(error)) => self.failure = Some(described(py, &error, &self.interrupt)),
-                Err(Wrong::Set(what, accepted)) => {
-                    let at = at.map_or_else(String::new, |at| format!(" at {} s", at.as_secs_f64()));
-                    self.failure = Some(format!("{} left {what}{at}: {accepted}", hook.name()));
-                }
-            }
+                Err(wrong) => wrong,
+            };
+            let at = at.map_or_else(String::new, |at| format!(" at {} s", at.as_secs_f64()));
+            self.failure = Some(match wrong {
+                Wrong::Raised(error) => described(py, &error, &self.interrupt),
+                Wrong::Set(what, accepted) => format!("{} left {what}{at}: {accepted}", hook.name()),
+                Wrong::Returned(what) => format!("{} returned {what}{at}: {NOTHING}", hook.name()),
+            });
             None
         })
     }
@@ -163,10 +168,11 @@ impl UserAlgorithm {
         let called = self.attempt(hook, at, |object| {
             let py = object.py();
             let window = Py::new(py, PyWindow::new(before))?;
-            match told(py)? {
+            let returned = match told(py)? {
                 Some(told) => object.call_method1(hook.interned(py), (told, window.clone_ref(py))),
                 None => object.call_method1(hook.interned(py), (window.clone_ref(py),)),
             }?;
+            refuse_value(&returned)?;
             Ok(window.borrow_mut(py).take())
         });
         let Some((window, recorded)) = called else { return };
@@ -183,6 +189,19 @@ impl UserAlgorithm {
     fn call_at(&mut self, hook: Hook, now: Time, w: &mut Window) {
         self.call(hook, Some(now), w, |py| Ok(Some(PyFloat::new(py, now.as_secs_f64()).into_any().unbind())));
     }
+}
+
+/// Refuses what a method returned, unless it is `None`: the method of a generator or a coroutine has not run.
+fn refuse_value(returned: &Bound<'_, PyAny>) -> Result<(), Wrong> {
+    if returned.is_none() {
+        return Ok(());
+    }
+    let kind = returned.get_type().name()?.to_string();
+    if kind == "coroutine" {
+        returned.call_method0("close")?; // Python would warn that nobody has waited for it
+    }
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    Err(Wrong::Returned(format!("{article} {kind}")))
 }
 
 /// What a method is told, as an object of Python.
@@ -225,7 +244,7 @@ impl CongestionControl for UserAlgorithm {
     fn on_sample(&mut self, ack: &Ack) {
         let seen = PyAck::new(ack, self.reads_rtt.clone());
         self.attempt(Hook::Sample, Some(ack.now), |object| {
-            object.call_method1(Hook::Sample.interned(object.py()), (seen,)).map(|_| ())
+            refuse_value(&object.call_method1(Hook::Sample.interned(object.py()), (seen,))?)
         });
     }
 

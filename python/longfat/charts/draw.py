@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from longfat.charts.groups import Chart, Group
+from longfat.charts.groups import Axis, Chart, Group
 from longfat.errors import InputError
 from longfat.figure import scales, style
 from longfat.figure.data import FORMATS
-from longfat.figure.matplotlib import RC
+from longfat.figure.matplotlib import RC, literal, write
 from longfat.words import choice
 
 if TYPE_CHECKING:
@@ -56,9 +58,11 @@ def save(chart: Chart, file: Path, width: Width = "column", styles: Sequence[str
     with mpl.rc_context(settings):
         drawing = draw(chart, width, styles)
         dpi = settings["savefig.dpi"]
+        drawn = io.BytesIO()
+        drawing.savefig(drawn, format=kind, dpi=DPI if dpi == "figure" else dpi, metadata=undated)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            drawing.savefig(file, format=kind, dpi=DPI if dpi == "figure" else dpi, metadata=undated)
+            write(file, drawn.getvalue())
         except OSError as error:
             raise InputError(f"{file}: {error.strerror}; accepted: a file that can be written") from None
     return file
@@ -81,6 +85,7 @@ def draw(chart: Chart, width: Width = "column", styles: Sequence[str] = ()) -> D
 
     if width not in WIDTHS:
         raise InputError(f'width "{width}": {choice(width, WIDTHS)}')
+    chart = _literal(chart)
     settings: Any = _settings(styles)
     with mpl.rc_context(settings):
         size = settings["figure.figsize"] if _sets(styles, "figure.figsize") else INCHES[width]
@@ -94,6 +99,22 @@ def draw(chart: Chart, width: Width = "column", styles: Sequence[str] = ()) -> D
             _finish(chart, axis, width)
             _legend(chart, canvas, axis, width)
     return canvas
+
+
+def _literal(chart: Chart) -> Chart:
+    """The same chart with texts that matplotlib shows as they are."""
+
+    def axis(one: Axis) -> Axis:
+        return replace(one, label=literal(one.label), categories=tuple(map(literal, one.categories)))
+
+    return replace(
+        chart,
+        x=axis(chart.x),
+        y=axis(chart.y),
+        groups=tuple(replace(group, label=literal(group.label)) for group in chart.groups),
+        by=literal(chart.by),
+        levels=tuple(map(literal, chart.levels)),
+    )
 
 
 def _settings(styles: Sequence[str]) -> dict[str, Any]:

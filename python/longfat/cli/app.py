@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from longfat.errors import InputError, Interrupted, LongfatError, OldFormWarning
+from longfat.terminal import echo
 
 COMMANDS = {
     "algorithms": "registry.algorithms",
@@ -70,7 +71,7 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
         from longfat import __version__
 
-        click.echo(f"longfat, version {__version__}")
+        echo(f"longfat, version {__version__}")
         context.exit()
 
 
@@ -92,7 +93,7 @@ def _show_notes() -> None:
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **to: Any) -> None:
         if issubclass(category, OldFormWarning):
-            click.echo(f"note: {message}", err=True)
+            echo(f"note: {message}", err=True)
         else:
             usual(message, category, *where, **to)
 
@@ -112,20 +113,20 @@ def _tell(problem: str) -> None:
     if len(problem) > LONGEST_LINE:
         half = LONGEST_LINE // 2
         problem = f"{problem[:half]} ... {problem[-half:]}"
-    click.echo(f"error: {problem}", err=True)
+    echo(f"error: {problem}", err=True)
 
 
 def _end_code() -> int:
     try:
         code = app(standalone_mode=False)  # the exit code of click's `Exit`
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
+        echo("interrupted", err=True)
         return Interrupted.exit_code
     except Interrupted as ended:
-        click.echo(str(ended), err=True)
+        echo(str(ended), err=True)
         return ended.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
+        echo(error.format_message(), err=True)
         return InputError.exit_code
     except click.ClickException as error:
         _tell(error.format_message())

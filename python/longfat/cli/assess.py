@@ -7,15 +7,9 @@ from typing import get_args
 
 import click
 
-from longfat.cli.options import (
-    Folder,
-    as_json,
-    echo_json,
-    make_console,
-    on_ctrl_c,
-    within_memory,
-)
+from longfat.cli.options import Folder, as_json, on_ctrl_c, within_memory
 from longfat.errors import InputError
+from longfat.terminal import echo, echo_json, make_console
 from longfat.words import Backend
 
 
@@ -113,7 +107,7 @@ def assess(
         echo_json(document)
         return
     if as_markdown:
-        click.echo(markdown.text(document))
+        echo(markdown.text(document))
         return
     console = make_console()
     table.show(document, console)

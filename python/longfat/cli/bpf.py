@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.cli.options import as_json, echo_json, make_console, on_ctrl_c
+from longfat.cli.options import as_json, on_ctrl_c
+from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -116,6 +117,6 @@ def trace(
         before = ebpf.window(entry["cwnd_before"], entry["ssthresh_before"])
         after = ebpf.window(entry["cwnd_after"], entry["ssthresh_after"])
         change = before if before == after else f"{before} -> {after}"
-        click.echo(f"{entry['time_s']:.6f}  {change:<24} {ebpf.told(entry)}")
+        echo(f"{entry['time_s']:.6f}  {change:<24} {ebpf.told(entry)}")
     if traced.total > len(traced.entries):
-        click.echo(f"{traced.total - len(traced.entries)} more; --most shows more of them", err=True)
+        echo(f"{traced.total - len(traced.entries)} more; --most shows more of them", err=True)

@@ -6,12 +6,8 @@ from pathlib import Path
 
 import click
 
-from longfat.cli.options import (
-    Folder,
-    as_json,
-    echo_json,
-    make_console,
-)
+from longfat.cli.options import Folder, as_json
+from longfat.terminal import echo_json, make_console
 
 
 @click.command()

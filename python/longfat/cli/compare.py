@@ -12,16 +12,15 @@ from longfat.cli.options import (
     as_changed,
     as_json,
     as_seeded,
-    echo_json,
     from_warmup,
     in_window,
     load_scenario,
-    make_console,
     of_flows,
     on_ctrl_c,
     source_name,
     warn_of_doubts,
 )
+from longfat.terminal import echo_json, make_console
 
 
 @click.command()

@@ -7,12 +7,8 @@ from pathlib import Path
 
 import click
 
-from longfat.cli.options import (
-    as_json,
-    echo_json,
-    load_scenario,
-    make_console,
-)
+from longfat.cli.options import as_json, load_scenario
+from longfat.terminal import echo_json, make_console
 
 
 @click.command()

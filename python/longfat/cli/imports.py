@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from longfat.cli.options import Folder, as_json, echo_json, make_console, on_ctrl_c
+from longfat.cli.options import Folder, as_json, on_ctrl_c
+from longfat.terminal import echo, echo_json, make_console
 
 
 @click.command("import")
@@ -31,7 +32,7 @@ def import_(file: str, out: Path | None, as_json: bool) -> None:
             with output.folder(out) as draft:
                 output.write_import(imported, sys.argv, draft)
         for note in imported.summary["notes"]:
-            click.echo(f"note: {note}", err=True)
+            echo(f"note: {note}", err=True)
     if as_json:
         echo_json(imported.summary)
         return

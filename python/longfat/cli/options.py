@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from longfat.errors import InputError, Interrupted
-from longfat.numbers import finite
+from longfat.terminal import echo
 from longfat.words import shown
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from longfat.live.programs import User
     from longfat.runs.capture import Capture
     from longfat.scenario.model import Scenario
@@ -93,9 +89,9 @@ def tell_of_capture(scenario: Scenario, capture: Capture, written: dict[str, Any
     from longfat.runs.capture import advice, doubt
 
     if line := doubt(written):
-        click.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     if line := advice(scenario, capture.links):
-        click.echo(f"note: {written['file']}: {line}", err=True)
+        echo(f"note: {written['file']}: {line}", err=True)
 
 
 class _Memory(click.ParamType[float]):
@@ -208,7 +204,7 @@ def show_programs(scenario: Scenario, user: User | None, but: Sequence[str] = ()
     as_whom = f" as {user.name}" if user else ""
     for program, name in zip(scenario.program, scenario.program_names(), strict=True):
         if name not in but:
-            click.echo(f"program {name} at side {program.side}{as_whom}: {program.told()}", err=True)
+            echo(f"program {name} at side {program.side}{as_whom}: {program.told()}", err=True)
 
 
 def warn_of_doubts(summaries: list[dict[str, Any]]) -> None:
@@ -216,7 +212,7 @@ def warn_of_doubts(summaries: list[dict[str, Any]]) -> None:
     from longfat.live import doubts
 
     for line in doubts(summaries):
-        click.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
 
 
 def warn_of_failures(summaries: list[dict[str, Any]]) -> None:
@@ -224,19 +220,4 @@ def warn_of_failures(summaries: list[dict[str, Any]]) -> None:
     from longfat.live.programs import failures
 
     for line in (line for summary in summaries for line in failures(summary)):
-        click.echo(f"warning: {line}", err=True)
-
-
-def make_console(*, stderr: bool = False) -> Console:
-    """Returns a console; for a pipe or a file it is wide."""
-    from rich.console import Console
-
-    console = Console(stderr=stderr, highlight=False, emoji=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = 160  # a pipe or a file does not need lines broken at 80
-    return console
-
-
-def echo_json(document: Any, default: Callable[[Any], Any] | None = None) -> None:
-    """Prints one JSON value on one line; null stands for numbers that are not finite."""
-    click.echo(json.dumps(finite(document), allow_nan=False, default=default))
+        echo(f"warning: {line}", err=True)

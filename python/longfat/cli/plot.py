@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.cli.options import as_json, echo_json, make_console, on_ctrl_c
+from longfat.cli.options import as_json, on_ctrl_c
 from longfat.errors import InputError, LongfatError
+from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from longfat.charts.request import Request
@@ -91,6 +93,7 @@ def plot(
     from longfat.charts.request import KINDS, Request, check, usual_kind
     from longfat.charts.sources import open_folders
     from longfat.figure.data import FORMATS
+    from longfat.store.whole import of_anyone
     from longfat.words import choice
 
     for option, value, known in (
@@ -113,17 +116,30 @@ def plot(
             check(asked(source), source, values=False)
 
     opened = [_stored(folder, refuse_unknown) for folder in folders]
-    source = open_folders(opened)
-    found = chart(check(asked(source), source), source)
-    file = out or opened[0] / FIGURES / f"{found.name}.{form}"
-    wide: Any = width
-    draw.save(found, file, wide, styles)
+    with ExitStack() as held:
+        for folder in opened:
+            held.enter_context(of_anyone(folder))
+        source = open_folders(opened)
+        found = chart(check(asked(source), source), source)
+        file = out or _named(opened[0], found.name, form)
+        wide: Any = width
+        draw.save(found, file, wide, styles)
     if as_json:
         echo_json({"file": str(file), "caption": list(found.told)})
         return
-    click.echo(file)
+    echo(file)
     for line in found.told:
-        click.echo(line, err=True)
+        echo(line, err=True)
+
+
+def _named(folder: Path, name: str, form: str) -> Path:
+    """The file of a chart in a folder of results, whose columns are in its name."""
+    from longfat.figure.data import plain_name
+
+    try:
+        return folder / FIGURES / f"{plain_name(name)}.{form}"
+    except ValueError as error:
+        raise InputError(f"{folder}: {error}; --out names another file") from None
 
 
 def _condition(text: str) -> tuple[str, list[str]]:

@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.cli.options import (
-    as_json,
-    echo_json,
-    make_console,
-)
+from longfat.cli.options import as_json
+from longfat.terminal import echo_json, make_console
 
 if TYPE_CHECKING:
     from longfat.scenario.registry import Kind

@@ -9,6 +9,7 @@ import click
 
 from longfat.cli.options import Folder
 from longfat.errors import InputError
+from longfat.terminal import echo
 
 PAGES = {
     "suite.json": "longfat.suites.kit.page",
@@ -24,13 +25,18 @@ PAGES = {
 def build(directory: Path | str) -> Path:
     """Writes index.html and figures/ into a folder of stored results; returns the page's path.
 
+    Somebody else may have made the folder: its names stay within it, and its texts are only shown.
+
     Raises:
         InputError: the folder holds no stored results, or they cannot be read.
     """
+    from longfat.store.whole import of_anyone
+
     root = Path(directory)
     for file, module in PAGES.items():
         if (root / file).is_file():
-            page: Path = import_module(module).build(root)
+            with of_anyone(root):
+                page: Path = import_module(module).build(root)
             return page
     raise InputError(
         f"{root}: no stored results; accepted: a folder written by `longfat run --out`, `suite`, "
@@ -42,4 +48,4 @@ def build(directory: Path | str) -> Path:
 @click.argument("folder", type=Folder(), metavar="DIR")
 def report(folder: Path) -> None:
     """Rebuild index.html and the figures from the results in DIR."""
-    click.echo(build(folder))
+    echo(build(folder))

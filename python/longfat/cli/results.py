@@ -6,12 +6,8 @@ from pathlib import Path
 
 import click
 
-from longfat.cli.options import (
-    Folder,
-    as_json,
-    echo_json,
-    make_console,
-)
+from longfat.cli.options import Folder, as_json
+from longfat.terminal import echo_json, make_console
 
 
 @click.command()
@@ -22,12 +18,14 @@ def results(folder: Path, query: str | None, as_json: bool) -> None:
     """Show what the sweep in DIR holds, or the result of a query."""
     from longfat import sweep as sweeps
     from longfat.cli import tables
+    from longfat.store.whole import of_anyone
 
-    swept = sweeps.open_sweep(folder)
-    if query is None and not as_json:
-        tables.print_sweep(make_console(), swept)
-        return
-    answer = swept.sql("SELECT * FROM runs" if query is None else query)
+    with of_anyone(folder):
+        swept = sweeps.open_sweep(folder)
+        if query is None and not as_json:
+            tables.print_sweep(make_console(), swept)
+            return
+    answer = swept.sql("SELECT * FROM runs" if query is None else query, dates_as_text=True)
     if as_json:
         echo_json(answer.to_pylist(), default=str)
     else:

@@ -17,11 +17,9 @@ from longfat.cli.options import (
     as_seeded,
     as_user,
     capture_of,
-    echo_json,
     from_warmup,
     in_window,
     load_scenario,
-    make_console,
     of_flows,
     on_ctrl_c,
     show_programs,
@@ -31,7 +29,8 @@ from longfat.cli.options import (
     warn_of_failures,
     within_memory,
 )
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
+from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from longfat.runs.capture import Capture
@@ -148,15 +147,15 @@ def run(
         if repeats > 1 and backend == "sim" and not scenario.varies():
             warnings.append(IDENTICAL)
         for line in warnings:
-            click.echo(f"warning: {line}", err=True)
-        results, summary = _simulate(
+            echo(f"warning: {line}", err=True)
+        results, summary, failure = _simulate(
             scenario, repeats, out, backend, source_name(name), traffic, user, capture, logs
         )
         from longfat.runs.result import unreached_loads
 
         shown = summary if repeats == 1 else summary["mean"]
         for line in unreached_loads(shown["background"]):
-            click.echo(f"warning: {line}", err=True)
+            echo(f"warning: {line}", err=True)
         if backend == "live":
             warn_of_doubts(summary.get("runs", [summary]))
             warn_of_failures(summary.get("runs", [summary]))
@@ -166,13 +165,15 @@ def run(
             from longfat.runs.qlog import doubt
 
             if told := doubt(summary["qlog"]):
-                click.echo(f"warning: {told}", err=True)
+                echo(f"warning: {told}", err=True)
     if as_json:
         from longfat.runs import observations
 
         for line in observations.warnings(summary.get("runs", [summary])):
-            click.echo(f"warning: {line}", err=True)
+            echo(f"warning: {line}", err=True)
         echo_json(summary)
+        if failure is not None:
+            raise failure
         return
     from longfat.cli import tables
 
@@ -183,12 +184,14 @@ def run(
 
         console.print()
         sketch.cwnd(console, results[0], repeats)
-    if out is not None:
+    if out is not None and failure is None:
         console.print(f"Written to {out}", markup=False)
     if capture is not None:
         console.print(f"{summary['capture']['packets']} packets written to {pcap}", markup=False)
     if logs is not None:
         console.print(f"Events written to {', '.join(summary['qlog']['files'].values())}", markup=False)
+    if failure is not None:
+        raise failure
 
 
 def _logs(qlog: str | None, version: str | None, repeats: int, backend: str) -> Qlog | None:
@@ -233,9 +236,7 @@ def _tell(which: str, duration_s: float, since_s: float) -> None:
     from longfat.runs.progress import about
 
     left_s = max(0.0, duration_s - since_s)
-    click.echo(
-        f"{which}: {min(since_s, duration_s):.0f} of {duration_s:g} s, about {about(left_s)} left", err=True
-    )
+    echo(f"{which}: {min(since_s, duration_s):.0f} of {duration_s:g} s, about {about(left_s)} left", err=True)
 
 
 def _simulate(
@@ -248,8 +249,11 @@ def _simulate(
     user: str | None,
     capture: Capture | None,
     logs: Qlog | None,
-) -> tuple[list[Result], dict[str, Any]]:
-    """Runs it, writes `out` and returns results and summary, for repeats with mean and standard error."""
+) -> tuple[list[Result], dict[str, Any], LongfatError | None]:
+    """Runs it and writes `out`.
+
+    Returns results and summary, for repeats with mean and standard error, and why they could not be written.
+    """
     from longfat.cli import waiting
     from longfat.runs import result, simulate
 
@@ -276,10 +280,7 @@ def _simulate(
         return results, result.aggregate([each.summary for each in results])
 
     if out is None:
-        return once()
+        return *once(), None
     from longfat.store import output
 
-    with output.folder(out) as draft:
-        results, summary = once()
-        output.write(results, summary, sys.argv, draft)
-    return results, summary
+    return output.written(out, once, lambda found, draft: output.write(*found, sys.argv, draft))

@@ -6,6 +6,8 @@ import json
 
 import click
 
+from longfat.terminal import echo
+
 
 @click.command()
 @click.option("--sweep", "of_sweep", is_flag=True, help="Print the schema of sweep files instead.")
@@ -22,4 +24,4 @@ def schema(of_sweep: bool) -> None:
         from longfat.scenario.schema import scenario_schema
 
         found = scenario_schema()
-    click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    echo(json.dumps(found, indent=2, ensure_ascii=False))

@@ -6,14 +6,8 @@ from pathlib import Path
 
 import click
 
-from longfat.cli.options import (
-    Folder,
-    as_json,
-    echo_json,
-    make_console,
-    on_ctrl_c,
-    within_memory,
-)
+from longfat.cli.options import Folder, as_json, on_ctrl_c, within_memory
+from longfat.terminal import echo_json, make_console
 
 
 @click.command()

@@ -21,15 +21,14 @@ from longfat.cli.options import (
     as_seeded,
     as_user,
     capture_of,
-    echo_json,
     load_scenario,
-    make_console,
     show_programs,
     source_name,
     tell_of_capture,
     warn_of_doubts,
 )
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
+from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -93,24 +92,26 @@ def shell(
     caller = programs.user(user)
     scenario = _with_commands(file, changes, seed, duration, command or _own_shell(caller), peer_command)
     for line in scenario.warnings():
-        click.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     show_programs(scenario, caller, but=(programs.COMMAND, programs.PEER))
     environment = _prompts(scenario) if not command else {}
     if wrong := programs.unusable(programs.command(scenario.program[0]), os.environ):
-        click.echo(f"error: {wrong[1]}", err=True)
+        echo(f"error: {wrong[1]}", err=True)
         raise click.exceptions.Exit(wrong[0])
     with _terminal(as_json, environment) as front:
-        summary = _run(scenario, source_name(file), caller, front, outside, capture, out)
+        summary, failure = _run(scenario, source_name(file), caller, front, outside, capture, out)
     told = make_console(stderr=True)
     _tell(told, scenario, summary)
     warn_of_doubts([summary])
-    if out is not None:
+    if out is not None and failure is None:
         told.print(f"Written to {out}", markup=False)
     if capture is not None:
         tell_of_capture(scenario, capture, summary["capture"])
         told.print(f"{summary['capture']['packets']} packets written to {pcap}", markup=False)
     if as_json:
         echo_json(summary)
+    if failure is not None:
+        raise failure
     code = summary["programs"][0]["exit_code"]
     raise click.exceptions.Exit(TIMED_OUT if code is None else code)
 
@@ -200,24 +201,23 @@ def _run(
     outside: bool,
     capture: Capture | None,
     out: Path | None,
-) -> dict[str, Any]:
-    """Runs the command, writes `out`, and returns the summary."""
+) -> tuple[dict[str, Any], LongfatError | None]:
+    """Runs the command and writes `out`; returns the summary, and why the result could not be written."""
     from longfat.live import run as live
     from longfat.live.outside import Forwarder
     from longfat.store import output
 
-    def once() -> Result:
+    def once() -> tuple[list[Result], dict[str, Any]]:
         if not outside:
-            return live.run(scenario, source, user=user, front=front, capture=capture)
+            result = live.run(scenario, source, user=user, front=front, capture=capture)
+            return [result], result.summary
         with Forwarder().running() as forwarder:
-            return live.run(scenario, source, user=user, front=front, outside=forwarder, capture=capture)
+            result = live.run(scenario, source, user=user, front=front, outside=forwarder, capture=capture)
+        return [result], result.summary
 
     if out is None:
-        return once().summary
-    with output.folder(out) as draft:
-        result = once()
-        output.write([result], result.summary, sys.argv, draft)
-    return result.summary
+        return once()[1], None
+    return output.written(out, once, lambda found, draft: output.write(*found, sys.argv, draft))[1:]
 
 
 def _tell(console: Console, scenario: Scenario, summary: Mapping[str, Any]) -> None:

@@ -7,15 +7,9 @@ from typing import Any
 
 import click
 
-from longfat.cli.options import (
-    Folder,
-    as_json,
-    echo_json,
-    make_console,
-    on_ctrl_c,
-    within_memory,
-)
+from longfat.cli.options import Folder, as_json, on_ctrl_c, within_memory
 from longfat.errors import InputError
+from longfat.terminal import echo_json, make_console
 
 
 @click.command()

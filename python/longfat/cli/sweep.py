@@ -6,14 +6,9 @@ from pathlib import Path
 
 import click
 
-from longfat.cli.options import (
-    as_json,
-    echo_json,
-    make_console,
-    on_ctrl_c,
-    within_memory,
-)
+from longfat.cli.options import as_json, on_ctrl_c, within_memory
 from longfat.errors import InputError, LongfatError
+from longfat.terminal import echo, echo_json, make_console
 
 
 @click.command()
@@ -61,7 +56,7 @@ def sweep(
     asked = sweeps.load(file)
     estimate.refuse_large(asked, yes or dry_run)
     for line in asked.warnings():
-        click.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
     console = make_console(stderr=True)
     if dry_run:
         expected = estimate.estimate(asked, jobs)
@@ -77,6 +72,6 @@ def sweep(
         echo_json(document)
     else:
         for line in sweeps.told(document, target, page):
-            click.echo(line)
+            echo(line)
     if document["failed"]:
         raise click.exceptions.Exit(LongfatError.exit_code)

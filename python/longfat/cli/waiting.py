@@ -20,7 +20,7 @@ EVERY_S = 0.5
 @contextmanager
 def expected(scenario: Scenario) -> Iterator[None]:
     """Says in a terminal how long the run within the block has taken, and about how long it will take."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     from longfat.runs import cost

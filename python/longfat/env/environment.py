@@ -45,7 +45,7 @@ def _numbers(actions: Any, count: int, accepted: str) -> NDArray[np.float64]:
     """Returns so many actions."""
     try:
         given = np.asarray(actions, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"step: {shown(actions)} is no array of numbers; accepted: {accepted}") from None
     if given.size != count:
         raise InputError(f"step: {given.size} actions; accepted: {accepted}")

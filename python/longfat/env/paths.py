@@ -63,7 +63,7 @@ def _range(key: str, drawn: Any) -> Any:
         raise InputError(f"paths: {key}: {kind} = {shown(list(values))}: {ACCEPTED}")
     (low, unit), (high, other) = ends  # type: ignore[misc]
     least = 0.0 if kind == "log_uniform" else -math.inf
-    if unit != other or not least < low <= high:
+    if unit != other or not least < low <= high < math.inf:
         told = "two numbers with the same unit, the lesser one first, above 0 for log_uniform"
         raise InputError(f"paths: {key}: {kind} = {shown(list(values))}: accepted: {told}")
 
@@ -80,6 +80,6 @@ def _range(key: str, drawn: Any) -> Any:
 
 def _number(value: Any) -> tuple[float, str] | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value), ""
+        return to_float(value), ""
     found = split(value)
     return None if found is None else (to_float(found[0]), found[1])

@@ -130,7 +130,7 @@ class Setting:
 
 
 def _is_number(value: object, above: float = -math.inf) -> bool:
-    return type(value) is not bool and isinstance(value, Real) and above < float(value) < math.inf
+    return type(value) is not bool and isinstance(value, Real) and above < to_float(value) < math.inf
 
 
 def _found(name: str | Quantity, key: str) -> Quantity:

@@ -8,12 +8,15 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from longfat.numbers import finite
+from longfat.words import shown
 
 Kind = Literal["points", "line", "theory"]
 """Measured points with error bars, joined by a line; a history over time; a theoretical curve."""
 
 Range = tuple[float, float] | None
 
+LONGEST_NAME = 200
+"""Bytes of a figure's name; most file systems have room for 255, with what is added to it."""
 FORMATS = ("pdf", "svg", "png")
 """Files that a figure is saved as."""
 
@@ -112,12 +115,30 @@ class Figure:
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> Figure:
-        """Reads a figure that `to_json` wrote."""
+        """Reads a figure that `to_json` wrote. Raises ValueError if its name is not one of a file."""
+        plain_name(document["name"])
         panels = tuple(_panel(panel) for panel in document["panels"])
         table = document.get("table")
         if table is not None:
             table = Table(tuple(table["headings"]), tuple(map(tuple, table["rows"])))
         return cls(**{**document, "panels": panels, "table": table})
+
+
+def plain_name(name: object) -> str:
+    """Returns a name that is read from a folder, if it can be that of a file in it.
+
+    Raises:
+        ValueError: it has parts of a path, or is hidden, empty or too long.
+    """
+    if (
+        not isinstance(name, str)
+        or not 0 < len(name.encode(errors="replace")) <= LONGEST_NAME
+        or name.startswith(".")
+        or not name.isprintable()
+        or any(separator in name for separator in "/\\")
+    ):
+        raise ValueError(f"{shown(name)} is not the name of a file; accepted: a name without a folder")
+    return name
 
 
 def points(

@@ -36,7 +36,7 @@ def svg(text: str, figure: Figure) -> str:
     body = _named(body, figure)
     body = body[body.index(">") + 1 :]
     body = _themed(_rounded(body))
-    body = _styled(_identified(body, figure.name))
+    body = _styled(_identified(body, escape(figure.name)))
     body = _plain(body)
     title = escape(figure.title)
     return (

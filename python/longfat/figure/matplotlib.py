@@ -8,13 +8,16 @@ from __future__ import annotations
 import functools
 import io
 import math
+import os
 import textwrap
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat.errors import InputError, LongfatError
 from longfat.figure import heat, inline, radar, scales, style, tornado
-from longfat.figure.data import FORMATS, Figure, Panel, Tornado
+from longfat.figure.data import FORMATS, Figure, Panel, Tornado, plain_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,6 +63,7 @@ def draw(figure: Figure) -> Drawing:
     """Draws a figure with matplotlib, without a window system; the caller saves it."""
     import matplotlib as mpl
 
+    figure = _literal(figure)
     made = shown_in_notebooks()
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
@@ -85,6 +89,28 @@ def draw(figure: Figure) -> Drawing:
             for panel, axis in zip(figure.panels, axes, strict=False):
                 heat.write_numbers(panel, axis)
     return canvas
+
+
+def literal(text: str) -> str:
+    """Returns a text that matplotlib shows as this one: between two $ it would read a formula."""
+    return text.replace("$", r"\$")
+
+
+def _literal(figure: Figure) -> Figure:
+    """The same figure with texts that matplotlib shows as they are."""
+
+    def panel(one: Panel) -> Panel:
+        curves = tuple(replace(curve, label=literal(curve.label)) for curve in one.curves)
+        texts = {key: literal(getattr(one, key)) for key in ("title", "x_label", "y_label")}
+        rows = {key: tuple(map(literal, getattr(one, key))) for key in ("categories", "levels")}
+        changed = replace(one, curves=curves, **texts, **rows)  # type: ignore[arg-type]
+        if not isinstance(changed, Tornado):
+            return changed
+        bars = tuple(replace(bar, label=literal(bar.label)) for bar in changed.bars)
+        return replace(changed, bars=bars, reference_label=literal(changed.reference_label))
+
+    panels = tuple(map(panel, figure.panels))
+    return replace(figure, title=literal(figure.title), mirrors=literal(figure.mirrors), panels=panels)
 
 
 @functools.cache
@@ -113,6 +139,10 @@ def save(figure: Figure, directory: Path | str, formats: Iterable[str] = FORMATS
     import matplotlib as mpl
 
     folder = Path(directory)
+    try:
+        plain_name(figure.name)
+    except ValueError as error:
+        raise InputError(f"a figure of {folder.parent}: {error}") from None
     folder.mkdir(parents=True, exist_ok=True)
     canvas = draw(figure)
     written = []
@@ -122,9 +152,26 @@ def save(figure: Figure, directory: Path | str, formats: Iterable[str] = FORMATS
         for kind in formats:
             path = folder / f"{figure.name}.{kind}"
             undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
-            canvas.savefig(path, format=kind, dpi=DPI, metadata=undated)
+            drawn = io.BytesIO()  # matplotlib's own writers raise twice where a disk is full
+            canvas.savefig(drawn, format=kind, dpi=DPI, metadata=undated)
+            try:
+                write(path, drawn.getvalue())
+            except OSError as error:
+                raise LongfatError(f"{path}: {error.strerror}") from None
             written.append(path)
     return written
+
+
+def write(path: Path, data: bytes) -> None:
+    """Writes a file, whole or not at all; replaces a link of that name. Raises OSError."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.unlink(missing_ok=True)
+        draft.write_bytes(data)
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def _panel_height(figure: Figure) -> float:

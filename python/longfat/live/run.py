@@ -19,7 +19,7 @@ from longfat.live import traffic as traffics
 from longfat.live.check import check
 from longfat.live.outside import Forwarder
 from longfat.runs import plan
-from longfat.runs.capture import Capture
+from longfat.runs.capture import Capture, awaited
 from longfat.runs.result import Result
 from longfat.scenario.fields import DURATIONS_S
 from longfat.scenario.model import Scenario
@@ -79,7 +79,9 @@ def run(
     }
     begin, before = time.perf_counter(), load.now()
     passed = (*(front.streams if front else ()), *([outside.theirs.fileno()] if outside else []))
-    output = ask(request, source, functools.partial(plan.refusal, scenario), tell, front is not None, passed)
+    with awaited(*([] if capture is None else [capture.path])):
+        refusal = functools.partial(plan.refusal, scenario)
+        output = ask(request, source, refusal, tell, front is not None, passed)
     wall_s = time.perf_counter() - begin
     validity = json.loads(output["validity"])
     output["validity"] = json.dumps(validity | {"others": load.others(before, load.now())})

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -74,7 +75,7 @@ def entry(root: Path, figure: Figure, experiment: Mapping[str, Any]) -> dict[str
 def downloads(root: Path, figure: Figure) -> list[dict[str, str]]:
     """Saves a figure below `root` in every format and returns the links to its files."""
     files = matplotlib.save(figure, root / FIGURES)
-    return [{"label": path.suffix[1:].upper(), "href": f"{FIGURES}/{path.name}"} for path in files]
+    return [{"label": path.suffix[1:].upper(), "href": f"{FIGURES}/{quote(path.name)}"} for path in files]
 
 
 def render(root: Path, package: str, template: str, *, file: str = PAGE, **values: Any) -> Path:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +64,25 @@ class Capture:
     def told(self, written: dict[str, Any]) -> dict[str, Any]:
         """What the summary says about it."""
         return {"file": os.fspath(self.path), "complete": written["failure"] is None, **written}
+
+
+@contextmanager
+def awaited(*files: str | os.PathLike[str]) -> Iterator[None]:
+    """Waits until each of these files that is a FIFO has a reader, which Ctrl-C ends; then yields.
+
+    The core opens them again meanwhile, without a wait.
+    """
+    with ExitStack() as held:
+        for file in filter(_is_fifo, files):
+            held.callback(os.close, os.open(file, os.O_WRONLY))
+        yield
+
+
+def _is_fifo(file: str | os.PathLike[str]) -> bool:
+    try:
+        return stat.S_ISFIFO(os.stat(file).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def doubt(capture: dict[str, Any]) -> str | None:

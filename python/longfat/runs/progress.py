@@ -85,11 +85,15 @@ class Progress:
         handle = _notebook_line()
         if handle is not None:
             return lambda text, _: handle.update(_Html(text))
+        from longfat.terminal import printable
+
         stream: Any = sys.stderr if self._console is None else self._console.file
+        if stream is None:  # standard error is closed
+            return lambda *_: None
         if self._console.is_terminal if self._console is not None else stream.isatty():
 
             def line(text: str, _: bool) -> None:
-                stream.write(f"\r\x1b[2K{text}")
+                stream.write(f"\r\x1b[2K{printable(text)}")
                 stream.flush()
 
             def close() -> None:
@@ -104,7 +108,8 @@ class Progress:
             nonlocal last
             if time.monotonic() - last >= LINE_EVERY_S:
                 last = time.monotonic()
-                print(text.replace("━", "").replace("─", "").replace("  ", " "), file=stream, flush=True)
+                plain = text.replace("━", "").replace("─", "").replace("  ", " ")
+                print(printable(plain), file=stream, flush=True)
 
         return log
 

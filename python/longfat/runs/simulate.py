@@ -73,8 +73,8 @@ def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None =
     ready = Ready.of(scenario)
     captured = None if capture is None else capture.asked()
     logged = None if qlog is None else qlog.asked(scenario)
-    begin = time.perf_counter()
-    with ready.told():
+    with ready.told(), _readers(scenario, capture, qlog):
+        begin = time.perf_counter()
         try:
             output = _core.simulate(ready.text, ready.algorithms, ready.memory_bytes, captured, logged)
         except OSError as error:
@@ -83,12 +83,33 @@ def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None =
             if asked is None:
                 raise
             raise asked.refused(said) from None
-    wall_s = time.perf_counter() - begin
+        wall_s = time.perf_counter() - begin
     if capture is not None:
         output["capture"] = capture.told(output["capture"])
     if qlog is not None:
         output["qlog"] = qlog.told(scenario, output["qlog"])
     return Result(scenario, output, wall_s)
+
+
+@contextlib.contextmanager
+def _readers(scenario: Scenario, capture: Capture | None, qlog: Qlog | None) -> Iterator[None]:
+    """Waits for the readers of what the run writes, where that is a FIFO."""
+    if capture is None and qlog is None:
+        yield
+        return
+    from longfat.runs.capture import awaited
+
+    with contextlib.ExitStack() as held:
+        for asked, files in (
+            (capture, [] if capture is None else [capture.path]),
+            (qlog, [] if qlog is None else list(qlog.files(scenario).values())),
+        ):
+            try:
+                held.enter_context(awaited(*files))
+            except OSError as error:
+                assert asked is not None
+                raise asked.refused(error.strerror or str(error)) from None
+        yield
 
 
 class Ready(NamedTuple):

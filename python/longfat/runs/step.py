@@ -16,7 +16,7 @@ from longfat.runs.result import Result
 from longfat.runs.simulate import Ready, Source, load
 from longfat.scenario.fields import RATES_BPS
 from longfat.scenario.resolved import ResolvedFlow
-from longfat.units import RATE, TIME, Dimension
+from longfat.units import RATE, TIME, Dimension, to_float
 from longfat.words import choice, shown
 
 Part = TypeVar("Part")
@@ -404,5 +404,6 @@ def _cached_ns(value: str | float) -> int:
 
 def _si(dimension: Dimension, value: str | float) -> float:
     """A quantity with a unit, or a number that is in the SI unit."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if is_number else dimension.parse(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return to_float(value)
+    return dimension.parse(value)

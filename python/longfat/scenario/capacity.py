@@ -1,20 +1,21 @@
 """Rates of links that vary: a sine, steps, or a Mahimahi trace, as scenarios and plans have them.
 
 A trace is a text file in the format of Mahimahi's link shell (Netravali et al., USENIX ATC 2015): each line
-is a time in whole milliseconds at which the link can deliver 1500 bytes; after the last line it starts again.
+is a time in milliseconds at which the link can deliver 1500 bytes; after the last line it starts again.
+`longfat.scenario.traces` reads it.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from longfat import documents
+from longfat.scenario import traces
 from longfat.scenario.form import Schema, table
-from longfat.scenario.steps import MOST_STEPS
+from longfat.scenario.steps import LATEST_S, MOST_STEPS
 from longfat.scenario.steps import read as read_steps
 from longfat.units import RATE, TIME, Dimension
 
@@ -22,6 +23,9 @@ OPPORTUNITY_BYTES = 1500
 """The bytes that one line of a trace delivers."""
 MOST_OPPORTUNITIES = 5_000_000
 PERIODS_S = (1e-3, 1e6)
+LATEST_MS = 1e3 * LATEST_S
+LEAST_PERIOD_MS = 1e-6
+"""The core counts nanoseconds."""
 
 _ACCEPTED = (
     f"accepted: a rate such as {RATE.accepted}, "
@@ -40,15 +44,24 @@ class VaryingRate(float):
     """How the rate varies, as the core reads it."""
     written: dict[str, Any]
     """How the rate varies, as a scenario file writes it."""
+    source: traces.Source | None
+    """The file of a trace."""
 
-    def __new__(cls, bps: float, plan: dict[str, Any], written: dict[str, Any]) -> VaryingRate:
+    def __new__(
+        cls, bps: float, plan: dict[str, Any], written: dict[str, Any], source: traces.Source | None = None
+    ) -> VaryingRate:
         """Makes a rate of `bps` that varies as `plan` says."""
         rate = super().__new__(cls, bps)
-        rate.plan, rate.written = plan, written
+        rate.plan, rate.written, rate.source = plan, written, source
         return rate
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        return float(self), self.plan, self.written
+        return float(self), self.plan, self.written, self.source
+
+    @property
+    def period_s(self) -> float | None:
+        """The time after which a trace starts again; None without a trace."""
+        return None if self.source is None else self.plan["trace_ms"][-1] / 1e3
 
 
 def read(value: Any, limits_bps: tuple[float, float], base: Path | None) -> float:
@@ -68,8 +81,8 @@ def read(value: Any, limits_bps: tuple[float, float], base: Path | None) -> floa
             return _sine(value["sine"], limits_bps)
         case ["steps"]:
             return _steps(value["steps"], limits_bps)
-        case ["trace"]:
-            return _trace(value["trace"], limits_bps, base or Path())
+    if traces.is_named(value):
+        return _trace(value, limits_bps, base or Path())
     raise ValueError(_ACCEPTED)
 
 
@@ -82,11 +95,10 @@ def schemas(rate: Schema, time: Schema) -> tuple[Schema, ...]:
     """The JSON Schemas of rates that vary, from those of a rate and of a time."""
     pair = {"type": "array", "prefixItems": [time, rate], "minItems": 2, "maxItems": 2}
     steps = {"type": "array", "items": pair, "minItems": 1, "maxItems": MOST_STEPS}
-    trace = {"type": "string", "description": "A file in Mahimahi's format, relative to the scenario"}
     return (
         table({"sine": table({"max": rate, "min": rate, "period": time})}),
         table({"steps": steps}),
-        table({"trace": trace}),
+        traces.schema("A file in Mahimahi's format, relative to the scenario"),
     )
 
 
@@ -125,36 +137,45 @@ def _steps(value: Any, limits_bps: tuple[float, float]) -> VaryingRate:
     return VaryingRate(greatest, {"steps": [list(step) for step in steps]}, {"steps": written})
 
 
-def _trace(value: Any, limits_bps: tuple[float, float], base: Path) -> VaryingRate:
-    if not isinstance(value, str):
-        raise ValueError('trace: accepted: the name of a file such as "cellular.trace"')
-    path = base / value
-    times = read_trace(path)
-    mean = float(Fraction(8 * OPPORTUNITY_BYTES * len(times) * 1000, times[-1]))
-    _within(RATE, RATE.write(mean), limits_bps, f"trace {path}: its mean is {mean:.3g} bit/s; ")
-    return VaryingRate(mean, {"trace_ms": times}, {"trace": str(path.resolve())})
+def _trace(value: Mapping[str, Any], limits_bps: tuple[float, float], base: Path) -> VaryingRate:
+    source, rows = traces.read(value, base, _OPPORTUNITIES, "cellular.trace")
+    times = _times(base / value["trace"], rows)
+    mean = float(8 * OPPORTUNITY_BYTES * len(times) * 1000 / Fraction(times[-1]))
+    where = f"trace {base / value['trace']}: its mean is {mean:.3g} bit/s; "
+    _within(RATE, RATE.write(mean), limits_bps, where)
+    return VaryingRate(mean, {"trace_ms": times}, source.written(), source)
 
 
-def read_trace(path: Path) -> list[int]:
+def read_trace(path: Path) -> list[float]:
     """Reads the times of a trace in ms; ValueError names the line that is wrong."""
-    accepted = "accepted: whole numbers of milliseconds, one per line, none smaller than the one before"
-    try:
-        lines = documents.lines_of_file(path, encoding="ascii")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text file of digits"
-        raise ValueError(f"trace {path}: {reason}; accepted: a file, relative to the scenario's") from None
-    times: list[int] = []
-    for number, line in enumerate(lines, start=1):
-        text = line.strip(" \t")
-        where = f"trace {path}, line {number}"
-        if not text.isdecimal() or len(text) > 9:
-            raise ValueError(f"{where}: {text[:40]!r}; {accepted}")
-        time = int(text)
+    return _times(path, traces.read({"trace": str(path)}, Path(), _OPPORTUNITIES, "cellular.trace")[1])
+
+
+def _times(path: Path, rows: Iterator[traces.Row]) -> list[float]:
+    accepted = _OPPORTUNITIES.accepted
+    times: list[float] = []
+    for row in rows:
+        time = row.numbers[0]
+        if not 0 <= time <= LATEST_MS:
+            raise ValueError(f"{row.where}: {row.shown}; accepted: times from 0 to {LATEST_MS:.0f} ms")
         if times and time < times[-1]:
-            raise ValueError(f"{where}: {time} comes after {times[-1]}; {accepted}")
+            raise ValueError(f"{row.where}: {time:.15g} comes after {times[-1]:.15g}; accepted: {accepted}")
         times.append(time)
-        if number > MOST_OPPORTUNITIES:
+        if len(times) > MOST_OPPORTUNITIES:
             raise ValueError(f"trace {path}: accepted: up to {MOST_OPPORTUNITIES} lines")
-    if not times or times[-1] == 0:
-        raise ValueError(f"trace {path}: no line after 0 ms; {accepted}")
+    if not times or times[-1] < LEAST_PERIOD_MS:
+        raise ValueError(f"trace {path}: no line after 0 ms; accepted: {accepted}")
     return times
+
+
+def _of_rates(lines: Sequence[Sequence[str]]) -> str:
+    """How the lines of a file with times and rates become steps."""
+    pairs = ", ".join(f'["{line[0]} s", "{line[1]} Mbit/s"]' for line in lines if len(line) > 1)
+    return f"seconds and Mbit/s per line: rate = {{ steps = [{pairs}, ...] }}"
+
+
+_OPPORTUNITIES = traces.Kind(
+    1,
+    "one time in ms on each line, none smaller than the one before; each delivers 1500 bytes",
+    _of_rates,
+)

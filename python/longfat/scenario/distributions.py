@@ -141,9 +141,10 @@ def _lines(file: str, base: Path, example: str) -> Iterator[tuple[str, str, str]
     """Yields position, value and weight of each line; skips empty lines and whatever follows a #."""
     path = base / file
     try:
-        lines = documents.lines_of_file(path, most_bytes=MOST_BYTES)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        data = documents.bytes_of_file(path, most_bytes=MOST_BYTES)
+        lines = documents.measured_lines(data, most_bytes=MOST_BYTES)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
         raise ValueError(
             f"{path}: {reason}; accepted: a file with lines of value[, weight], relative to the scenario's"
         ) from None

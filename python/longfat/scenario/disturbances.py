@@ -1,18 +1,18 @@
 """What happens to packets behind a link's transmitter: reordering, jitter, copies, varying delay, outages.
 
 A trace of delays is a text file. Each line has a time and a delay, both in milliseconds; the delay holds
-from that time on. What follows a `#` is a comment.
+from that time on. `longfat.scenario.traces` reads it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from longfat import documents
+from longfat.scenario import traces
 from longfat.scenario.fields import Switch, quantity, quantity_schema, share, share_schema
 from longfat.scenario.form import At, Form, Schema, any_of, table
 from longfat.scenario.part import Part
@@ -43,10 +43,10 @@ class Reorder:
 
 @dataclass(frozen=True)
 class Steps:
-    """A delay that is added from each time on; `trace` is the file that it comes from."""
+    """A delay that is added from each time on; `source` is the trace that it comes from."""
 
     steps: tuple[tuple[float, float], ...]
-    trace: str | None = None
+    source: traces.Source | None = None
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,6 @@ def _read_added(value: Any, at: At) -> Added:
         case ["steps"]:
             steps = read_steps(value["steps"], "delay", ("0 ms", "20 ms"), _delay, from_start=False)
             return Steps(tuple(steps))
-        case ["trace"]:
-            return _trace(value["trace"], at.base)
         case ["handovers"]:
             try:
                 given = _members(
@@ -127,53 +125,51 @@ def _read_added(value: Any, at: At) -> Added:
                 raise ValueError(f"handovers: {error}") from None
             period = _time(given["period"], PERIODS_S, "handovers.period", "15 s")
             return Handovers(period, _time(given["range"], DELAYS_S, "handovers.range", "20 ms"))
+    if isinstance(value, Mapping) and traces.is_named(value):
+        return _trace(value, at.base)
     raise ValueError(f"accepted: {_ADDED}")
 
 
-def _trace(value: Any, base: Path) -> Steps:
-    if not isinstance(value, str):
-        raise ValueError('trace: accepted: the name of a file such as "leo.delays"')
-    path = base / value
-    return Steps(tuple(read_trace(path)), str(path.resolve()))
-
-
-def read_trace(path: Path) -> list[tuple[float, float]]:
-    """Reads the steps of a trace of delays, s; ValueError names the line that is wrong."""
-    accepted = "accepted: a time and a delay in ms on each line, each time after the one before"
-    try:
-        lines = documents.lines_of_file(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text file"
-        raise ValueError(f"trace {path}: {reason}; accepted: a file, relative to the scenario's") from None
+def _trace(value: Mapping[str, Any], base: Path) -> Steps:
+    source, rows = traces.read(value, base, _DELAYS, "leo.delays")
     steps: list[tuple[float, float]] = []
-    for number, line in enumerate(lines, start=1):
-        text = line.partition("#")[0].replace(",", " ").split()
-        if not text:
-            continue
-        where = f"trace {path}, line {number}"
-        try:
-            time_s, delay_s = (float(word) / 1e3 for word in text)
-        except ValueError:
-            raise ValueError(f"{where}: {line.strip()[:40]!r}; {accepted}") from None
+    for row in rows:
+        time_s, delay_s = (number / 1e3 for number in row.numbers)
         if not (0.0 <= time_s <= LATEST_S) or not DELAYS_S[0] <= delay_s <= DELAYS_S[1]:
             greatest = f"times up to {TIME.write(LATEST_S)} and delays up to {TIME.write(DELAYS_S[1])}"
-            raise ValueError(f"{where}: {line.strip()[:40]!r}; accepted: {greatest}")
+            raise ValueError(f"{row.where}: {row.shown}; accepted: {greatest}")
         if steps and time_s <= steps[-1][0]:
-            raise ValueError(f"{where}: {text[0][:40]} comes after {1e3 * steps[-1][0]:g}; {accepted}")
+            raise ValueError(
+                f"{row.where}: {row.numbers[0]:.15g} comes after {1e3 * steps[-1][0]:.15g}; "
+                f"accepted: {_DELAYS.accepted}"
+            )
         steps.append((time_s, delay_s))
         if len(steps) > MOST_LINES:
-            raise ValueError(f"trace {path}: accepted: up to {MOST_LINES} lines")
+            raise ValueError(f"trace {base / value['trace']}: accepted: up to {MOST_LINES} lines")
     if not steps:
-        raise ValueError(f"trace {path}: no line; {accepted}")
-    return steps
+        raise ValueError(f"trace {base / value['trace']}: no line; accepted: {_DELAYS.accepted}")
+    return Steps(tuple(steps), source)
+
+
+def _of_other_columns(lines: Sequence[Sequence[str]]) -> str:
+    """How the lines of a file with other columns become times and delays."""
+    if len(lines[0]) > 2:
+        return "more columns: keep the first two, if these are the time and the delay"
+    timed = " and ".join(f'"{100 * number} {line[0]}"' for number, line in enumerate(lines))
+    return f"delays alone: put the time of each before it; every 100 ms these are {timed}"
+
+
+_DELAYS = traces.Kind(
+    2, "a time and a delay in ms on each line, each time after the one before", _of_other_columns
+)
 
 
 def _write_added(value: Added, _: str) -> Any:
     match value:
         case Handovers(period, span):
             return {"handovers": {"period": TIME.write(period), "range": TIME.write(span)}}
-        case Steps(trace=str(path)):
-            return {"trace": path}
+        case Steps(source=traces.Source() as source):
+            return source.written()
         case Steps(steps):
             return {"steps": [[TIME.write(time), TIME.write(delay)] for time, delay in steps]}
 
@@ -216,10 +212,9 @@ def _reorder_schema() -> Schema:
 def _added_schema() -> Schema:
     time = quantity_schema(TIME)
     pair = {"type": "array", "prefixItems": [time, time], "minItems": 2, "maxItems": 2}
-    trace = {"type": "string", "description": "A file of times and delays in ms, relative to the scenario"}
     return any_of(
         table({"steps": {"type": "array", "items": pair, "minItems": 1, "maxItems": MOST_STEPS}}),
-        table({"trace": trace}),
+        traces.schema("A file of times and delays in ms, relative to the scenario"),
         table({"handovers": table({"period": time, "range": time})}),
     )
 

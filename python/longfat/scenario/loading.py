@@ -70,6 +70,8 @@ def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
             )
     import inspect
 
+    if isinstance(factory, type):
+        _check_plain(factory, name)
     try:
         signature = inspect.signature(factory)
     except (TypeError, ValueError):  # code in C may have no signature
@@ -79,6 +81,23 @@ def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
     except TypeError as error:
         takes = ", ".join(signature.parameters) or "nothing"
         raise ValueError(f"{name}: {error}; it takes: {takes}") from None
+
+
+def _check_plain(algorithm: type, name: str) -> None:
+    """Refuses methods whose call returns before any of their lines has run."""
+    import inspect
+
+    for method in dir(algorithm):
+        found = getattr(algorithm, method, None) if method.startswith("on_") else None
+        kind = (
+            "a generator (it has a yield)"
+            if inspect.isgeneratorfunction(found) or inspect.isasyncgenfunction(found)
+            else "a coroutine (async def)"
+            if inspect.iscoroutinefunction(found)
+            else ""
+        )
+        if kind:
+            raise ValueError(f"{name}.{method} is {kind}; accepted: a method of plain statements")
 
 
 def _check_ebpf(name: str, parameters: Mapping[str, Any]) -> None:

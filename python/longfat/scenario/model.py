@@ -16,9 +16,12 @@ from typing import Annotated, Any, Self
 from longfat import documents
 from longfat.errors import InputError, ScenarioError
 from longfat.scenario import notes, resolved, stacks
+from longfat.scenario import traces as traced
 from longfat.scenario.background import Background
 from longfat.scenario.bottleneck import Bottleneck
+from longfat.scenario.capacity import VaryingRate
 from longfat.scenario.distributions import is_drawn
+from longfat.scenario.disturbances import Steps
 from longfat.scenario.fields import (
     MOST_FLOWS,
     SEEDS,
@@ -206,7 +209,8 @@ class Scenario(Part):
 
     def notes(self) -> list[str]:
         """Lines to know when reading the results."""
-        return notes.notes(self.network(), self.flow)
+        network = self.network()
+        return notes.notes(network, self.flow) + notes.of_traces(network, self.duration)
 
     def meaningless_metrics(self) -> tuple[str, ...]:
         """The metrics without a meaning here, since they compare flows that take unlike paths."""
@@ -262,11 +266,18 @@ class Scenario(Part):
         """Returns nested tables that `from_dict` reads; a user's own algorithm stays an object."""
         return self._whole("python")
 
-    def to_toml(self) -> str:
-        """Returns a text that `from_toml` reads."""
+    def to_toml(self, traces: Mapping[str, str] | None = None) -> str:
+        """Returns a text that `from_toml` reads; `traces` has other names for their files, by `sha256`."""
         import tomli_w
 
-        return tomli_w.dumps(self._whole("json"))
+        return tomli_w.dumps(traced.renamed(self._whole("json"), traces or {}))
+
+    def traces(self) -> list[traced.Source]:
+        """The files of its traces, each content once."""
+        links: Sequence[Link | Bottleneck] = self.link or [self.bottleneck]
+        values = [value for link in links for value in (link.rate, link.added_delay)]
+        found = [value.source for value in values if isinstance(value, (VaryingRate, Steps))]
+        return list({source.sha256: source for source in found if source is not None}.values())
 
     def _whole(self, mode: str) -> dict[str, Any]:
         """The tables without the keys that are younger than stored scenarios, which stay as they were."""

@@ -6,17 +6,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from longfat.scenario import registry, stacks
+from longfat.scenario.bottleneck import Bottleneck
 from longfat.scenario.buffers import write_buffer
+from longfat.scenario.capacity import VaryingRate
 from longfat.scenario.distributions import least
+from longfat.scenario.disturbances import Added, Steps
 from longfat.scenario.flow import Flow
 from longfat.scenario.named import QueueSpec, RouterSpec
 from longfat.scenario.network import Network
+from longfat.scenario.topology import Link
 from longfat.scenario.transport import Transport
-from longfat.units import TIME
+from longfat.units import RATE, TIME
 
 IDENTICAL = "nothing in this scenario is random: repeats are identical"
 COMPARING = ("jain", "throughput_ratio", "convergence_80_s")
 """The metrics that compare flows with each other."""
+ENDS_EARLY = 0.9
+"""A trace that covers less than this share of a run ends long before it (chosen here)."""
+PATTERN_S = 1.0
+"""A shorter trace of a rate is a pattern that is meant to repeat, such as a constant rate (chosen here)."""
+SLOW_BPS = 64_000.0
+"""A channel of a telephone network (ITU-T G.711): traces of slower links are rare, wrong units are not."""
+SHORT_DELAY_S = 1e-3
+"""Delays that traces record are longer; in seconds instead of ms they are below it (chosen here)."""
 UNLIKE = "the flows take unlike paths, so metrics that compare them with each other have no meaning here"
 
 
@@ -32,6 +44,55 @@ def warnings(network: Network, flows: Sequence[Flow], duration_s: float) -> list
         if least(flow.start) >= duration_s:
             found.append(f"flow.{i} starts at {TIME.write(least(flow.start))}, not before the run's end")
     return found
+
+
+def of_traces(network: Network, duration_s: float) -> list[str]:
+    """Notes on traces that end early, or that seem to have another unit."""
+    links: dict[str, Bottleneck | Link] = {f"link.{i}": link for i, link in enumerate(network.links)}
+    if network.bottleneck is not None:
+        links["bottleneck"] = network.bottleneck
+    return [
+        line
+        for key, link in links.items()
+        for line in _of_trace(key, link.rate, link.added_delay, duration_s)
+    ]
+
+
+def _of_trace(key: str, rate: float, added: Added | None, duration_s: float) -> list[str]:
+    found = []
+    whole = TIME.write(duration_s)
+    period_s = rate.period_s if isinstance(rate, VaryingRate) else None
+    repeats = period_s is not None and PATTERN_S <= period_s < ENDS_EARLY * duration_s
+    if period_s is not None and repeats:
+        found.append(f"{key}.rate repeats its trace: it lasts {_time(period_s)}, and the run {whole}")
+    if period_s is not None and rate < SLOW_BPS:
+        found.append(
+            f"{key}.rate is {RATE.write(float(f'{rate:.3g}'))} on average: a line of a trace is a time "
+            "in ms, at which 1500 bytes leave; this file may have another unit"
+        )
+    if not isinstance(added, Steps) or added.source is None:
+        return found
+    (end_s, last_s), longest_s = added.steps[-1], max(delay for _, delay in added.steps)
+    if end_s < ENDS_EARLY * duration_s:
+        found.append(
+            f"{key}.added_delay holds the end of its trace: the last delay, {_time(last_s)}, is of "
+            f"{_time(end_s)}, and the run lasts {whole}"
+        )
+        if repeats:
+            found.append(
+                f"{key} repeats its trace of the rate, but not that of the delay: after the first "
+                f"{_time(min(end_s, period_s or end_s))} a rate and a delay are not of the same moment"
+            )
+    if 0.0 < longest_s < SHORT_DELAY_S:
+        found.append(
+            f"{key}.added_delay is {_time(longest_s)} at most: a trace has times and delays in ms; "
+            "this file may have another unit"
+        )
+    return found
+
+
+def _time(seconds: float) -> str:
+    return TIME.write(float(f"{seconds:.4g}"))
 
 
 def meaningless_metrics(network: Network, flows: Sequence[Flow]) -> tuple[str, ...]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import datetime
+import errno
 import fcntl
 import json
 import os
 import platform
+import re
 import shutil
+import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat import installation
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat.figure.data import FORMATS as FIGURE_FORMATS
 from longfat.runs.result import TABLES, Result
 from longfat.store import whole
@@ -26,16 +29,26 @@ if TYPE_CHECKING:
     import pyarrow
 
     from longfat.runs.imported import Imported
+    from longfat.scenario.model import Scenario
 
 FORMAT = 1
 """The format of a run's folder; incremented when a reader has to know."""
 
+PATIENCE_S = 1.0
+"""How long a command waits for another that is beginning in the same folder (chosen here)."""
 EARLIER, REPLACED = "earlier", "replaced"
 """The folder of a draft that gets the files which it replaces, and its name once all of them are there."""
 
+TRACES = "traces"
+"""The folder with copies of the traces that a run read."""
 RUN_FILES = frozenset(
-    {"summary.json", "scenario.toml", "provenance.json"} | {f"{name}.parquet" for name in TABLES}
+    {"summary.json", "scenario.toml", "provenance.json", TRACES} | {f"{name}.parquet" for name in TABLES}
 )
+COPY_DIGITS = 16
+"""Digits of the digest in the name of a copy."""
+COPIED = re.compile(rf"-[0-9a-f]{{{COPY_DIGITS}}}$")
+LONGEST_NAME = 100
+"""The most characters of a trace's own name in that of its copy."""
 REPORT_FILES = frozenset({"index.html", "figures"})
 """What `longfat report` adds to any of these folders."""
 STORE_FILES = frozenset({"store.json", "segments", "series", "damaged"})
@@ -77,17 +90,23 @@ def refuse_foreign(path: Path, own: frozenset[str], marks: frozenset[str]) -> No
         if not files <= own and held & files:
             raise InputError(f"--out {path}: holds {kind} ({min(held & files)}); {accepted}")
     strange = held - own - REPORT_FILES - {SUMS_FILE} - (frozenset() if own is RUN_FILES else STORE_FILES)
-    if (path / "figures").is_dir():
-        strange |= {
-            f"figures/{entry.name}"
-            for entry in (path / "figures").iterdir()
-            if entry.suffix.removeprefix(".") not in FIGURE_FORMATS
-        }
+    for name, is_own in (("figures", _is_figure), (TRACES, _is_copy)):
+        if (path / name).is_dir():
+            entries = (path / name).iterdir()
+            strange |= {f"{name}/{entry.name}" for entry in entries if not is_own(entry)}
     if held and not held & marks:
         strange = strange or held
     if strange:
         more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
         raise InputError(f"--out {path}: holds {min(strange)}{more}, which Longfat did not write; {accepted}")
+
+
+def _is_figure(path: Path) -> bool:
+    return path.suffix.removeprefix(".") in FIGURE_FORMATS
+
+
+def _is_copy(path: Path) -> bool:
+    return COPIED.search(path.name) is not None
 
 
 @contextmanager
@@ -100,7 +119,9 @@ def folder(
     command of the same kind left in `path` is removed; see `refuse_foreign` for `own` and `marks`.
 
     Raises:
-        InputError: `path` cannot be written or holds something else; raised before the block begins.
+        InputError: `path` cannot be written, holds something else, or another command is writing to it;
+            raised before the block begins.
+        LongfatError: a file cannot be written, as on a full disk.
     """
     made = [parent for parent in (path, *path.parents) if not parent.exists()]
     # named before it is made: whenever an interruption comes, it is known what to remove
@@ -112,16 +133,23 @@ def folder(
                 _clear_drafts(path)
             refuse_foreign(path, own, marks)
             path.mkdir(parents=True, exist_ok=True)
-            with _alone(path):
+            with _alone(path, PATIENCE_S):
+                _refuse_second(path)
                 draft.mkdir(mode=0o700)
                 held = _locked(draft)
         except OSError as error:
             raise InputError(
                 f"--out {path}: {error.strerror}; accepted: a folder that can be written"
             ) from None
-        yield draft
-        whole.write_list(draft, {entry.name for entry in draft.iterdir()} - REPORT_FILES)
-        _exchange(draft, path, own)
+        try:
+            yield draft
+            whole.write_list(draft, {entry.name for entry in draft.iterdir()} - REPORT_FILES - {TRACES})
+            _exchange(draft, path, own)
+        except OSError as error:
+            if error.filename is None or not Path(error.filename).is_relative_to(draft):
+                raise
+            file = path / Path(error.filename).relative_to(draft)
+            raise LongfatError(f"{file}: {error.strerror}; {path} is as it was") from None
         shutil.rmtree(draft, ignore_errors=True)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
@@ -132,6 +160,33 @@ def folder(
     finally:
         if held is not None:
             os.close(held)
+
+
+def written(
+    path: Path, run: Callable[[], tuple[Any, Any]], write: Callable[[tuple[Any, Any], Path], None]
+) -> tuple[Any, Any, LongfatError | None]:
+    """Runs something and writes its result into a folder; what could not be written is not lost.
+
+    Returns what `run` returned, and an error if its result could not be written.
+
+    Args:
+        path: as `folder` takes it.
+        run: is called once the folder is known to be one.
+        write: writes what `run` returned into a folder.
+
+    Raises:
+        InputError: as `folder`.
+    """
+    found = None
+    try:
+        with folder(path) as draft:
+            found = run()
+            write(found, draft)
+    except LongfatError as error:
+        if found is None:
+            raise
+        return *found, error
+    return *found, None
 
 
 def _prefix() -> str:
@@ -150,10 +205,40 @@ def _locked(folder: Path) -> int | None:
     return descriptor
 
 
+def _is_locked(folder: Path) -> bool:
+    """Whether another process holds a folder; False where the file system has no locks."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _refuse_second(path: Path) -> None:
+    """Raises InputError if another command is writing into a folder: one of two results would be lost."""
+    for draft in path.glob(f"{_prefix()}*"):
+        with suppress(OSError):  # it has just ended
+            if _is_locked(draft):
+                raise InputError(
+                    f"--out {path}: another command is writing to it; "
+                    "accepted: another folder, or this one when that has ended"
+                )
+
+
 @contextmanager
-def _alone(path: Path) -> Iterator[bool]:
-    """Keeps others from making and clearing drafts meanwhile; yields whether that was possible."""
-    held = _locked(path.resolve())
+def _alone(path: Path, patience_s: float = 0.0) -> Iterator[bool]:
+    """Keeps others from making and clearing drafts meanwhile; yields whether that was possible.
+
+    Args:
+        path: the folder.
+        patience_s: how long to wait for another that does the same, which takes milliseconds.
+    """
+    until = time.monotonic() + patience_s
+    while (held := _locked(path.resolve())) is None and time.monotonic() < until:
+        time.sleep(PATIENCE_S / 100)
     try:
         yield held is not None
     finally:
@@ -231,7 +316,8 @@ def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[
         into: the folder.
     """
     write_text(into / "summary.json", json.dumps(summary, indent=1) + "\n")
-    write_text(into / "scenario.toml", results[0].scenario.filled().to_toml())
+    scenario = results[0].scenario
+    write_text(into / "scenario.toml", scenario.filled().to_toml(_copied(scenario, into)))
     write_json(into / "provenance.json", provenance(command))
     events = ["events"] if results[0].scenario.sample.events else []
     internals = ["internals"] if any(result.has_internals for result in results) else []
@@ -239,6 +325,18 @@ def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[
     for name in ["flows", "links", *internals, *events, *transfers]:
         tables = [(result.scenario.seed, getattr(result, name)) for result in results]
         write_table(into / f"{name}.parquet", _joined(tables))
+
+
+def _copied(scenario: Scenario, into: Path) -> dict[str, str]:
+    """Writes the traces that a run read; returns their names in `into`, by digest."""
+    names = {}
+    for source in scenario.traces():
+        known = re.sub(r"[^A-Za-z0-9._-]", "_", COPIED.sub("", Path(source.path).name))[:LONGEST_NAME]
+        names[source.sha256] = f"{TRACES}/{known}-{source.sha256[:COPY_DIGITS]}"
+        (into / TRACES).mkdir(exist_ok=True)
+        with whole.draft(into / names[source.sha256]) as draft:
+            draft.write_bytes(source.data)
+    return names
 
 
 def write_import(imported: Imported, command: Sequence[str], into: Path) -> None:

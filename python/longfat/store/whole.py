@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat.errors import LongfatError
+from longfat.errors import InputError, LongfatError
 from longfat.store import sums
 
 if TYPE_CHECKING:
@@ -25,16 +25,20 @@ if TYPE_CHECKING:
 def draft(path: Path) -> Iterator[Path]:
     """Yields the name of a draft beside `path`, which becomes `path` if the block ends without an error.
 
-    If the block raises, the draft is removed and `path` stays as it was. Names of drafts begin with a dot.
+    If the block raises, the draft is removed and `path` stays as it was. Names of drafts begin with a dot. An
+    OSError of the block is one of `path`.
     """
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        scratch.unlink(missing_ok=True)  # a link that somebody has put there would be followed
         yield scratch
         synchronize(scratch)
         scratch.replace(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             scratch.unlink()
+        if isinstance(error, OSError) and error.errno:  # that of a full disk has no name
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
         raise
     synchronize(path.parent)
 
@@ -73,6 +77,41 @@ def check(path: Path) -> None:
     said = [value for value, name in _list(path.parent) if name == path.name]
     if said and sums.of_file(str(path)) not in said:
         raise LongfatError(f"{path}: damaged: not what {sums.SUMS_FILE} says; run again to make it anew")
+
+
+def refuse_odd(folder: Path) -> None:
+    """Refuses a folder with a link that leads out of it, or with anything but files and folders.
+
+    Raises:
+        InputError: there is one; what a command wrote holds none.
+        OSError: the folder cannot be read.
+    """
+    root = folder.resolve()
+    for parent, folders, files in os.walk(folder):
+        for path in (Path(parent) / name for name in (*folders, *files)):
+            if path.is_symlink():
+                if not path.resolve().is_relative_to(root):
+                    raise InputError(f"{path}: leads out of the folder; accepted: no such links in {folder}")
+            elif not path.is_file() and not path.is_dir():
+                raise InputError(f"{path}: is neither a file nor a folder; accepted: files and folders")
+
+
+@contextmanager
+def of_anyone(folder: Path) -> Iterator[None]:
+    """Turns whatever is wrong with results that somebody else may have made into an error of one line.
+
+    Raises:
+        InputError: a link leads out of the folder, or its content is not what a command writes.
+    """
+    try:
+        if folder.is_dir():
+            refuse_odd(folder)
+        yield
+    except (LongfatError, OSError, MemoryError):
+        raise
+    except Exception as error:  # values of any other kind or size
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"{folder}: cannot be shown ({said}); accepted: what a command wrote") from error
 
 
 def read_text(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,8 +162,15 @@ class Swept:
         frame: pandas.DataFrame = self.table(name).to_pandas()
         return frame
 
-    def sql(self, query: str) -> pa.Table:
+    def sql(self, query: str, *, dates_as_text: bool = False) -> pa.Table:
         """Returns the result of a query over the tables `runs`, `flows`, `failures` and `claims`.
+
+        A column whose name an earlier one has gets a number: a, a_1, a_2.
+
+        Args:
+            query: what DuckDB is asked.
+            dates_as_text: returns columns with dates and times as text, since Python has not all of DuckDB's:
+                it lacks infinity and years before 1.
 
         Raises:
             InputError: DuckDB refuses the query.
@@ -179,12 +186,15 @@ class Swept:
                     raise InputError(
                         "--sql: the query is empty; accepted: for example SELECT count(*) FROM runs"
                     )
+                names, dates = asked.columns, [_has_dates(str(kind)) for kind in asked.types]
+                if dates_as_text and any(dates):
+                    asked = asked.query("answer", _casting(dates)) or asked
                 answer: pa.Table = asked.to_arrow_table()
             except duckdb.Error as error:
                 named = isinstance(error, (duckdb.BinderException, duckdb.CatalogException))
                 known = f"; {self._columns()}" if named else ""
                 raise InputError(f"--sql: {' '.join(str(error).split())}{known}") from None
-        return answer
+        return answer.rename_columns(_unlike(names))
 
     def _columns(self) -> str:
         """Lists the tables and columns, for messages."""
@@ -244,6 +254,30 @@ def _refuse_newer(path: Path, document: Mapping[str, Any]) -> None:
         raise InputError(
             f"{path}: made by Longfat {made}, which is newer; accepted: sweeps of this version or older"
         )
+
+
+def _has_dates(kind: str) -> bool:
+    """Whether a type of DuckDB is of dates or times, or holds some, as in DATE[]."""
+    return "DATE" in kind or "TIME" in kind
+
+
+def _casting(is_text: Sequence[bool]) -> str:
+    """A query over the columns of `answer`, by their places, that casts some to text."""
+    cells = [f"CAST(c{i} AS VARCHAR)" if text else f"c{i}" for i, text in enumerate(is_text)]
+    return f"SELECT {', '.join(cells)} FROM answer AS t({', '.join(f'c{i}' for i in range(len(is_text)))})"
+
+
+def _unlike(names: Sequence[str]) -> list[str]:
+    """The names, and for one that is there already the next that is free: a_1, a_2."""
+    found: list[str] = []
+    taken = set(names)
+    for name in names:
+        number, free = 0, name
+        while free in found or (number and free in taken):
+            number += 1
+            free = f"{name}_{number}"
+        found.append(free)
+    return found
 
 
 def _quoted(name: str) -> str:

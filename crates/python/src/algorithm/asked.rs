@@ -22,6 +22,8 @@ pub enum Wrong {
     Raised(PyErr),
     /// What it set, e.g. "pacing_rate = -1.0", and what it may set.
     Set(String, &'static str),
+    /// What a method returned, which has no meaning.
+    Returned(String),
 }
 
 impl From<PyErr> for Wrong {

@@ -94,8 +94,8 @@ pub enum CapacityPlan {
     },
     /// Time and rate of each step.
     Steps(Vec<(f64, f64)>),
-    /// Times of delivery opportunities, whole milliseconds.
-    TraceMs(Vec<u64>),
+    /// Times of delivery opportunities, milliseconds.
+    TraceMs(Vec<f64>),
 }
 
 /// A link after its check: its plan, and what the check has parsed and built of it. Only [`Plan::check`]
@@ -209,8 +209,9 @@ impl CapacityPlan {
                 Capacity::Steps(checked.into())
             }
             CapacityPlan::TraceMs(times) => {
-                let longest_ms = (1e3 * LONGEST_S) as u64;
-                let trace = times.iter().map(|&ms| Time::ZERO + Interval::from_millis(ms.min(longest_ms)));
+                // a time below 0 is taken as 0 ns, as a cast to an unsigned number does
+                let trace =
+                    times.iter().map(|&ms| Time::from_ns((1e6 * ms.min(1e3 * LONGEST_S)).round() as u64));
                 let accepted = "give times in ascending order, the last one after 0";
                 Trace::new(trace.collect()).map_or_else(|| bad(at, accepted), |t| Ok(Capacity::Trace(t)))?
             }

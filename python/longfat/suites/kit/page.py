@@ -16,7 +16,7 @@ from longfat.store.ledger import LEDGER_FILE, read_ledger, tally
 from longfat.suites.kit import runs_page, turns
 from longfat.suites.kit.effects import headline_text
 from longfat.suites.kit.folder import ASSUMPTIONS_FILE, LIVE, SUITE_FILE, read_assumptions, read_history
-from longfat.words import natural_order
+from longfat.words import natural_order, shown
 
 
 def build(root: Path, jobs: int | None = None) -> Path:
@@ -24,7 +24,8 @@ def build(root: Path, jobs: int | None = None) -> Path:
     suite = read(root / SUITE_FILE, "suite", "title", "citation", "mode", "status")
     ledger = read_ledger(root / LEDGER_FILE) if (root / LEDGER_FILE).is_file() else []
     order = {name: index for index, name in enumerate(suite.get("order", []))}
-    experiments = [read(path, "name", "runs", "figure") for path in (root / "experiments").glob("[!.]*.json")]
+    paths = (root / "experiments").glob("[!.]*.json")
+    experiments = [_named(path, read(path, "name", "runs", "figure")) for path in paths]
     experiments.sort(key=lambda item: (order.get(item["name"], len(order)), natural_order(item["name"])))
     assumptions = read_assumptions(root) if (root / ASSUMPTIONS_FILE).is_file() else None
     readings = _readings(root, assumptions)
@@ -46,6 +47,13 @@ def build(root: Path, jobs: int | None = None) -> Path:
         raise InputError(f"{root / SUITE_FILE}: damaged: {error}") from None
 
 
+def _named(path: Path, experiment: dict[str, Any]) -> dict[str, Any]:
+    """An experiment whose name is that of its file, from which other names are made."""
+    if experiment["name"] != path.stem:
+        raise InputError(f"{path}: damaged: its name is {shown(experiment['name'])}; accepted: {path.stem}")
+    return experiment
+
+
 def _figure(root: Path, experiment: dict[str, Any]) -> Figure:
     try:
         return Figure.from_json(experiment["figure"])
@@ -56,7 +64,7 @@ def _figure(root: Path, experiment: dict[str, Any]) -> Figure:
 def _live(root: Path, order: dict[str, int]) -> list[tuple[Figure, dict[str, Any]]]:
     """Returns two figures for each experiment between real hosts: theirs, then those of the simulator."""
     paths = (root / LIVE).glob("[!.]*.json")
-    found = [read(path, "name", "runs", "figures", "divided", "kernel") for path in paths]
+    found = [_named(path, read(path, "name", "runs", "figures", "divided", "kernel")) for path in paths]
     found.sort(key=lambda item: (order.get(item["name"], len(order)), natural_order(item["name"])))
     shown = []
     for experiment in found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import tomli_w
 
@@ -48,7 +49,7 @@ def build(root: Path, suite: str, experiment: dict[str, Any]) -> str | None:
         figures=[],
         provenance=experiment.get("provenance", {}),
     )
-    return f"experiments/{name}.html"
+    return f"experiments/{quote(name)}.html"
 
 
 def _is_plain(values: list[Any]) -> bool:

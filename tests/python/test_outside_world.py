@@ -1,0 +1,149 @@
+"""Commands where the world is not as usual: FIFOs, full disks, and two at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+import longfat as library
+from longfat.errors import LongfatError
+from samples import table
+
+LONGFAT = (sys.executable, "-m", "longfat")
+NO_GIT = os.environ | {"GIT_DIR": os.devnull}
+"""Keeps git, which tells a checkout's commit, from a lock that it could not write and would leave behind."""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.toml"
+    path.write_text(tomli_w.dumps(table(duration="2 s")))
+    return path
+
+
+def until(reached: Callable[[], bool], most_s: float = 60.0) -> None:
+    """Waits for it, on a machine that may be busy."""
+    end = time.monotonic() + most_s
+    while not reached():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def waits_for_a_reader(pid: int) -> bool:
+    """Whether the program is in the open() of a FIFO."""
+    return Path(f"/proc/{pid}/wchan").read_text() == "wait_for_partner"
+
+
+@pytest.mark.parametrize("option", ["--pcap", "--qlog"])
+def test_a_fifo_without_a_reader_is_waited_for_until_ctrl_c(file: Path, option: str) -> None:
+    fifo = file.with_name("fifo")
+    os.mkfifo(fifo)
+    asked = [*LONGFAT, "run", str(file), option, str(fifo)]
+    if option == "--qlog":
+        one = table(duration="2 s")
+        one["flow"] = one["flow"][:1]
+        file.write_text(tomli_w.dumps(one))
+    program = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: program.poll() is not None or waits_for_a_reader(program.pid))
+    program.send_signal(signal.SIGINT)
+    _, err = program.communicate(timeout=60)
+    assert program.returncode == 130
+    assert err.startswith("interrupted; ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["pcap", "qlog"])
+def test_a_fifo_with_a_reader_gets_what_a_file_gets(tmp_path: Path, option: str) -> None:
+    one = table(duration="2 s")
+    one["flow"] = one["flow"][:1]
+    fifo, plain = tmp_path / "fifo", tmp_path / "plain"
+    os.mkfifo(fifo)
+    with (tmp_path / "read").open("wb") as read, subprocess.Popen(["cat", str(fifo)], stdout=read) as reader:
+        library.run(one, **{option: fifo})  # type: ignore[arg-type]
+        assert reader.wait(timeout=60) == 0
+    library.run(one, **{option: plain})  # type: ignore[arg-type]
+    assert (tmp_path / "read").read_bytes() == plain.read_bytes()
+
+
+def little_room() -> None:
+    """Files of a page at most, as on a disk that fills up."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # Python ignores SIGXFSZ
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_full_disk_is_named_with_the_file_and_the_table_is_printed(file: Path, as_json: bool) -> None:
+    out = file.with_name("out")
+    more = ["--json"] if as_json else []
+    done = subprocess.run(
+        [*LONGFAT, "run", str(file), "--out", str(out), *more],
+        capture_output=True,
+        text=True,
+        preexec_fn=little_room,
+        env=NO_GIT,
+    )
+    assert done.returncode == 1
+    first = next(iter(done.stderr.splitlines()))
+    assert first.startswith(f"error: {out}/")
+    assert first.endswith(f": File too large; {out} is as it was")
+    assert done.stderr.count("\n") == 1
+    if as_json:
+        assert len(json.loads(done.stdout)["flows"]) == 2
+    else:
+        assert "Jain's index" in done.stdout
+        assert "Written to" not in done.stdout
+    assert not out.exists()
+
+
+def test_saving_a_result_on_a_full_disk_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = library.run(table(duration="1 s"))
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "Error writing bytes to file")  # as Arrow says it
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
+    with pytest.raises(LongfatError) as failed:
+        result.save(tmp_path / "out")
+    assert str(failed.value) == (
+        f"{tmp_path}/out/flows.parquet: No space left on device; {tmp_path}/out is as it was"
+    )
+
+
+def test_a_page_on_a_full_disk_is_one_line_with_the_file(file: Path) -> None:
+    folder = library.run(table(duration="1 s")).save(file.with_name("out"))
+    done = subprocess.run(
+        [*LONGFAT, "report", str(folder)], capture_output=True, text=True, preexec_fn=little_room, env=NO_GIT
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: {folder}/figures/")
+    assert done.stderr.endswith(": File too large\n")
+    assert done.stderr.count("\n") == 1
+    assert not list(folder.rglob(".*"))
+
+
+def test_two_runs_into_one_folder_are_one_and_a_refusal(file: Path) -> None:
+    out = file.with_name("out")
+    asked = [*LONGFAT, "run", str(file), "--out", str(out)]
+    long = [*asked, "--set", "duration=2000 s", "--set", "sample.cwnd=1 s"]
+    first = subprocess.Popen(long, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: first.poll() is not None or any(out.glob(".longfat-*")))
+    second = subprocess.run(asked, capture_output=True, text=True)
+    assert (second.returncode, second.stdout) == (2, "")
+    assert second.stderr == (
+        f"error: --out {out}: another command is writing to it; "
+        "accepted: another folder, or this one when that has ended\n"
+    )
+    assert first.wait(timeout=300) == 0
+    assert json.loads((out / "summary.json").read_text())["duration_s"] == 2000.0
