@@ -100,7 +100,7 @@ def sum(values: Sequence[float]) -> float:
     """Returns the sum of values, rounded as NumPy does."""
 
 def read_capture(path: str | None) -> dict[str, Any]:
-    """Reads the TCP connections of a capture, or of standard input without a path; see `longfat.runs.imported`.
+    """Reads the TCP connections of a capture, or of standard input; see `longfat.runs.imported`.
 
     Raises OSError if it cannot be opened, and ValueError if nothing of it can be read. Ctrl-C ends the
     reading.

@@ -174,15 +174,12 @@ fn selectively_acknowledged_segments_are_not_in_flight() {
         only(&captured).rows.iter().map(|row| row.flight_bytes / f64::from(SEGMENT)).collect::<Vec<_>>()
     };
     let mut packets = plain();
-    // at 0.1 s: sent up to 29.5, acknowledged selectively up to 9.5 and beyond; one is lost
-    assert_eq!(flight(&packets), [0.0, 20.0]);
+    packets.iter_mut().filter(|packet| packet.flags & SYN == 0).for_each(|packet| packet.at_us -= 15_000);
+    packets.sort_by_key(|packet| packet.at_us);
+    // at 0.1 s, 37 were sent, 10 acknowledged, and 6 beyond the one that is sent again at 93 ms
+    assert_eq!(flight(&packets), [21.0]);
     packets.iter_mut().for_each(|packet| packet.sack.clear());
-    assert_eq!(flight(&packets), [0.0, 20.0], "the hole opens later");
-    let mut packets = plain();
-    packets.iter_mut().for_each(|packet| packet.at_us += 15_000 * u64::from(packet.flags & SYN == 0));
-    let [with, mut without] = [packets.clone(), packets];
-    without.iter_mut().for_each(|packet| packet.sack.clear());
-    assert!(flight(&with)[1] < flight(&without)[1]);
+    assert_eq!(flight(&packets), [27.0], "without SACK, nothing shows that they have arrived");
 }
 
 #[test]
@@ -293,7 +290,8 @@ fn rows_are_no_more_than_packets_however_long_a_connection_is_silent() {
     for i in 0..10 {
         at_us += 20_000_000_000;
         let seq = end.wrapping_add(i * SEGMENT);
-        packets.push(Packet { stamps: None, ..Packet::data(at_us, seq, 900, SEGMENT) });
+        packets.push(Packet::data(at_us, seq, 900, SEGMENT));
+        packets.push(Packet::reply(at_us + RTT_US, 900, seq.wrapping_add(SEGMENT)));
     }
     let captured = read(&packets);
     let rows = &only(&captured).rows;
@@ -302,7 +300,7 @@ fn rows_are_no_more_than_packets_however_long_a_connection_is_silent() {
     // the state stays until the last row before the next packet
     let silent: Vec<f64> =
         rows.iter().filter(|row| row.time_s > 1.0 && row.time_s < 19_999.9).map(|r| r.time_s).collect();
-    assert_eq!(silent, []);
+    assert!(silent.is_empty(), "{silent:?}");
     assert!(rows.iter().any(|row| row.time_s == 20_000.0));
 }
 
@@ -316,7 +314,7 @@ fn rows_are_at_whole_multiples_of_their_distance() {
         .collect();
     let captured = read(&packets);
     let times: Vec<f64> = only(&captured).rows.iter().map(|row| row.time_s).collect();
-    assert_eq!(times[1..5], [0.1, 0.2, 0.3, 0.4], "not 0.30000000000000004");
+    assert_eq!(times[..4], [0.1, 0.2, 0.3, 0.4], "not 0.30000000000000004");
 }
 
 #[test]

@@ -64,7 +64,6 @@ pub fn read(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Bound<'_, PyDict>
         ("steps_back", steps.back.0),
         ("steps_forward", steps.forward.0),
         ("without_payload", found.without_payload),
-        ("only_acknowledged", found.only_acknowledged),
         ("minor_packets", found.minor_packets),
         ("probes", found.probes),
         ("unseen_bytes", found.unseen_bytes),

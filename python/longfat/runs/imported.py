@@ -39,22 +39,22 @@ COUNTED = {
     "missed": "the program that captured reports {} packets that it missed",
     "unseen_bytes": "{} bytes were acknowledged that the capture does not show: packets are missing in it",
     "copies": "{} packets are there from several interfaces; the first of each was counted",
-    "mirrored": "{} packets are there twice from one interface, within a millisecond; the first of each was counted",
-    "cut_options": "{} TCP headers are cut within their options: selective acknowledgements and timestamps may be "
-    "missing in them, and what was in flight may be less",
-    "untimed": "{} packets have no time (simple packet blocks): rates and round-trip times of their flows are unknown",
-    "undescribed": "{} packets are of an interface that the file does not describe: read as Ethernet or IP, with "
-    "times in microseconds or nanoseconds",
-    "steps_back": "the clock steps back {} times, by up to {step_back_s:.3g} s; time goes on as if it had not, and no "
-    "round trip across a step counts",
-    "steps_forward": "the clock steps forward {} times, by up to {step_forward_s:.3g} s; time goes on as if it had "
+    "mirrored": "{} packets are there twice from one interface, within 1 ms; the first of each was counted",
+    "cut_options": "{} TCP headers are cut within their options: selective acknowledgements and timestamps "
+    "may be missing in them, and what was in flight may be less",
+    "untimed": "{} packets have no time (simple packet blocks): rates and round-trip times of their flows "
+    "are unknown",
+    "undescribed": "{} packets are of an interface that the file does not describe: read as Ethernet or IP, "
+    "with times in microseconds or nanoseconds",
+    "steps_back": "the clock steps back {} times, by up to {step_back_s:.3g} s; time goes on as if it had "
     "not, and no round trip across a step counts",
+    "steps_forward": "the clock steps forward {} times, by up to {step_forward_s:.3g} s; time goes on as if "
+    "it had not, and no round trip across a step counts",
     "strays": "{} packets have a time that is far from those before and after; they count at the time before",
     "probes": "{} keepalives and probes of closed windows do not count as data",
-    "minor_packets": "{} packets with payload are left out: the other direction of their connections carried more "
-    "than ten times as much",
+    "minor_packets": "{} packets with payload are left out: the other direction of their connections carried "
+    "more than ten times as much",
     "without_payload": "{} connections are left out: no payload of theirs was captured",
-    "only_acknowledged": "of {} of these connections, the acknowledgements alone were captured",
 }
 """What notes say about counts that are not 0."""
 
@@ -102,7 +102,7 @@ class Imported:
 
         `packets_lost` and `loss_ratio` are estimates: each segment that was sent again counts as a lost one.
         `cwnd_mean` is the mean of what was in flight while there was something, which is no more than the
-        window. `in_flight_s` is how long that was, and `throughput_in_flight_bps` the throughput over that time.
+        window. `in_flight_s` is how long that was, and `throughput_in_flight_bps` the throughput over it.
         """
         flows = [
             {
@@ -179,8 +179,8 @@ class Imported:
         long = sum(flow["long_packets"] for flow in output["flows"])
         if long:
             notes.append(
-                f"{long} packets are longer than a segment, as network cards with offload show them; each counts "
-                "as the segments that it carries"
+                f"{long} packets are longer than a segment, as network cards with offload show them; each "
+                "counts as the segments that it carries"
             )
         return notes + self._notes_on_flows()
 
@@ -192,15 +192,18 @@ class Imported:
             notes.append(f"flow {_listed(late)}: open before the capture began")
         if deaf := [name for name, flow in named if not flow["heard"]]:
             notes.append(
-                f"flow {_listed(deaf)}: no packet of the receiver was captured; rates are those of what was sent, "
-                "and round-trip times and what was in flight are unknown"
+                f"flow {_listed(deaf)}: no packet of the receiver was captured; rates are those of what was "
+                "sent, and round-trip times and what was in flight are unknown"
             )
         if idle := [
-            f"{name} ({flow['busy_s']:.3g} s of {flow['duration_s']:.3g} s, {RATE.write(flow['busy_bps'])})"
+            f"{name} ({flow['busy_s']:.3g} of {flow['duration_s']:.3g} s, "
+            f"{flow['busy_bps'] / 1e6:.3g} Mbit/s)"
             for name, flow in named
             if flow["busy_s"] < flow["duration_s"] * MOSTLY_IDLE
         ]:
-            notes.append(f"mostly idle; the time with data in flight, and the throughput over it: {_listed(idle)}")
+            notes.append(
+                f"mostly idle; the time with data in flight, and the throughput over it: {_listed(idle)}"
+            )
         return notes
 
     @functools.cached_property

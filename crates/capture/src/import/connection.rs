@@ -62,8 +62,6 @@ pub struct Ended {
     pub probes: u64,
     /// Bytes that were acknowledged, but not captured.
     pub unseen: u64,
-    /// No payload was captured, though some was acknowledged.
-    pub only_acknowledged: bool,
 }
 
 impl Connection {
@@ -215,10 +213,6 @@ impl Connection {
                 ended.minor_packets += direction.sizes.packets();
             }
         }
-        ended.only_acknowledged = ended.flows.is_empty() && ended.unseen > 0;
-        if ended.only_acknowledged {
-            ended.unseen = 0;
-        }
         ended
     }
 
@@ -226,7 +220,7 @@ impl Connection {
         let Side { direction, series, busy_ns, area } = &self.sides[side];
         let ends = [self.ends[side], self.ends[1 - side]];
         // without a time, there is none for anything
-        let nan = if direction.untimed { f64::NAN } else { 0.0 };
+        let nan = if direction.timed { 0.0 } else { f64::NAN };
         let duration_s = seconds(self.last_ns - self.first_ns);
         let rate = |bytes: f64, span_s: f64| nan + if span_s > 0.0 { 8.0 * bytes / span_s } else { 0.0 };
         let acked = if direction.heard { direction.acked } else { direction.high } as f64;

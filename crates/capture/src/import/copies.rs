@@ -1,6 +1,6 @@
 //! Packets that a capture shows twice: on several interfaces, or on one that is a mirror of several.
 //!
-//! A copy has the same IP identification, numbers, payload, flags and timestamps. On another interface it comes within
+//! A copy has the same IP identification, numbers, payload, window, flags and options. On another interface it comes within
 //! the time that a packet may be on its way; on the same one at once. Where nothing can come from another interface,
 //! only the packets of the last millisecond are held in memory.
 
@@ -76,8 +76,8 @@ impl Copies {
 
 /// What two sights of a packet have in common, in 64 bits.
 fn key(segment: &Segment) -> u64 {
-    let Segment { ends, ip_id, seq, ack, payload, stamps, opens, closes, .. } = *segment;
+    let Segment { ends, ip_id, seq, ack, payload, window, stamps, sack, opens, closes, .. } = *segment;
     let mut hasher = DefaultHasher::new();
-    (ends, ip_id, seq, ack, payload, stamps, opens, closes).hash(&mut hasher);
+    (ends, ip_id, seq, ack, payload, window, stamps, sack, opens, closes).hash(&mut hasher);
     hasher.finish()
 }

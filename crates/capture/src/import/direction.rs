@@ -36,7 +36,8 @@ pub struct Direction {
     /// Bytes that were acknowledged without having been captured.
     pub unseen: u64,
     epoch: u32,
-    pub untimed: bool,
+    /// A packet of it has a time.
+    pub timed: bool,
 }
 
 impl Direction {
@@ -76,7 +77,7 @@ impl Direction {
         if segment.opens {
             self.open(segment);
         }
-        self.untimed |= segment.untimed;
+        self.timed |= !segment.untimed;
         if !segment.untimed
             && let Some((value, _)) = segment.stamps
         {
@@ -117,9 +118,9 @@ impl Direction {
         self.syn = (!segment.untimed).then_some((segment.at_ns, !again));
     }
 
-    /// Whether data were captured that the other end has not acknowledged.
+    /// Whether the other end was captured and has not acknowledged everything.
     pub const fn is_waiting(&self) -> bool {
-        self.acked < self.high
+        self.heard && self.acked < self.high
     }
 
     /// Whether the segment has new bytes of this direction.

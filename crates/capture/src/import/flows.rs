@@ -88,8 +88,6 @@ pub struct Captured {
     pub steps: Steps,
     /// Connections without payload in the capture.
     pub without_payload: u64,
-    /// Those of them of which only acknowledgements were captured.
-    pub only_acknowledged: u64,
     /// Packets with payload of directions that have no flow of their own.
     pub minor_packets: u64,
     /// Probes of closed windows, and keepalives.
@@ -176,9 +174,8 @@ impl Connections {
         let duration_s = seconds(last_ns.saturating_sub(begin_ns));
         let mut found = Captured { contents, steps, duration_s, ..found };
         for (_, ended) in ended {
-            let Ended { flows, minor_packets, probes, unseen, only_acknowledged } = ended;
+            let Ended { flows, minor_packets, probes, unseen } = ended;
             found.without_payload += u64::from(flows.is_empty());
-            found.only_acknowledged += u64::from(only_acknowledged);
             found.minor_packets += minor_packets;
             found.probes += probes;
             found.unseen_bytes += unseen;

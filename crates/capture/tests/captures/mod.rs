@@ -127,8 +127,9 @@ pub fn transfer(form: Form) -> Vec<Packet> {
     let (first, theirs) = (isn.wrapping_add(1), 900);
     let place = |i: u32| first.wrapping_add(i * SEGMENT);
     let tick = |at_us: u64| (at_us / 1000) as u32;
+    // what comes back was sent half a round trip before it is captured
     let stamped = |packet: Packet, echo_us: u64| Packet {
-        stamps: stamps.then(|| (tick(packet.at_us), tick(echo_us))),
+        stamps: stamps.then(|| (tick(packet.at_us - u64::from(packet.back) * RTT_US / 2), tick(echo_us))),
         id: if packet.back { 0 } else { tick(packet.at_us) as u16 },
         ..packet
     };
@@ -139,13 +140,13 @@ pub fn transfer(form: Form) -> Vec<Packet> {
             Packet { flags: SYN | ACK, mss, ..Packet::reply(begin_us + RTT_US, theirs - 1, first) },
             begin_us,
         ),
+        stamped(Packet::new(begin_us + RTT_US, first, theirs), begin_us + RTT_US / 2),
     ];
     let start_us = begin_us + RTT_US + 1000;
     let again_us = start_us + 2000 * u64::from(LOST) + RTT_US + 7000;
     for i in 0..SEGMENTS {
         let at_us = start_us + 2000 * u64::from(i);
-        packets
-            .push(stamped(Packet::data(at_us, place(i), theirs, SEGMENT), at_us.saturating_sub(RTT_US / 2)));
+        packets.push(stamped(Packet::data(at_us, place(i), theirs, SEGMENT), at_us - RTT_US / 2));
         if i == LOST {
             continue;
         }
@@ -239,7 +240,7 @@ pub fn interface(options: &[u8]) -> Vec<u8> {
     block(1, &body)
 }
 
-/// An enhanced packet block, with times in units of 2^-`power` or 10^-`power` s as told.
+/// An enhanced packet block, with the interface's units of time.
 pub fn enhanced(interface: u32, units: u64, frame: &[u8], options: &[u8]) -> Vec<u8> {
     let mut body = interface.to_le_bytes().to_vec();
     for number in [(units >> 32) as u32, units as u32, frame.len() as u32, frame.len() as u32] {
