@@ -9,7 +9,9 @@ pub fn check(data: &[u8]) {
         assert!(flow.packets > 0 && flow.retransmits <= flow.packets && flow.payload_bytes > 0);
         assert!(flow.start_s >= 0.0 && flow.duration_s >= 0.0 && flow.start_s.is_finite());
         // numbers that are not known are NaN
-        assert!(flow.goodput_bps.is_nan() || flow.throughput_bps >= flow.goodput_bps && flow.goodput_bps >= 0.0);
+        assert!(
+            flow.goodput_bps.is_nan() || flow.throughput_bps >= flow.goodput_bps && flow.goodput_bps >= 0.0
+        );
         assert!(flow.busy_s.is_nan() || flow.busy_s >= 0.0 && flow.busy_s <= flow.duration_s + 1e-9);
         assert!(flow.flight_bytes.is_nan() || flow.flight_bytes >= 0.0);
         assert!(

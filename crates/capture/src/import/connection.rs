@@ -1,7 +1,7 @@
 //! A connection: its two directions, and their series.
 
 use super::direction::Direction;
-use super::rtt::Rtt;
+use super::rtt::{Rtt, Sent};
 use super::segment::{End, Segment};
 use super::{CapturedFlow, Row, seconds};
 
@@ -97,8 +97,8 @@ impl Connection {
         (own.is_waiting() && own.is_new(segment)) || progress
     }
 
-    /// Takes its next segment. Returns when that was sent which it acknowledges, ns, if a round trip ends here.
-    pub fn take(&mut self, side: usize, begin_ns: u64, segment: &Segment, epoch: u32) -> Option<u64> {
+    /// Takes its next segment. Returns when that was sent which it acknowledges, if a round trip ends here.
+    pub fn take(&mut self, side: usize, begin_ns: u64, segment: &Segment, epoch: u32) -> Option<Sent> {
         let segment = &self.corrected(segment);
         self.opened |= segment.opens;
         self.pass_time(begin_ns, segment.at_ns);
@@ -122,20 +122,20 @@ impl Connection {
             own.near_ns = Some(own.near_ns.map_or(since_ns, |least| least.min(since_ns)));
         }
         own.send(segment, other.is_closed());
-        let sent_ns = ack.and_then(|ack| other.hear(segment, ack));
-        if let Some(sent_ns) = sent_ns {
-            other.rtts.sample(segment.interface, segment.at_ns, sent_ns);
+        let sent = ack.and_then(|ack| other.hear(segment, ack));
+        if let Some(sent) = sent {
+            other.rtts.sample(segment.interface, segment.at_ns, sent);
         }
-        sent_ns
+        sent
     }
 
-    /// Another interface shows a segment again; what it acknowledged was sent at `acked_ns`.
-    pub fn take_copy(&mut self, side: usize, segment: &Segment, acked_ns: Option<u64>) {
+    /// Another interface shows a segment again; what it acknowledged was sent at `acked`.
+    pub fn take_copy(&mut self, side: usize, segment: &Segment, acked: Option<Sent>) {
         if let Some((value, _)) = segment.stamps {
             self.sides[side].direction.stamps.sight(value, segment.at_ns);
         }
-        if let Some(sent_ns) = acked_ns.filter(|_| !segment.dropped) {
-            self.sides[1 - side].direction.rtts.sample(segment.interface, segment.at_ns, sent_ns);
+        if let Some(sent) = acked.filter(|_| !segment.dropped) {
+            self.sides[1 - side].direction.rtts.sample(segment.interface, segment.at_ns, sent);
         }
     }
 

@@ -4,6 +4,7 @@
 //! the time that a packet may be on its way; on the same one at once. Where nothing can come from another interface,
 //! only the packets of the last millisecond are held in memory.
 
+use super::rtt::Sent;
 use super::segment::Segment;
 use core::hash::{Hash, Hasher};
 use std::collections::{BTreeMap, VecDeque};
@@ -22,14 +23,14 @@ const MIRROR_UNNAMED_NS: u64 = 50_000;
 struct Seen {
     at_ns: u64,
     interface: u32,
-    /// When that was sent which it acknowledged, ns, if its round trip ended there.
-    acked_ns: Option<u64>,
+    /// When that was sent which it acknowledged, if round trips ended there.
+    acked: Option<Sent>,
 }
 
 /// What a packet is that was seen before.
 pub enum Copy {
-    /// Another interface has shown it; and when that was sent which it acknowledged, ns.
-    Elsewhere(Option<u64>),
+    /// Another interface has shown it; and when that was sent which it acknowledged.
+    Elsewhere(Option<Sent>),
     /// The same interface has shown it.
     Mirrored,
 }
@@ -48,19 +49,19 @@ impl Copies {
         let apart_ns = segment.at_ns.abs_diff(seen.at_ns);
         let mirror_ns = if segment.ip_id == 0 { MIRROR_UNNAMED_NS } else { MIRROR_NS };
         if seen.interface != segment.interface {
-            (apart_ns <= PATH_NS).then_some(Copy::Elsewhere(seen.acked_ns))
+            (apart_ns <= PATH_NS).then_some(Copy::Elsewhere(seen.acked))
         } else {
             (apart_ns <= mirror_ns).then_some(Copy::Mirrored)
         }
     }
 
     /// This packet is no copy; it acknowledged what was sent then.
-    pub fn add(&mut self, segment: &Segment, acked_ns: Option<u64>) {
+    pub fn add(&mut self, segment: &Segment, acked: Option<Sent>) {
         if segment.untimed {
             return;
         }
         let (key, at_ns) = (key(segment), segment.at_ns);
-        self.seen.insert(key, Seen { at_ns, interface: segment.interface, acked_ns });
+        self.seen.insert(key, Seen { at_ns, interface: segment.interface, acked });
         self.order.push_back((at_ns, key));
         let reach_ns = if segment.several { PATH_NS } else { MIRROR_NS };
         while let Some(&(old_ns, old)) = self.order.front()

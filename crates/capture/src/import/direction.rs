@@ -1,7 +1,7 @@
 //! One direction of a connection.
 
 use super::flight::Flight;
-use super::rtt::{Rtts, Stamps};
+use super::rtt::{Rtts, Sent, Stamps};
 use super::segment::Segment;
 use super::sizes::Sizes;
 use std::net::IpAddr;
@@ -145,9 +145,9 @@ impl Direction {
         }
     }
 
-    /// The other end acknowledges. Returns when that segment was sent, ns, whose round trip ends with
-    /// this: the last that it reports first.
-    pub fn hear(&mut self, segment: &Segment, ack: u32) -> Option<u64> {
+    /// The other end acknowledges. Returns when those segments were sent whose round trips end with
+    /// this.
+    pub fn hear(&mut self, segment: &Segment, ack: u32) -> Option<Sent> {
         self.heard = true;
         let isn = self.isn?;
         let mut ack = self.position(isn, ack);
@@ -159,27 +159,27 @@ impl Direction {
             self.high = ack;
         }
         ack = ack.min(self.high);
-        let mut sent_ns = None;
+        let mut sent: Option<Sent> = None;
         if let Some((at_ns, true)) = self.syn.take() {
-            sent_ns = Some(at_ns);
+            sent = Some(Sent::at(at_ns));
         }
         if ack > self.acked {
             self.acked = ack;
-            sent_ns = self.flight.acknowledge(ack);
+            sent = self.flight.acknowledge(ack);
         }
         let full = self.sizes.full();
         for &(start, end) in segment.sack.iter().take_while(|(start, end)| start != end) {
             let (start, end) = (self.position(isn, start), self.position(isn, end));
             // a duplicate is reported below what is acknowledged (RFC 2883)
             if start >= self.acked && end <= self.high {
-                sent_ns = sent_ns.max(self.flight.sack(start, end, full));
+                sent = self.flight.sack(start, end, full).map(|new| new.with(sent)).or(sent);
             }
         }
         if segment.untimed || segment.dropped {
             return None;
         }
         let echo = segment.stamps.map(|(_, echo)| self.stamps.echo(echo));
-        let late = || echo.as_ref()?.sent_ns(segment.at_ns).filter(|_| self.acked > before);
-        sent_ns.or_else(late)
+        let late = || echo.as_ref()?.sent_ns(segment.at_ns).map(Sent::at).filter(|_| self.acked > before);
+        sent.or_else(late)
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A piece is lost once three segments beyond it were selectively acknowledged (RFC 6675), until it is sent again.
 
+use super::rtt::Sent;
 use std::collections::BTreeMap;
 
 /// Segments beyond a piece that prove its loss (RFC 6675, DupThresh).
@@ -63,32 +64,32 @@ impl Flight {
         }
     }
 
-    /// Everything below `end` is acknowledged. Returns when the last of the pieces was sent that this reports, ns,
-    /// if none of them was sent twice: of those, it is not known which arrived.
-    pub fn acknowledge(&mut self, end: u64) -> Option<u64> {
+    /// Everything below `end` is acknowledged. Returns when the pieces were sent that this reports, if
+    /// none of them was sent twice: of those, it is not known which arrived.
+    pub fn acknowledge(&mut self, end: u64) -> Option<Sent> {
         self.split(end);
-        let (mut sent_ns, mut twice) = (None, false);
+        let (mut sent, mut twice) = (None, false);
         while let Some(first) = self.pieces.first_entry().filter(|first| *first.key() < end) {
             let (start, piece) = first.remove_entry();
             twice |= piece.again;
-            sent_ns = self.leave(start, piece, sent_ns);
+            sent = self.leave(start, piece, sent);
         }
-        sent_ns.filter(|_| !twice)
+        sent.filter(|_| !twice)
     }
 
-    /// These bytes are selectively acknowledged; segments have `segment` bytes. Returns when the last of the
-    /// pieces was sent that this reports first, ns.
-    pub fn sack(&mut self, start: u64, end: u64, segment: u32) -> Option<u64> {
+    /// These bytes are selectively acknowledged; segments have `segment` bytes. Returns when the
+    /// pieces were sent that this reports first.
+    pub fn sack(&mut self, start: u64, end: u64, segment: u32) -> Option<Sent> {
         if start >= end {
             return None;
         }
         self.split(start);
         self.split(end);
         let known: Vec<u64> = self.pieces.range(start..end).map(|(&start, _)| start).collect();
-        let mut sent_ns = None;
+        let mut sent = None;
         for start in known {
             if let Some(piece) = self.pieces.remove(&start) {
-                sent_ns = self.leave(start, piece, sent_ns);
+                sent = self.leave(start, piece, sent);
             }
         }
         self.sacked = self.sacked.max(end);
@@ -104,7 +105,7 @@ impl Flight {
                 if piece.end > beyond { start.max(self.judged) } else { beyond }
             });
         }
-        sent_ns
+        sent
     }
 
     /// No piece has a time any more: the clock has stepped.
@@ -112,12 +113,12 @@ impl Flight {
         self.pieces.values_mut().for_each(|piece| piece.once = false);
     }
 
-    /// A piece is in flight no more. Returns when the last of it and the earlier ones was sent, if that was captured.
-    fn leave(&mut self, start: u64, piece: Piece, earlier_ns: Option<u64>) -> Option<u64> {
+    /// A piece is in flight no more. Returns when it and the earlier ones were sent, if that was captured.
+    fn leave(&mut self, start: u64, piece: Piece, earlier: Option<Sent>) -> Option<Sent> {
         if !piece.lost {
             self.bytes -= piece.end - start;
         }
-        if piece.once { earlier_ns.max(Some(piece.at_ns)) } else { earlier_ns }
+        if piece.once { Some(Sent::at(piece.at_ns).with(earlier)) } else { earlier }
     }
 
     /// Makes two pieces of one that reaches across this byte.
@@ -147,21 +148,25 @@ mod tests {
         flight
     }
 
+    fn sent(first_ns: u64, last_ns: u64) -> Option<Sent> {
+        Some(Sent { first_ns, last_ns })
+    }
+
     #[test]
     fn selectively_acknowledged_and_lost_segments_are_not_in_flight_until_they_are_sent_again() {
         let mut flight = ten();
-        assert_eq!(flight.sack(200, 400, SEGMENT), Some(3));
+        assert_eq!(flight.sack(200, 400, SEGMENT), sent(2, 3));
         assert_eq!(flight.bytes(), 800, "two have arrived; that proves nothing yet");
-        assert_eq!(flight.sack(200, 500, SEGMENT), Some(4));
+        assert_eq!(flight.sack(200, 500, SEGMENT), sent(4, 4));
         assert_eq!(flight.bytes(), 500, "three beyond them: the first two are lost");
         flight.send_again(0, 100);
         assert_eq!(flight.bytes(), 600);
-        assert_eq!(flight.sack(200, 600, SEGMENT), Some(5));
+        assert_eq!(flight.sack(200, 600, SEGMENT), sent(5, 5));
         assert_eq!(flight.bytes(), 500);
         assert_eq!(flight.acknowledge(100), None, "sent twice");
         flight.send_again(100, 200);
         assert_eq!(flight.acknowledge(700), None);
-        assert_eq!((flight.bytes(), flight.acknowledge(1000)), (300, Some(9)));
+        assert_eq!((flight.bytes(), flight.acknowledge(1000)), (300, sent(7, 9)));
         assert_eq!(flight.bytes(), 0);
     }
 
@@ -169,8 +174,8 @@ mod tests {
     fn a_packet_of_offload_is_acknowledged_in_parts() {
         let mut flight = Flight::default();
         flight.send(0, 1000, Some(5));
-        assert_eq!(flight.acknowledge(100), Some(5));
-        assert_eq!(flight.sack(300, 500, SEGMENT), Some(5));
+        assert_eq!(flight.acknowledge(100), sent(5, 5));
+        assert_eq!(flight.sack(300, 500, SEGMENT), sent(5, 5));
         assert_eq!(flight.bytes(), 700);
         flight.send_again(100, 300);
         assert_eq!(flight.acknowledge(1000), None);

@@ -143,10 +143,10 @@ impl Connections {
         let (ends, side) = sorted(segment);
         match self.copies.find(segment) {
             Some(Copy::Mirrored) => self.found.mirrored += 1,
-            Some(Copy::Elsewhere(acked_ns)) => {
+            Some(Copy::Elsewhere(acked)) => {
                 self.found.copies += 1;
                 if let Some(connection) = self.open.get_mut(&ends) {
-                    connection.take_copy(side, segment, acked_ns);
+                    connection.take_copy(side, segment, acked);
                 }
             }
             None => {
@@ -159,8 +159,8 @@ impl Connections {
                     self.order += 1;
                     Connection::new(self.order, ends, begin_ns, segment.at_ns)
                 });
-                let acked_ns = connection.take(side, begin_ns, segment, epoch);
-                self.copies.add(segment, acked_ns);
+                let acked = connection.take(side, begin_ns, segment, epoch);
+                self.copies.add(segment, acked);
             }
         }
     }

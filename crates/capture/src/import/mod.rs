@@ -18,7 +18,7 @@
 //!             several, the last. Where it was sent again: from the timestamp that comes back, if few segments had it. To
 //!             this is added the least time from an acknowledgement's timestamp to the first segment that echoes it: the
 //!             sender's side of the capture
-//! smoothed    srtt <- 7/8 srtt + 1/8 RTT (RFC 6298)
+//! smoothed    srtt <- 7/8 srtt + 1/8 RTT (RFC 6298), with the RTT of the first of several
 //! in flight   sent, and neither acknowledged, nor selectively acknowledged, nor lost (RFC 6675)
 //! throughput  IP bytes of the acknowledged payload, over the time from the connection's first packet to its last;
 //!             without packets of the receiver, of all the payload that was sent

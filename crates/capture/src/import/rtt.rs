@@ -12,6 +12,25 @@ const SHARP: u64 = 10;
 /// The most timestamps that wait for an echo in memory.
 const MOST_STAMPS: usize = 1 << 17;
 
+/// When the segments were sent that an acknowledgement reports first, ns: the first and the last of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sent {
+    pub first_ns: u64,
+    pub last_ns: u64,
+}
+
+impl Sent {
+    pub const fn at(at_ns: u64) -> Self {
+        Sent { first_ns: at_ns, last_ns: at_ns }
+    }
+
+    /// The same with others that the same acknowledgement reports.
+    pub fn with(self, others: Option<Sent>) -> Self {
+        let Sent { first_ns, last_ns } = others.unwrap_or(self);
+        Sent { first_ns: self.first_ns.min(first_ns), last_ns: self.last_ns.max(last_ns) }
+    }
+}
+
 /// Round-trip times that acknowledgements show on one interface.
 #[derive(Clone, Default)]
 pub struct Rtt {
@@ -27,11 +46,13 @@ pub struct Rtt {
 }
 
 impl Rtt {
-    /// An acknowledgement arrives of a segment that was sent at `sent_ns`.
-    pub fn sample(&mut self, now_ns: u64, sent_ns: u64) {
-        let rtt_s = seconds(now_ns.saturating_sub(sent_ns));
+    /// An acknowledgement arrives. The last of its segments has the round trip of the path; the sender smooths that of
+    /// the first (RFC 6298, and RFC 7323 by timestamps), which may have waited for a delayed acknowledgement.
+    pub fn sample(&mut self, now_ns: u64, sent: Sent) {
+        let rtt_s = seconds(now_ns.saturating_sub(sent.last_ns));
+        let waited_s = seconds(now_ns.saturating_sub(sent.first_ns));
         if self.samples == 0 {
-            (self.least_s, self.smoothed_s) = (rtt_s, rtt_s);
+            (self.least_s, self.smoothed_s) = (rtt_s, waited_s);
             (self.began_ns, self.since_ns) = (now_ns, now_ns);
         }
         self.area += self.smoothed_s * seconds(now_ns.saturating_sub(self.since_ns));
@@ -39,7 +60,7 @@ impl Rtt {
         self.samples += 1;
         self.sum_s += rtt_s;
         self.least_s = self.least_s.min(rtt_s);
-        self.smoothed_s += WEIGHT * (rtt_s - self.smoothed_s);
+        self.smoothed_s += WEIGHT * (waited_s - self.smoothed_s);
     }
 
     /// Least, mean, and the mean of the smoothed one over time, s; NaN without a sample.
@@ -58,7 +79,7 @@ impl Rtt {
 pub struct Rtts(Vec<Rtt>);
 
 impl Rtts {
-    pub fn sample(&mut self, interface: u32, now_ns: u64, sent_ns: u64) {
+    pub fn sample(&mut self, interface: u32, now_ns: u64, sent: Sent) {
         let known = self.0.iter().position(|rtt| rtt.interface == interface);
         let index = known.unwrap_or(self.0.len());
         if index == self.0.len() {
@@ -67,7 +88,7 @@ impl Rtts {
             }
             self.0.push(Rtt { interface, ..Rtt::default() });
         }
-        self.0[index].sample(now_ns, sent_ns);
+        self.0[index].sample(now_ns, sent);
     }
 
     /// Of the interfaces that saw at least half as many as the one that saw most, the one with the longest.
@@ -175,9 +196,9 @@ mod tests {
     #[test]
     fn the_smoothed_round_trip_time_moves_by_an_eighth_and_its_mean_is_over_time() {
         let mut rtt = Rtt::default();
-        rtt.sample(1_000_000_000, 900_000_000);
-        rtt.sample(2_000_000_000, 1_800_000_000);
-        rtt.sample(5_000_000_000, 4_888_000_000);
+        rtt.sample(1_000_000_000, Sent::at(900_000_000));
+        rtt.sample(2_000_000_000, Sent::at(1_800_000_000));
+        rtt.sample(5_000_000_000, Sent::at(4_888_000_000));
         let [least, mean, smoothed] = rtt.summary();
         assert_eq!(least, 0.1);
         assert!((mean - 0.412 / 3.0).abs() < 1e-12);
