@@ -99,8 +99,8 @@ def variation(values: bytes) -> float:
 def sum(values: Sequence[float]) -> float:
     """Returns the sum of values, rounded as NumPy does."""
 
-def read_capture(path: str) -> dict[str, Any]:
-    """Reads the TCP connections of a pcapng or pcap file; see `longfat.runs.imported`.
+def read_capture(path: str | None) -> dict[str, Any]:
+    """Reads the TCP connections of a capture, or of standard input; see `longfat.runs.imported`.
 
     Raises OSError if it cannot be opened, and ValueError if nothing of it can be read. Ctrl-C ends the
     reading.

@@ -259,7 +259,9 @@ impl Conversation {
             Some(_) => (header.ece, header.cwr) = (true, asks), // RFC 3168, section 6.1.1
             None => {}
         }
-        let mss = (self.mss as u16).to_be_bytes();
+        // what a segment may have with its options, which are not counted (RFC 6691)
+        let mss = (self.mss + u64::from(self.header_bytes.saturating_sub(IP_BYTES + TCP_BYTES))) as u16;
+        let mss = mss.to_be_bytes();
         options.extend([2, 4, mss[0], mss[1]]);
         options.extend(if self.sack { [4, 2] } else { [NOP, NOP] });
         if self.timestamps {

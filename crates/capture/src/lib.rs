@@ -5,8 +5,7 @@
 //! headers    a simulated packet as IP with TCP or UDP
 //! file       blocks of pcapng
 //! live       a writer of real packets, for routers
-//! reader     the TCP packets of any capture
-//! flows      what they say about their connections
+//! import     the TCP connections of any capture
 //! qlog       another tap: what each sender does, as a log of events
 //! stream     a file that gets whole pieces only
 //! ```
@@ -15,18 +14,16 @@
 //! same stack would send: IPv4 and TCP (or UDP) with the model's own lengths, options and flags.
 
 mod file;
-mod flows;
 mod headers;
+mod import;
 mod live;
 mod qlog;
-mod reader;
 mod recorder;
 mod stream;
 
 pub use file::{CaptureFile, Interface, Written};
-pub use flows::{Captured, CapturedFlow, Row, flows};
+pub use import::{Captured, CapturedFlow, Contents, Damage, Reason, Row, Steps, flows};
 pub use live::{LiveRecorder, Watch};
 pub use qlog::{Qlog, Version};
-pub use reader::{Contents, Damage};
 pub use recorder::{Recorder, Recording};
 pub use stream::said;

@@ -24,19 +24,20 @@ pub struct Asked(PathBuf, String, u32, Vec<String>);
 #[derive(FromPyObject)]
 pub struct AskedLogs(Vec<PathBuf>, String, String);
 
-/// The TCP connections of a file.
-pub fn read(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+/// The TCP connections of a file; of standard input, if there is no path.
+pub fn read(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
     let found = watch::aside(py, move || {
+        let Some(path) = path else { return longfat_capture::flows(std::io::stdin().lock()).map_err(Ok) };
         let file = std::fs::File::open(path).map_err(Err)?;
-        longfat_capture::flows(std::io::BufReader::new(file)).map_err(Ok)
+        longfat_capture::flows(file).map_err(Ok)
     })?;
     let found = found.map_err(|why: Result<Damage, std::io::Error>| match why {
         Ok(damage) => PyValueError::new_err(damage.to_string()),
         Err(error) => PyOSError::new_err(longfat_capture::said(&error)),
     })?;
-    let Captured { flows, contents, duration_s, copies } = found;
+    let Captured { flows, contents, steps, duration_s, .. } = &found;
     let list = PyList::empty(py);
-    for flow in &flows {
+    for flow in flows {
         py.check_signals()?;
         list.append(flow_dict(py, flow)?)?;
     }
@@ -44,10 +45,34 @@ pub fn read(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     all.set_item("flows", list)?;
     all.set_item("duration_s", duration_s)?;
     all.set_item("packets", contents.packets)?;
-    all.set_item("others", contents.others)?;
-    all.set_item("copies", copies)?;
-    all.set_item("comment", contents.comment)?;
-    all.set_item("damage", contents.damage)?;
+    all.set_item("others", contents.others())?;
+    all.set_item("comment", &contents.comment)?;
+    all.set_item("damage", &contents.damage)?;
+    let left_out = PyDict::new(py);
+    for (reason, count) in &contents.left_out {
+        left_out.set_item(reason.to_string(), count)?;
+    }
+    all.set_item("left_out", left_out)?;
+    let counts = [
+        ("missed", contents.missed),
+        ("untimed", contents.untimed),
+        ("undescribed", contents.undescribed),
+        ("cut_options", contents.cut_options),
+        ("copies", found.copies),
+        ("mirrored", found.mirrored),
+        ("strays", steps.strays),
+        ("steps_back", steps.back.0),
+        ("steps_forward", steps.forward.0),
+        ("without_payload", found.without_payload),
+        ("minor_packets", found.minor_packets),
+        ("probes", found.probes),
+        ("unseen_bytes", found.unseen_bytes),
+    ];
+    for (name, count) in counts {
+        all.set_item(name, count)?;
+    }
+    all.set_item("step_back_s", steps.back.1 as f64 / 1e9)?;
+    all.set_item("step_forward_s", steps.forward.1 as f64 / 1e9)?;
     Ok(all)
 }
 
@@ -62,10 +87,15 @@ fn flow_dict<'py>(py: Python<'py>, flow: &CapturedFlow) -> PyResult<Bound<'py, P
     told.set_item("start_s", flow.start_s)?;
     told.set_item("duration_s", flow.duration_s)?;
     told.set_item("opened", flow.opened)?;
+    told.set_item("heard", flow.heard)?;
     told.set_item("closed", flow.closed)?;
     told.set_item("throughput_bps", flow.throughput_bps)?;
     told.set_item("goodput_bps", flow.goodput_bps)?;
+    told.set_item("busy_s", flow.busy_s)?;
+    told.set_item("busy_bps", flow.busy_bps)?;
+    told.set_item("flight_bytes", flow.flight_bytes)?;
     told.set_item("packets", flow.packets)?;
+    told.set_item("long_packets", flow.long_packets)?;
     told.set_item("payload_bytes", flow.payload_bytes)?;
     told.set_item("retransmits", flow.retransmits)?;
     told.set_item("rtt_min_s", flow.rtt_min_s)?;

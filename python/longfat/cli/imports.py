@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from longfat.cli.options import Folder, as_json, on_ctrl_c
+from longfat.errors import LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
 
@@ -21,7 +22,11 @@ from longfat.terminal import echo, echo_json, make_console
 )
 @as_json
 def import_(file: str, out: Path | None, as_json: bool) -> None:
-    """Read the TCP connections of the capture FILE: pcapng or pcap, of any program."""
+    """Read the TCP connections of the capture FILE: pcapng or pcap, of any program; - is standard input.
+
+    gzip, zstd and xz are unpacked. The exit code is 1 if the file is damaged: then the numbers are those of
+    what could be read.
+    """
     with on_ctrl_c(lambda: "nothing was written"):
         from longfat.cli import tables
         from longfat.runs.imported import read_capture
@@ -35,8 +40,10 @@ def import_(file: str, out: Path | None, as_json: bool) -> None:
             echo(f"note: {note}", err=True)
     if as_json:
         echo_json(imported.summary)
-        return
-    console = make_console()
-    tables.print_flows(console, imported.summary)
-    if out is not None:
-        console.print(f"Written to {out}", markup=False)
+    else:
+        console = make_console()
+        tables.print_flows(console, imported.summary)
+        if out is not None:
+            console.print(f"Written to {out}", markup=False)
+    if imported.summary["capture"]["damage"]:
+        raise click.exceptions.Exit(LongfatError.exit_code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import os
 import re
@@ -26,6 +27,43 @@ NAMED = re.compile(
 )
 """How captures that Longfat writes name their flows, in the comment of the file."""
 
+STANDARD_INPUT = "-"
+"""The file that stands for standard input."""
+LISTED = 10
+"""The most flows that a note names."""
+MOSTLY_IDLE = 0.5
+"""Flows with data in flight for less than this part of their lives are named in a note."""
+ELSEWHERE = {"flows", "duration_s", "comment"}
+"""What the core returns that the summary does not have under `capture`."""
+COUNTED = {
+    "missed": "the program that captured reports {} packets that it missed",
+    "unseen_bytes": "{} bytes were acknowledged that the capture does not show: packets are missing in it",
+    "copies": "{} packets are there from several interfaces; the first of each was counted",
+    "mirrored": "{} packets are there twice from one interface, within 1 ms; the first of each was counted",
+    "cut_options": "{} TCP headers are cut within their options: selective acknowledgements and timestamps "
+    "may be missing in them, and what was in flight may be less",
+    "untimed": "{} packets have no time (simple packet blocks): rates and round-trip times of their flows "
+    "are unknown",
+    "undescribed": "{} packets are of an interface that the file does not describe: read as Ethernet or IP, "
+    "with times in microseconds or nanoseconds",
+    "steps_back": "the clock steps back {} times, by up to {step_back_s:.3g} s; time goes on as if it had "
+    "not, and no round trip across a step counts",
+    "steps_forward": "the clock steps forward {} times, by up to {step_forward_s:.3g} s; time goes on as if "
+    "it had not, and no round trip across a step counts",
+    "strays": "{} packets have a time that is far from those before and after; they count at the time before",
+    "probes": "{} keepalives and probes of closed windows do not count as data",
+    "minor_packets": "{} packets with payload are left out: the other direction of their connections carried "
+    "more than ten times as much",
+    "without_payload": "{} connections are left out: no payload of theirs was captured",
+}
+"""What notes say about counts that are not 0."""
+
+
+def _listed(names: list[str]) -> str:
+    """The first of these names, and how many there are beside them."""
+    more = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f" and {more} others" if more > 0 else "")
+
 
 class Imported:
     """What `longfat.read_capture` returns: the flows of a capture, as a run's result has them.
@@ -49,12 +87,13 @@ class Imported:
             (match["sender"], match["receiver"]): (match["name"], match["algorithm"])
             for match in NAMED.finditer(self._output["comment"])
         }
-        ends = [(flow["sender"], flow["receiver"]) for flow in self._output["flows"]]
+        seen: collections.Counter[tuple[str, str]] = collections.Counter()
         names: list[tuple[str, str]] = []
-        for i, (sender, receiver) in enumerate(ends):
-            name, algorithm = known.get((sender, receiver), (f"{sender} to {receiver}", UNKNOWN))
-            again = ends[:i].count((sender, receiver))
-            names.append((f"{name} ({again + 1})" if again else name, algorithm))
+        for flow in self._output["flows"]:
+            ends = flow["sender"], flow["receiver"]
+            name, algorithm = known.get(ends, (f"{ends[0]} to {ends[1]}", UNKNOWN))
+            seen[ends] += 1
+            names.append((f"{name} ({seen[ends]})" if seen[ends] > 1 else name, algorithm))
         return names
 
     @functools.cached_property
@@ -62,7 +101,8 @@ class Imported:
         """The object that `longfat import --json` prints, with a run's keys; None where it cannot know.
 
         `packets_lost` and `loss_ratio` are estimates: each segment that was sent again counts as a lost one.
-        `cwnd_mean` is the mean of what was in flight, which is no more than the window.
+        `cwnd_mean` is the mean of what was in flight while there was something, which is no more than the
+        window. `in_flight_s` is how long that was, and `throughput_in_flight_bps` the throughput over it.
         """
         flows = [
             {
@@ -77,7 +117,9 @@ class Imported:
                 "retransmits": flow["retransmits"],
                 "timeouts": None,
                 "loss_ratio": flow["retransmits"] / flow["packets"],
-                "cwnd_mean": float(np.mean(flight)) if len(flight := self._flight(flow)) else None,
+                "cwnd_mean": flow["flight_bytes"] / flow["payload_bytes"],
+                "in_flight_s": flow["busy_s"],
+                "throughput_in_flight_bps": flow["busy_bps"],
                 "rtt_mean_s": flow["rtt_mean_s"],
                 "srtt_mean_s": flow["srtt_mean_s"],
                 "rtt_samples": flow["rtt_samples"],
@@ -109,7 +151,7 @@ class Imported:
                     "inefficiency": None,
                 },
                 "notes": self._notes(),
-                "capture": {name: self._output[name] for name in ("packets", "others", "copies", "damage")},
+                "capture": {name: value for name, value in self._output.items() if name not in ELSEWHERE},
             }
         )
         return found
@@ -121,7 +163,7 @@ class Imported:
         return bytes_out / float(flow["payload_bytes"])
 
     def _notes(self) -> list[str]:
-        """What somebody has to know who reads the numbers."""
+        """What a reader of the numbers has to know: what was left out, and what is uncertain."""
         output = self._output
         notes = []
         if output["damage"]:
@@ -130,15 +172,38 @@ class Imported:
             )
         if not output["flows"]:
             notes.append(f"{self.file}: no TCP connection with payload among {output['packets']} packets")
-        if output["copies"]:
+        if output["left_out"]:
+            reasons = (f"{count} packets {reason}" for reason, count in output["left_out"].items())
+            notes.append(f"left out: {', '.join(reasons)}")
+        notes += [text.format(output[key], **output) for key, text in COUNTED.items() if output[key]]
+        long = sum(flow["long_packets"] for flow in output["flows"])
+        if long:
             notes.append(
-                f"{output['copies']} packets are there from several interfaces; the first of each was counted"
+                f"{long} packets are longer than a segment, as network cards with offload show them; each "
+                "counts as the segments that it carries"
             )
-        late = [
-            name for (name, _), flow in zip(self._names, output["flows"], strict=True) if not flow["opened"]
-        ]
-        if late:
-            notes.append(f"flow {', '.join(late)}: open before the capture began")
+        return notes + self._notes_on_flows()
+
+    def _notes_on_flows(self) -> list[str]:
+        """What holds for some flows only."""
+        named = [(name, flow) for (name, _), flow in zip(self._names, self._output["flows"], strict=True)]
+        notes = []
+        if late := [name for name, flow in named if not flow["opened"]]:
+            notes.append(f"flow {_listed(late)}: open before the capture began")
+        if deaf := [name for name, flow in named if not flow["heard"]]:
+            notes.append(
+                f"flow {_listed(deaf)}: no packet of the receiver was captured; rates are those of what was "
+                "sent, and round-trip times and what was in flight are unknown"
+            )
+        if idle := [
+            f"{name} ({flow['busy_s']:.3g} of {flow['duration_s']:.3g} s, "
+            f"{flow['busy_bps'] / 1e6:.3g} Mbit/s)"
+            for name, flow in named
+            if flow["busy_s"] < flow["duration_s"] * MOSTLY_IDLE
+        ]:
+            notes.append(
+                f"mostly idle; the time with data in flight, and the throughput over it: {_listed(idle)}"
+            )
         return notes
 
     @functools.cached_property
@@ -168,16 +233,21 @@ class Imported:
 
 
 def read_capture(path: str | os.PathLike[str]) -> Imported:
-    """Reads the TCP connections of a capture: pcapng or pcap, of Ethernet, Linux's cooked links or raw IP.
+    """Reads the TCP connections of a capture: pcapng or pcap, also compressed with gzip, zstd or xz.
+
+    Args:
+        path: the file; "-" is standard input.
 
     Raises:
         InputError: the file cannot be opened, or nothing of it can be read.
     """
     file = os.fspath(path)
-    accepted = "accepted: a pcapng or pcap file"
+    accepted = "accepted: a pcapng or pcap file, also compressed with gzip, zstd or xz"
     if Path(file).is_dir():
         raise InputError(f"{file}: is a folder; {accepted}")
+    source = None if file == STANDARD_INPUT else file
+    file = source or "standard input"
     try:
-        return Imported(file, _core.read_capture(file))
+        return Imported(file, _core.read_capture(source))
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: {error}; {accepted}") from None
