@@ -94,8 +94,9 @@ impl Clocks {
 }
 
 impl Clock {
-    const fn shifted(&self, at_ns: u64) -> u64 {
-        at_ns.saturating_add_signed(self.shift_ns)
+    /// No later than the latest time that a file can have.
+    fn shifted(&self, at_ns: u64) -> u64 {
+        at_ns.saturating_add_signed(self.shift_ns).min(i64::MAX.cast_unsigned())
     }
 
     /// The clock has jumped with the packet that was held.

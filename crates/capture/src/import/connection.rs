@@ -21,6 +21,7 @@ struct State {
     at_ns: u64,
     high: u64,
     acked: u64,
+    waiting: u64,
     overhead: f64,
     srtt_s: f64,
     again: u64,
@@ -189,6 +190,7 @@ impl Connection {
                     at_ns,
                     high: direction.high,
                     acked: direction.acked,
+                    waiting: direction.flight.waiting(),
                     overhead: direction.sizes.overhead(),
                     srtt_s: direction.rtts.longest().map_or(f64::NAN, |rtt| rtt.smoothed_s),
                     again: direction.sizes.again(),
@@ -223,8 +225,7 @@ impl Connection {
         let nan = if direction.timed { 0.0 } else { f64::NAN };
         let duration_s = seconds(self.last_ns - self.first_ns);
         let rate = |bytes: f64, span_s: f64| nan + if span_s > 0.0 { 8.0 * bytes / span_s } else { 0.0 };
-        let acked = if direction.heard { direction.acked } else { direction.high } as f64;
-        let overhead = direction.sizes.overhead();
+        let received = direction.arrived() as f64 * direction.sizes.overhead();
         let near_s = nan + direction.near_ns.map_or(0.0, seconds);
         let rtt = direction.rtts.longest();
         let [rtt_min_s, rtt_mean_s, srtt_mean_s] =
@@ -232,11 +233,12 @@ impl Connection {
         let (packets, retransmits) = direction.sizes.segments();
         let busy_s = if direction.heard { nan + seconds(*busy_ns) } else { f64::NAN };
         let row = |state: &State| {
-            let delivered = if direction.heard { state.acked } else { state.high } as f64;
+            let [arrived, delivered] =
+                if direction.heard { [state.high - state.waiting, state.acked] } else { [state.high; 2] };
             Row {
                 time_s: seconds(state.at_ns),
-                received_bytes: delivered * state.overhead,
-                delivered_bytes: delivered,
+                received_bytes: arrived as f64 * state.overhead,
+                delivered_bytes: delivered as f64,
                 srtt_s: state.srtt_s + near_s,
                 retransmits: state.again as f64,
                 flight_bytes: if direction.heard { state.flight as f64 } else { f64::NAN },
@@ -248,10 +250,10 @@ impl Connection {
             duration_s,
             opened: self.opened,
             heard: direction.heard,
-            throughput_bps: rate(acked * overhead, duration_s),
-            goodput_bps: rate(acked, duration_s),
+            throughput_bps: rate(received, duration_s),
+            goodput_bps: rate(direction.delivered() as f64, duration_s),
             busy_s,
-            busy_bps: rate(acked * overhead, busy_s),
+            busy_bps: rate(received, busy_s),
             packets,
             long_packets: direction.sizes.long(),
             payload_bytes: direction.sizes.full(),

@@ -118,6 +118,16 @@ impl Direction {
         self.syn = (!segment.untimed).then_some((segment.at_ns, !again));
     }
 
+    /// Payload that has arrived, as far as the capture shows it: acknowledged, also selectively, or all that was sent.
+    pub const fn arrived(&self) -> u64 {
+        if self.heard { self.high.saturating_sub(self.flight.waiting()) } else { self.high }
+    }
+
+    /// The same without what was only selectively acknowledged.
+    pub const fn delivered(&self) -> u64 {
+        if self.heard { self.acked } else { self.high }
+    }
+
     /// Whether the other end was captured and has not acknowledged everything.
     pub const fn is_waiting(&self) -> bool {
         self.heard && self.acked < self.high

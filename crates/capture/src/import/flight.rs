@@ -26,6 +26,8 @@ struct Piece {
 pub struct Flight {
     pieces: BTreeMap<u64, Piece>,
     bytes: u64,
+    /// Bytes of all pieces, lost ones too.
+    waiting: u64,
     /// The highest byte that was selectively acknowledged.
     sacked: u64,
     /// Below this, everything is marked that is lost.
@@ -38,12 +40,18 @@ impl Flight {
         self.bytes
     }
 
+    /// Bytes that have not been acknowledged, also not selectively.
+    pub const fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
     /// New bytes are sent: from `start` on, which no byte was beyond before.
     /// `at_ns` is `None` if the capture does not show when.
     pub fn send(&mut self, start: u64, end: u64, at_ns: Option<u64>) {
         let piece =
             Piece { end, at_ns: at_ns.unwrap_or(0), once: at_ns.is_some(), again: false, lost: false };
         self.bytes += end - start;
+        self.waiting += end - start;
         self.pieces.insert(start, piece);
         if self.pieces.len() > MOST_PIECES
             && let Some((start, piece)) = self.pieces.pop_first()
@@ -78,7 +86,8 @@ impl Flight {
     }
 
     /// These bytes are selectively acknowledged; segments have `segment` bytes. Returns when the
-    /// pieces were sent that this reports first.
+    /// pieces were sent that this reports first, if none of them was sent twice: such a block also has older pieces that
+    /// there was no room for before.
     pub fn sack(&mut self, start: u64, end: u64, segment: u32) -> Option<Sent> {
         if start >= end {
             return None;
@@ -86,9 +95,10 @@ impl Flight {
         self.split(start);
         self.split(end);
         let known: Vec<u64> = self.pieces.range(start..end).map(|(&start, _)| start).collect();
-        let mut sent = None;
+        let (mut sent, mut twice) = (None, false);
         for start in known {
             if let Some(piece) = self.pieces.remove(&start) {
+                twice |= piece.again;
                 sent = self.leave(start, piece, sent);
             }
         }
@@ -105,7 +115,7 @@ impl Flight {
                 if piece.end > beyond { start.max(self.judged) } else { beyond }
             });
         }
-        sent
+        sent.filter(|_| !twice)
     }
 
     /// No piece has a time any more: the clock has stepped.
@@ -115,6 +125,7 @@ impl Flight {
 
     /// A piece is in flight no more. Returns when it and the earlier ones were sent, if that was captured.
     fn leave(&mut self, start: u64, piece: Piece, earlier: Option<Sent>) -> Option<Sent> {
+        self.waiting -= piece.end - start;
         if !piece.lost {
             self.bytes -= piece.end - start;
         }

@@ -14,7 +14,7 @@ use std::io::Read;
 pub struct Row {
     /// Since the capture began, s.
     pub time_s: f64,
-    /// IP bytes of the payload acknowledged so far.
+    /// IP bytes of the payload acknowledged so far, also selectively.
     pub received_bytes: f64,
     /// Payload acknowledged so far, bytes.
     pub delivered_bytes: f64,
@@ -39,13 +39,13 @@ pub struct CapturedFlow {
     pub opened: bool,
     /// Packets of the receiver were captured.
     pub heard: bool,
-    /// IP bytes of the acknowledged payload over the duration, bit/s; NaN if the file has no times.
+    /// IP bytes of the payload that was acknowledged, also selectively, over the duration, bit/s; NaN if the file has no times.
     pub throughput_bps: f64,
     /// Acknowledged payload over the duration, bit/s; NaN if the file has no times.
     pub goodput_bps: f64,
     /// Time with unacknowledged payload, s; NaN if that is not known.
     pub busy_s: f64,
-    /// IP bytes of the acknowledged payload over that time, bit/s; NaN if that is not known.
+    /// The same over that time, bit/s; NaN if that is not known.
     pub busy_bps: f64,
     /// Segments with payload.
     pub packets: u64,

@@ -34,7 +34,7 @@ struct Interface {
     fcs: u32,
 }
 
-/// An interface that is not described: the usual link, and times in us, unless they would be beyond the year 2500.
+/// An interface that is not described: the usual link, and times in us, unless they would be beyond the year 2262.
 const UNDESCRIBED: Interface =
     Interface { link: None, snap: 0, resolution: USUAL_RESOLUTION, offset_s: 0, fcs: 0 };
 
@@ -213,8 +213,8 @@ fn nanoseconds(units: u64, resolution: u8, offset_s: i64, guess: bool) -> Result
     let since = parts.map_or(0, |parts| u128::from(units) * NS_PER_S / parts);
     let offset = i128::from(offset_s) * NS_PER_S.cast_signed();
     let shifted = i128::try_from(since).ok().and_then(|since| since.checked_add(offset));
-    match shifted.map(u64::try_from) {
-        Some(Ok(at_ns)) => Ok(at_ns),
+    match shifted.map(i64::try_from) {
+        Some(Ok(at_ns)) if at_ns >= 0 => Ok(at_ns.cast_unsigned()),
         _ if guess => nanoseconds(units, NANOSECONDS, 0, false),
         _ => Err(Reason::BadTime),
     }

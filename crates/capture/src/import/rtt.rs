@@ -123,7 +123,7 @@ impl Stamps {
         let [first, _] = self.span.unwrap_or([(value, now_ns); 2]);
         self.span = Some([first, (value, now_ns)]);
         match self.waiting.back_mut() {
-            Some(last) if last.value == value => last.last_ns = now_ns,
+            Some(last) if last.value == value => last.last_ns = now_ns.max(last.last_ns),
             Some(last) if is_before(value, last.value) => {}
             _ => {
                 self.waiting.push_back(Stamp { value, first_ns: now_ns, last_ns: now_ns, sight_ns: now_ns });
@@ -217,5 +217,8 @@ mod tests {
         stamps.send(8, 40);
         assert_eq!(stamps.echo(8).since_ns(100), Some(60));
         assert_eq!(stamps.echo(7).sent_ns(1000), None, "older than what was echoed");
+        stamps.send(9, 60);
+        stamps.send(9, 50);
+        assert_eq!(stamps.echo(9).sent_ns(1000), Some(60), "two packets out of order");
     }
 }
