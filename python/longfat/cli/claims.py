@@ -11,7 +11,7 @@ from longfat.terminal import echo_json, make_console
 
 
 @click.command()
-@click.argument("folder", type=Folder(), default=Path("out"), metavar="[DIR]")
+@click.argument("folder", type=Folder(is_read=True), default=Path("out"), metavar="[DIR]")
 @as_json
 def claims(folder: Path, as_json: bool) -> None:
     """Show the ledger of claims stored under DIR, out by default."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,14 +24,26 @@ if TYPE_CHECKING:
 class Folder(click.Path):
     """A path to a folder; refuses the empty string, which `Path` would read as the current folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_read: bool = False) -> None:
+        """Makes the type.
+
+        Args:
+            is_read: whether the folder has to be there.
+        """
         super().__init__(path_type=Path)
+        self._is_read = is_read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Returns the path, or fails if the text is empty."""
         if value == "":
             self.fail("an empty name; accepted: a folder", param, ctx)
-        return super().convert(value, param, ctx)
+        path: Path = super().convert(value, param, ctx)  # type: ignore[assignment]
+        if self._is_read:
+            try:
+                os.scandir(path).close()
+            except OSError as error:
+                raise InputError(f"{path}: {error.strerror}; accepted: a folder of results") from None
+        return path
 
 
 @contextmanager
@@ -184,6 +197,8 @@ def load_scenario(
         overrides["seed"] = seed
     if window is not None:
         overrides["window"] = [part.strip() for part in window.split(",")]
+        if len(overrides["window"]) != 2:
+            raise InputError(f'--window "{window}": accepted: two times such as "100 s,600 s"')
     if file == "-" or text is not None:
         given = _standard_input() if text is None else text
         scenario = Scenario.from_toml(given, source=source_name(file), overrides=overrides, stack=stack)

@@ -45,7 +45,7 @@ def build(directory: Path | str) -> Path:
 
 
 @click.command()
-@click.argument("folder", type=Folder(), metavar="DIR")
+@click.argument("folder", type=Folder(is_read=True), metavar="DIR")
 def report(folder: Path) -> None:
     """Rebuild index.html and the figures from the results in DIR."""
     echo(build(folder))

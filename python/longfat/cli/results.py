@@ -11,7 +11,7 @@ from longfat.terminal import echo_json, make_console
 
 
 @click.command()
-@click.argument("folder", type=Folder(), metavar="DIR")
+@click.argument("folder", type=Folder(is_read=True), metavar="DIR")
 @click.option("--sql", "query", help="A query over the tables runs, flows, failures and claims.")
 @as_json
 def results(folder: Path, query: str | None, as_json: bool) -> None:

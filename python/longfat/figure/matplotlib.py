@@ -143,7 +143,10 @@ def save(figure: Figure, directory: Path | str, formats: Iterable[str] = FORMATS
         plain_name(figure.name)
     except ValueError as error:
         raise InputError(f"a figure of {folder.parent}: {error}") from None
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}; accepted: a folder that can be written") from None
     canvas = draw(figure)
     written = []
     with mpl.rc_context(RC):

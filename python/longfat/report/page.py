@@ -145,5 +145,5 @@ def read(path: Path, *keys: str) -> dict[str, Any]:
         raise InputError(f"{path}: cannot be read as stored results")
     lacking = [key for key in keys if key not in document]
     if lacking:
-        raise InputError(f"{path}: damaged: it has no {lacking[0]}")
+        raise InputError(f"{path}: damaged: it has no {lacking[0]}; accepted: what a command wrote there")
     return document

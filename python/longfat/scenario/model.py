@@ -306,7 +306,7 @@ class Scenario(Part):
 
     def after_warmup(self, warmup: str) -> Self:
         """The same scenario with metrics from `warmup`, a time with its unit, to the end; or ValueError."""
-        if not 0.0 <= TIME.parse(warmup) < self.duration:
+        if not 0.0 <= TIME.parse(warmup, "10 s") < self.duration:
             raise ValueError(f"accepted: a time before the run's end, {TIME.write(self.duration)}")
         return self.with_values({"window": [warmup, TIME.write(self.duration)]})
 

@@ -84,7 +84,8 @@ def _of_trace(file: str, label: str, rtts_s: Sequence[float], duration_s: float)
     try:
         capacity.read_trace(Path(file))
     except ValueError as error:
-        raise InputError(f"--path {file}: {error}, or a scenario file whose name ends in .toml") from None
+        what = str(error).removeprefix(f"trace {file}: ").removesuffix(", relative to the scenario's folder")
+        raise InputError(f"--path {file}: {what}, or a scenario file whose name ends in .toml") from None
     early, late = (TIME.write(share * duration_s) for share in LATE_START_S)
     starts = (["0 s", TIME.write(FIRST_START_S)], [early, late])
     return [

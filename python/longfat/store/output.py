@@ -123,7 +123,10 @@ def folder(
             raised before the block begins.
         LongfatError: a file cannot be written, as on a full disk.
     """
-    made = [parent for parent in (path, *path.parents) if not parent.exists()]
+    try:
+        made = [parent for parent in (path, *path.parents) if not parent.exists()]
+    except OSError as error:
+        raise InputError(f"--out {path}: {error.strerror}; accepted: a folder that can be written") from None
     # named before it is made: whenever an interruption comes, it is known what to remove
     draft = path / f"{_prefix()}{uuid.uuid4().hex}"
     held: int | None = None

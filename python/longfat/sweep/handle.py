@@ -224,7 +224,7 @@ def open_sweep(folder: Path | str) -> Swept:
             why = f"holds no sweep ({SWEEP_FILE})"
         raise InputError(f"{folder}: {why}; accepted: what `longfat sweep` wrote") from None
     except (OSError, ValueError, TypeError, KeyError):
-        raise InputError(f"{path}: not a stored sweep") from None
+        raise InputError(f"{path}: not a stored sweep; accepted: what `longfat sweep` wrote") from None
     _refuse_newer(path, document)
     if not sums.is_whole(document):
         raise LongfatError(f"{path}: damaged; run `longfat sweep` again to rebuild it from the runs")
