@@ -14,7 +14,7 @@ PACKAGE = ROOT / "python" / "longfat"
 
 LAYERS = (
     ("documents", "errors", "lazy", "numbers", "units", "words", "_core"),
-    ("installation",),
+    ("installation", "terminal"),
     ("scenario",),
     ("figure",),
     ("algorithm",),

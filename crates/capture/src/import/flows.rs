@@ -1,75 +1,13 @@
 //! All connections of a capture.
 
 use super::clock::{Clocks, Steps, Timed};
-use super::connection::{Connection, Ended};
-use super::container::{Contents, Damage};
+use super::connection::{CapturedFlow, Connection, Ended};
 use super::copies::{Copies, Copy};
+use super::record::{Contents, Damage};
 use super::seconds;
 use super::segment::{End, Segment, segments};
 use std::collections::BTreeMap;
 use std::io::Read;
-
-/// One row of a flow's series.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Row {
-    /// Since the capture began, s.
-    pub time_s: f64,
-    /// IP bytes of the payload acknowledged so far, also selectively.
-    pub received_bytes: f64,
-    /// Payload acknowledged so far, bytes.
-    pub delivered_bytes: f64,
-    /// Smoothed round-trip time, s; NaN before the first sample.
-    pub srtt_s: f64,
-    /// Segments sent again so far.
-    pub retransmits: f64,
-    /// Payload in flight, bytes; NaN without packets of the receiver.
-    pub flight_bytes: f64,
-}
-
-/// What a capture says about a connection, in one direction.
-#[derive(Clone, PartialEq, Debug)]
-pub struct CapturedFlow {
-    /// The sender of the payload, and its receiver.
-    pub ends: [End; 2],
-    /// The connection's first packet, since the capture began, s.
-    pub start_s: f64,
-    /// From its first packet to its last, s.
-    pub duration_s: f64,
-    /// The opening was captured.
-    pub opened: bool,
-    /// Packets of the receiver were captured.
-    pub heard: bool,
-    /// IP bytes of the payload that was acknowledged, also selectively, over the duration, bit/s; NaN if the file has no times.
-    pub throughput_bps: f64,
-    /// Acknowledged payload over the duration, bit/s; NaN if the file has no times.
-    pub goodput_bps: f64,
-    /// Time with unacknowledged payload, s; NaN if that is not known.
-    pub busy_s: f64,
-    /// The same over that time, bit/s; NaN if that is not known.
-    pub busy_bps: f64,
-    /// Segments with payload.
-    pub packets: u64,
-    /// Captured packets that are several segments.
-    pub long_packets: u64,
-    /// The payload of a full segment, bytes.
-    pub payload_bytes: u32,
-    /// Segments that were sent again.
-    pub retransmits: u64,
-    /// The mean of the payload in flight while there was some, bytes; NaN if that is not known.
-    pub flight_bytes: f64,
-    /// The least round-trip time, s; NaN without a sample.
-    pub rtt_min_s: f64,
-    /// The mean of all, s.
-    pub rtt_mean_s: f64,
-    /// The mean of the smoothed one over time, s.
-    pub srtt_mean_s: f64,
-    /// Samples of the round-trip time.
-    pub rtt_samples: u64,
-    /// The last byte was acknowledged after a FIN.
-    pub closed: bool,
-    /// Its series.
-    pub rows: Vec<Row>,
-}
 
 /// All TCP connections of a capture, and what was left out of them.
 #[derive(Clone, PartialEq, Debug, Default)]

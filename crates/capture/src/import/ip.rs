@@ -1,8 +1,7 @@
 //! IPv4 and IPv6 as far as TCP needs them (RFC 791, 8200, 2675).
 
-use super::container::Order;
-use super::link::skip;
 use super::reason::Reason;
+use super::record::Order;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const IPV6_BYTES: usize = 40;
@@ -19,7 +18,7 @@ pub struct Ip {
     pub id: u16,
     /// The packet's length, bytes; 0 where the header does not say it.
     pub bytes: u32,
-    /// Of IP's headers, bytes.
+    /// The length of IP's headers, bytes.
     pub header: u32,
 }
 
@@ -84,4 +83,9 @@ fn read_6(bytes: &[u8]) -> Result<(Ip, u8, &[u8]), Reason> {
     }
     let header = (bytes.len() - rest.len()) as u32;
     Ok((Ip { from: address(8), to: address(24), id: 0, bytes: length, header }, next, rest))
+}
+
+/// What follows the first `length` bytes.
+pub fn skip(bytes: &[u8], length: usize) -> Result<&[u8], Reason> {
+    bytes.get(length..).ok_or(Reason::Cut)
 }

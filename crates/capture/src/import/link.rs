@@ -10,9 +10,9 @@
 //! | VXLAN, GENEVE, GTP-U | RFC 7348, RFC 8926, 3GPP TS 29.281 |
 //! | 802.11, radiotap | IEEE 802.11, <https://www.radiotap.org> |
 
-use super::container::Order;
-use super::ip::{Ip, read_ip};
+use super::ip::{Ip, read_ip, skip};
 use super::reason::Reason;
+use super::record::Order;
 
 /// The most layers around TCP.
 const MOST_LAYERS: u32 = 24;
@@ -277,8 +277,4 @@ fn gtp(bytes: &[u8]) -> Result<(Layer, &[u8]), Reason> {
 
 fn type_at(bytes: &[u8], at: usize) -> Result<u16, Reason> {
     Order::Big.u16_at(bytes, at).ok_or(Reason::Cut)
-}
-
-pub fn skip(bytes: &[u8], length: usize) -> Result<&[u8], Reason> {
-    bytes.get(length..).ok_or(Reason::Cut)
 }

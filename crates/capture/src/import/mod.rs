@@ -1,6 +1,7 @@
 //! What a capture says about its TCP connections. One pass, in layers, each of which knows only the one below:
 //!
 //! ```text
+//! record      what a file has
 //! unpack      gzip, zstd, xz
 //! container   the records of pcap and pcapng
 //! link, ip    the innermost IP packet of a frame: link types, tags, tunnels
@@ -36,15 +37,19 @@ mod link;
 mod pcap;
 mod pcapng;
 mod reason;
+mod record;
 mod rtt;
 mod segment;
 mod sizes;
 mod unpack;
 
 pub use clock::Steps;
-pub use container::{Contents, Damage};
-pub use flows::{Captured, CapturedFlow, Row, flows};
+pub use connection::{CapturedFlow, Row};
+pub use flows::{Captured, flows};
 pub use reason::Reason;
+pub use record::{Contents, Damage};
+#[cfg(test)]
+pub use segment::segments;
 
 const NS_PER_S: f64 = 1e9;
 

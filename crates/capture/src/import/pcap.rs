@@ -1,8 +1,8 @@
 //! The records of a pcap file (draft-ietf-opsawg-pcap), with times in us or ns, in both orders of bytes, and of the
 //! form of A. Kuznetzov's libpcap, whose records have longer headers.
 
-use super::container::{Contents, Damage, MOST_BYTES, Order, Record, Source};
 use super::reason::Reason;
+use super::record::{Contents, Damage, MOST_BYTES, Order, Record, Source};
 
 const NO_CAPTURE: &str = "it is neither pcapng nor pcap, or damaged";
 /// The first four bytes: the parts of a second, and the bytes of a record's header.
@@ -12,7 +12,7 @@ const MAGICS: [(u32, Form); 3] = [
     // index of the interface, protocol, type of the packet, and padding
     (0xa1b2_cd34, Form { parts: 1_000_000, extra: 8 }),
 ];
-/// Of the link type's word: the type, a flag that the FCS's length is there, and that length in units of 2 bytes.
+/// The parts of the link type's word: the type, a flag that the FCS's length is there, and that length in units of 2 bytes.
 const LINK: u32 = 0x03ff_ffff;
 const HAS_FCS: u32 = 0x0400_0000;
 const FCS_SHIFT: u32 = 28;

@@ -1,7 +1,7 @@
 //! The packets of a pcapng file (draft-ietf-opsawg-pcapng): of all sections and interfaces.
 
-use super::container::{Contents, Damage, MOST_BYTES, Order, Record, Source};
 use super::reason::Reason;
+use super::record::{Contents, Damage, MOST_BYTES, Order, Record, Source};
 use crate::recorder::{DROPPED, LOST};
 
 const SECTION: u32 = 0x0a0d_0d0a;

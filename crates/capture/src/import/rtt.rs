@@ -91,7 +91,7 @@ impl Rtts {
         self.0[index].sample(now_ns, sent);
     }
 
-    /// Of the interfaces that saw at least half as many as the one that saw most, the one with the longest.
+    /// Among the interfaces that saw at least half as many as the one that saw most, the one with the longest.
     pub fn longest(&self) -> Option<&Rtt> {
         let most = self.0.iter().map(|rtt| rtt.samples).max()?;
         let seeing = self.0.iter().filter(|rtt| 2 * rtt.samples >= most);

@@ -1,8 +1,9 @@
 //! TCP segments of captured packets: what their headers say, as far as they were captured (RFC 9293, 2018, 7323).
 
-use super::container::{Contents, Damage, Order, Record, records};
+use super::container::records;
 use super::link::{Inner, find};
 use super::reason::Reason;
+use super::record::{Contents, Damage, Order, Record};
 use std::io::Read;
 use std::net::IpAddr;
 

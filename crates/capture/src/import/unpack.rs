@@ -1,6 +1,6 @@
 //! Compressed captures: gzip, zstd and xz, which are told by their first bytes.
 
-use super::Damage;
+use super::record::Damage;
 use crate::stream::said;
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;

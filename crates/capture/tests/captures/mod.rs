@@ -30,14 +30,14 @@ pub struct Packet {
     pub sack: Vec<(u32, u32)>,
     pub mss: Option<u16>,
     pub id: u16,
-    /// Of IP; the true one if `None`.
+    /// The length in IP; the true one if `None`.
     pub total: Option<u16>,
     /// Bytes behind the IP packet.
     pub trailer: usize,
 }
 
 impl Packet {
-    /// Of the transfer's first end, without a payload.
+    /// A segment of the transfer's first end, without a payload.
     pub fn new(at_us: u64, seq: u32, ack: u32) -> Packet {
         Packet {
             at_us,
