@@ -92,4 +92,6 @@ def test_a_capture_of_a_random_run_says_what_the_guide_says(seed: int, tmp_path:
         one_a_window = asked["flow"][0]["stack"] == "rfc" and asked["flow"][0].get("timestamps") is False
         long = flow["duration_s"] > ROUNDS * flow["srtt_mean_s"]
         if long and own["timeouts"] == 0 and not one_a_window:
-            assert flow["srtt_mean_s"] == pytest.approx(own["srtt_mean_s"], rel=0.1, abs=packet_s)
+            # the sender may measure the first or the last of two segments, between which others are sent
+            wait_s = len(ran) * packet_s
+            assert flow["srtt_mean_s"] == pytest.approx(own["srtt_mean_s"], rel=0.1, abs=wait_s)
