@@ -196,7 +196,7 @@ def test_a_window_that_memory_has_no_room_for_is_refused(monkeypatch: pytest.Mon
     flow = longfat.Simulation(ONE).flows["1"]
     assert refusal(lambda: flow.set(cwnd=1e8)) == (
         "flow 1: cwnd = 100000000.0: more than the run's memory has room for; "
-        "accepted: up to 1000000 segments"
+        "accepted: up to 1090909 segments"
     )
     flow.set(cwnd=1000)
 

@@ -144,15 +144,10 @@ def folder(
             raise InputError(
                 f"--out {path}: {error.strerror}; accepted: a folder that can be written"
             ) from None
-        try:
+        with _naming(path, draft):
             yield draft
             whole.write_list(draft, {entry.name for entry in draft.iterdir()} - REPORT_FILES - {TRACES})
             _exchange(draft, path, own)
-        except OSError as error:
-            if error.filename is None or not Path(error.filename).is_relative_to(draft):
-                raise
-            file = path / Path(error.filename).relative_to(draft)
-            raise LongfatError(f"{file}: {error.strerror}; {path} is as it was") from None
         shutil.rmtree(draft, ignore_errors=True)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
@@ -163,6 +158,18 @@ def folder(
     finally:
         if held is not None:
             os.close(held)
+
+
+@contextmanager
+def _naming(path: Path, draft: Path) -> Iterator[None]:
+    """Raises LongfatError, with the file that is meant, if a file of the draft cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or not Path(error.filename).is_relative_to(draft):
+            raise
+        file = path / Path(error.filename).relative_to(draft)
+        raise LongfatError(f"{file}: {error.strerror}; {path} is as it was") from None
 
 
 def written(
