@@ -1,11 +1,12 @@
 //! What is in flight: sent, and neither acknowledged, nor selectively acknowledged, nor lost.
 //!
-//! A piece is lost once three segments beyond it were selectively acknowledged (RFC 6675), until it is sent again.
+//! A piece is lost once something three segments beyond it was selectively acknowledged, until it is sent again: as in
+//! forward acknowledgement (Mathis and Mahdavi, SIGCOMM 1996), and as RACK finds where nothing is reordered.
 
 use super::rtt::Sent;
 use std::collections::BTreeMap;
 
-/// Segments beyond a piece that prove its loss (RFC 6675, DupThresh).
+/// A piece is lost if so many segments follow it until the highest that has arrived (RFC 6675, DupThresh).
 const LOSS_PROOF: u64 = 3;
 /// The most pieces in memory; of more, the oldest are forgotten. A path of 10 Gbit/s and 1 s has as many.
 const MOST_PIECES: usize = 1 << 20;
@@ -167,9 +168,9 @@ mod tests {
     fn selectively_acknowledged_and_lost_segments_are_not_in_flight_until_they_are_sent_again() {
         let mut flight = ten();
         assert_eq!(flight.sack(200, 400, SEGMENT), sent(2, 3));
-        assert_eq!(flight.bytes(), 800, "two have arrived; that proves nothing yet");
+        assert_eq!(flight.bytes(), 700, "two have arrived, the second is three beyond the first");
         assert_eq!(flight.sack(200, 500, SEGMENT), sent(4, 4));
-        assert_eq!(flight.bytes(), 500, "three beyond them: the first two are lost");
+        assert_eq!(flight.bytes(), 500, "the first two are lost");
         flight.send_again(0, 100);
         assert_eq!(flight.bytes(), 600);
         assert_eq!(flight.sack(200, 600, SEGMENT), sent(5, 5));

@@ -19,7 +19,7 @@
 //!             this is added the least time from an acknowledgement's timestamp to the first segment that echoes it: the
 //!             sender's side of the capture
 //! smoothed    srtt <- 7/8 srtt + 1/8 RTT (RFC 6298), with the RTT of the first of several
-//! in flight   sent, and neither acknowledged, nor selectively acknowledged, nor lost (RFC 6675)
+//! in flight   sent, and neither acknowledged, nor selectively acknowledged, nor lost
 //! throughput  IP bytes of the payload that was acknowledged, also selectively, over the time from the connection's first
 //!             packet to its last; without packets of the receiver, of all the payload that was sent
 //! ```
