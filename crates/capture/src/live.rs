@@ -279,7 +279,7 @@ fn key(copied: &Copied) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reader::read;
+    use crate::segments;
     use longfat_wire::{Ecn, FlowId};
     use std::fs::File;
     use std::path::PathBuf;
@@ -331,7 +331,7 @@ mod tests {
             recorder.start(Interval::from_millis(1000)).expect("a thread").join().expect("a writer");
         assert_eq!((written.packets, written.missing, written.failure), (3, 0, None));
         let mut found = Vec::new();
-        read(File::open(&path).expect("open"), &mut |segment| {
+        segments(File::open(&path).expect("open"), &mut |segment| {
             found.push((segment.at_ns / 1_000_000, segment.seq, segment.dropped));
         })
         .expect("read");

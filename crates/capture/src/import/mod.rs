@@ -45,6 +45,7 @@ pub use clock::Steps;
 pub use container::{Contents, Damage};
 pub use flows::{Captured, CapturedFlow, Row, flows};
 pub use reason::Reason;
+pub use segment::{Segment, segments};
 
 const NS_PER_S: f64 = 1e9;
 
