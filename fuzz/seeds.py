@@ -7,7 +7,9 @@ Each target gets a folder below FOLDER. Files that are there already stay as the
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import struct
 import sys
 import tempfile
@@ -64,6 +66,34 @@ def streams() -> Iterator[tuple[str, bytes]]:
         yield f"stream-{first}", bytes([0, first]) + bytes((7 * first + 31 * i) % 256 for i in range(400))
 
 
+FRAMES = {
+    "tags": (1, bytes(12) + bytes.fromhex("88a8 0001 8100 0002 8864 11 00 0001 0000 0021")),
+    "labels": (1, bytes(12) + bytes.fromhex("8847 00010040 00020140")),
+    "gre": (
+        1,
+        bytes(12)
+        + bytes.fromhex("0800 4500 0000 0000 0000 402f 0000")
+        + bytes(8)
+        + b"\x20\0\x08\0\0\0\0\x09",
+    ),
+    "vxlan": (
+        1,
+        bytes(12)
+        + bytes.fromhex("0800 4500 0000 0000 0000 4011 0000")
+        + bytes(8)
+        + bytes.fromhex("1234 12b5 0000 0000 08000000 00000700")
+        + bytes(12)
+        + b"\x08\0",
+    ),
+    "wireless": (
+        127,
+        bytes.fromhex("0000 0800 00000000 8801") + bytes(24) + bytes.fromhex("aaaa03 000000 0800"),
+    ),
+    "cooked": (276, b"\x08\0" + bytes(18)),
+}
+"""Link types, and what stands before IP in their frames."""
+
+
 def captures() -> Iterator[tuple[str, bytes]]:
     """Yields short captures of runs, and the packets of `packets` as pcap."""
     lossy = {"rate": "2 Mbit/s", "buffer": "8 packets", "loss": 0.05, "ack_loss": 0.05}
@@ -81,7 +111,19 @@ def captures() -> Iterator[tuple[str, bytes]]:
     records = [
         struct.pack("<IIII", i, 5, len(data), len(data)) + data for i, (_, data) in enumerate(packets())
     ]
-    yield "raw", struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101) + b"".join(records)
+    header = struct.pack("<IHHiII", 0xA1B2C3D4, 2, 4, 0, 0, 65535)
+    raw = header + struct.pack("<I", 101) + b"".join(records)
+    yield "raw", raw
+    yield "gzip", gzip.compress(raw)
+    yield "xz", lzma.compress(raw)
+    for name, (link, before) in FRAMES.items():
+        frames = [before + data for _, data in packets()]
+        yield (
+            name,
+            header
+            + struct.pack("<I", link)
+            + b"".join(struct.pack("<IIII", 1, 5, len(frame), len(frame)) + frame for frame in frames),
+        )
 
 
 def objects() -> Iterator[tuple[str, bytes]]:

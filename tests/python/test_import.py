@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import bz2
 import gzip
 import json
@@ -408,3 +409,21 @@ def test_twenty_thousand_connections_are_named_in_a_second(tmp_path: Path) -> No
     names = imported._names
     assert time.process_time() - begin < 1.0
     assert names[19_999] == ("192.0.2.1:1000 to 192.0.2.2:2000 (20000)", "?")
+
+
+def test_what_is_in_flight_is_what_the_sender_logs(tmp_path: Path) -> None:
+    flow = [{"algorithm": "bbr", "stack": "linux", "rtt": "50 ms"}]
+    lossy = {"rate": "10 Mbit/s", "buffer": "100 packets", "loss": 0.1}
+    asked = {"duration": "6 s", "bottleneck": lossy, "flow": flow}
+    longfat.run(asked, pcap=tmp_path / "run.pcapng", qlog=tmp_path / "run.sqlog")
+    logged: list[tuple[float, float]] = []
+    for text in (tmp_path / "run.sqlog").read_text().split("\x1e")[1:]:
+        event = json.loads(text)
+        if "bytes_in_flight" in event.get("data", {}):
+            logged.append((event["time"] / 1e3, event["data"]["bytes_in_flight"] / 1448))
+    times = [at for at, _ in logged]
+    rows = longfat.read_capture(tmp_path / "run.pcapng").flows.to_pandas()
+    own = [logged[bisect.bisect_right(times, at) - 1][1] for at in rows["time_s"]]
+    assert 20 < sum(own) / len(own) < 60
+    assert rows["cwnd"].mean() == pytest.approx(sum(own) / len(own), rel=0.03)
+    assert max(abs(rows["cwnd"] - own)) <= 5

@@ -22,7 +22,7 @@ mod recorder;
 mod stream;
 
 pub use file::{CaptureFile, Interface, Written};
-pub use import::{Captured, CapturedFlow, Contents, Damage, Reason, Row, Steps, flows};
+pub use import::{Captured, CapturedFlow, Contents, Damage, Reason, Row, Segment, Steps, flows, segments};
 pub use live::{LiveRecorder, Watch};
 pub use qlog::{Qlog, Version};
 pub use recorder::{Recorder, Recording};

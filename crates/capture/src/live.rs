@@ -279,7 +279,7 @@ fn key(copied: &Copied) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::segments;
+    use crate::segments;
     use longfat_wire::{Ecn, FlowId};
     use std::fs::File;
     use std::path::PathBuf;

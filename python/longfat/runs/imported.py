@@ -32,7 +32,9 @@ STANDARD_INPUT = "-"
 LISTED = 10
 """The most flows that a note names."""
 MOSTLY_IDLE = 0.5
-"""Flows with data in flight for less than this part of their lives are named in a note."""
+"""Flows without data in flight for more than this part of their lives are named in a note (chosen here)."""
+LEAST_IDLE_S = 1.0
+"""If that is longer than this."""
 ELSEWHERE = {"flows", "duration_s", "comment"}
 """What the core returns that the summary does not have under `capture`."""
 COUNTED = {
@@ -199,7 +201,7 @@ class Imported:
             f"{name} ({flow['busy_s']:.3g} of {flow['duration_s']:.3g} s, "
             f"{flow['busy_bps'] / 1e6:.3g} Mbit/s)"
             for name, flow in named
-            if flow["busy_s"] < flow["duration_s"] * MOSTLY_IDLE
+            if flow["duration_s"] - flow["busy_s"] > max(LEAST_IDLE_S, flow["duration_s"] * MOSTLY_IDLE)
         ]:
             notes.append(
                 f"mostly idle; the time with data in flight, and the throughput over it: {_listed(idle)}"

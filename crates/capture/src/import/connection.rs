@@ -240,7 +240,7 @@ impl Connection {
             self.step_ns *= 2;
             self.next_ns = self.next_ns.next_multiple_of(self.step_ns);
             for side in &mut self.sides {
-                side.series.retain(|state| state.at_ns % self.step_ns == 0);
+                side.series.retain(|state| state.at_ns.is_multiple_of(self.step_ns));
             }
         }
     }

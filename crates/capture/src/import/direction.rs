@@ -193,3 +193,18 @@ impl Direction {
         sent.or_else(late)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_follow_the_highest_byte_across_the_end_of_the_numbers() {
+        let isn = u32::MAX - 99;
+        let at = |high: u64, seq: u32| Direction { high, ..Direction::default() }.position(isn, seq);
+        assert_eq!(at(0, isn), 0);
+        assert_eq!(at(1000, 900), 1000, "the next one, behind the wrap");
+        assert_eq!(at(1000, u32::MAX - 49), 50, "sent again");
+        assert_eq!(at((1 << 32) + 1000, 900), (1 << 32) + 1000, "a second time round");
+    }
+}

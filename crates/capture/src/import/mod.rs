@@ -48,8 +48,7 @@ pub use connection::{CapturedFlow, Row};
 pub use flows::{Captured, flows};
 pub use reason::Reason;
 pub use record::{Contents, Damage};
-#[cfg(test)]
-pub use segment::segments;
+pub use segment::{Segment, segments};
 
 const NS_PER_S: f64 = 1e9;
 

@@ -63,7 +63,7 @@ pub fn read(
             before = 4;
         }
         let length = order.u32_at(&head, 4).unwrap_or(0);
-        let Some(body) = length.checked_sub(FRAME + before).filter(|_| length % 4 == 0) else {
+        let Some(body) = length.checked_sub(FRAME + before).filter(|_| length.is_multiple_of(4)) else {
             return Err(Damage(format!("damaged: a block of {length} bytes")));
         };
         if matches!(kind, SECTION | INTERFACE | OBSOLETE_PACKET | SIMPLE_PACKET | STATISTICS | PACKET) {

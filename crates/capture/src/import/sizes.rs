@@ -80,8 +80,9 @@ impl Sizes {
         if let Some(full) = seen.filter(|seen| *seen >= less) {
             return full;
         }
-        let multiples =
-            |full: &u32| self.counts.range(mss + 1..).filter(|(payload, _)| *payload % full == 0).count();
+        let multiples = |full: &u32| {
+            self.counts.range(mss + 1..).filter(|(payload, _)| payload.is_multiple_of(*full)).count()
+        };
         let likely = [Some(mss), seen.filter(|seen| *seen >= LEAST_MSS), Some(less)];
         likely.into_iter().flatten().max_by_key(multiples).unwrap_or(less)
     }
