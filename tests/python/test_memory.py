@@ -71,8 +71,9 @@ def test_what_cannot_fit_is_refused_with_the_key_that_asks_for_most(key: str) ->
 
 
 def test_a_key_that_follows_from_another_is_named_as_the_scenario_has_it() -> None:
-    greedy = {"rate": "1 Gbit/s", "buffer": "100 packets", "reverse_buffer": "1000000 packets"}
-    memory.give(0.1 * GB)
+    slow = {"reverse_rate": "50 Mbit/s", "reverse_buffer": "1000000 packets"}  # acknowledgements wait there
+    greedy = {"rate": "1 Gbit/s", "buffer": "100 packets"} | slow
+    memory.give(0.08 * GB)
     with pytest.raises(InputError, match=r"^scenario: bottleneck\.reverse_buffer: "):
         simulate.run(scenario(duration="60 s", bottleneck=greedy))
 
