@@ -93,7 +93,7 @@ fn kuznetzovs_form_has_longer_headers_of_records() {
 }
 
 #[test]
-fn a_record_whose_time_is_none_is_left_out() {
+fn a_record_whose_time_is_not_valid_is_left_out() {
     let mut file = pcap(1, &plain(), ethernet);
     // of the first acknowledgement's record, the microseconds: behind SYN, SYN/ACK and all data before it
     let packets = plain();

@@ -1,4 +1,4 @@
-//! Compressed captures: gzip, zstd and xz, which are told by their first bytes.
+//! Compressed captures: gzip, zstd and xz, known by their first bytes.
 
 use super::Damage;
 use crate::stream::said;
