@@ -183,7 +183,7 @@ fn selectively_acknowledged_segments_are_not_in_flight() {
 }
 
 #[test]
-fn round_trips_are_those_of_segments_sent_once_whatever_the_timestamps_are() {
+fn round_trips_are_those_of_segments_sent_once_with_any_timestamps() {
     let check = |packets: &[Packet], samples: u64| {
         let captured = read(packets);
         let flow = only(&captured);

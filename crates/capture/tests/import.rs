@@ -114,7 +114,7 @@ fn a_cut_file_gives_what_is_there_and_why_not_the_rest() {
     assert!(flows(&file[..20]).is_err(), "no packet is left");
 }
 
-/// A pcapng file of the transfer: a section and an interface with these options, and packets as told.
+/// A pcapng file of the transfer: a section and an interface with these options, and these packets.
 fn pcapng(options: [&[u8]; 2], packet: impl Fn(&Packet, &[u8]) -> Vec<u8>) -> Vec<u8> {
     let mut file = section(options[0]);
     file.extend(interface(options[1]));

@@ -1,8 +1,8 @@
 //! The records of a capture file: pcap and pcapng, compressed or not.
 //!
-//! Files differ from what their formats say, so only what is needed is believed: a snap length in a header is not,
-//! nor are options, nor an order of time. What cannot be read is counted with its reason; where the next record cannot
-//! be found any more, reading ends with what there was.
+//! Files differ from what their formats say, so only what is needed is believed: a snap length in a header is
+//! not, nor are options, nor an order of time. What cannot be read is counted with its reason; where the next
+//! record cannot be found any more, reading ends with what there was.
 
 use super::reason::Reason;
 use super::unpack::unpack;
@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 use thiserror::Error;
 
-/// The longest record that is read, bytes: 64 of the largest packets that libpcap captures. A longer one is damage.
+/// The longest record that is read, bytes: 64 of the largest packets that libpcap captures. A longer one is
+/// damage.
 pub const MOST_BYTES: u32 = 1 << 24;
 pub const CUT: &str = "it ends in the middle of a packet";
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];

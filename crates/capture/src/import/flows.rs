@@ -39,7 +39,8 @@ pub struct CapturedFlow {
     pub opened: bool,
     /// Packets of the receiver were captured.
     pub heard: bool,
-    /// IP bytes of the payload that was acknowledged, also selectively, over the duration, bit/s; NaN if the file has no times.
+    /// IP bytes of the payload that was acknowledged, also selectively, over the duration, bit/s; NaN if the
+    /// file has no times.
     pub throughput_bps: f64,
     /// Acknowledged payload over the duration, bit/s; NaN if the file has no times.
     pub goodput_bps: f64,
