@@ -93,7 +93,7 @@ fn kuznetzovs_form_has_longer_headers_of_records() {
 }
 
 #[test]
-fn a_record_whose_time_is_none_is_left_out() {
+fn a_record_whose_time_is_not_valid_is_left_out() {
     let mut file = pcap(1, &plain(), ethernet);
     // of the first acknowledgement's record, the microseconds: behind SYN, SYN/ACK and all data before it
     let packets = plain();
@@ -114,7 +114,7 @@ fn a_cut_file_gives_what_is_there_and_why_not_the_rest() {
     assert!(flows(&file[..20]).is_err(), "no packet is left");
 }
 
-/// A pcapng file of the transfer: a section and an interface with these options, and packets as told.
+/// A pcapng file of the transfer: a section and an interface with these options, and these packets.
 fn pcapng(options: [&[u8]; 2], packet: impl Fn(&Packet, &[u8]) -> Vec<u8>) -> Vec<u8> {
     let mut file = section(options[0]);
     file.extend(interface(options[1]));

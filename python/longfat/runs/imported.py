@@ -48,10 +48,10 @@ COUNTED = {
     "are unknown",
     "undescribed": "{} packets are of an interface that the file does not describe: read as Ethernet or IP, "
     "with times in microseconds or nanoseconds",
-    "steps_back": "the clock steps back {} times, by up to {step_back_s:.3g} s; time goes on as if it had "
-    "not, and no round trip across a step counts",
-    "steps_forward": "the clock steps forward {} times, by up to {step_forward_s:.3g} s; time goes on as if "
-    "it had not, and no round trip across a step counts",
+    "steps_back": "steps of the clock back: {}, of up to {step_back_s:.4g} s; time goes on as if there were "
+    "none, and no round trip across a step counts",
+    "steps_forward": "steps of the clock forward: {}, of up to {step_forward_s:.4g} s; time goes on as if "
+    "there were none, and no round trip across a step counts",
     "strays": "{} packets have a time that is far from those before and after; they count at the time before",
     "probes": "{} keepalives and probes of closed windows do not count as data",
     "minor_packets": "{} packets with payload are left out: the other direction of their connections carried "

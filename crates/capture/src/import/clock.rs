@@ -1,15 +1,18 @@
-//! The clock of a capture: where it steps, time goes on as if it had not, and nothing is measured across the step.
+//! The clock of a capture: where it steps, time goes on as if it had not, and nothing is measured across the
+//! step.
 //!
-//! A step back is sure: no packet comes before an earlier one. A step forward looks like silence, unless the connection
-//! contradicts it: the timestamps of its own packets have hardly moved, or data in flight are acknowledged, or new ones
-//! follow, although its sender would long have sent again.
+//! A step back is sure: no packet comes before an earlier one. A step forward looks like silence, unless the
+//! connection contradicts it: the timestamps of its own packets have hardly moved, or data in flight are
+//! acknowledged, or new ones follow, although its sender would long have sent again.
 
 use super::segment::Segment;
 use std::collections::BTreeMap;
 
-/// Packets of one interface may be out of order by this much, ns (chosen here: programs write them from several queues).
+/// Packets of one interface may be out of order by this much, ns (chosen here: programs write them from
+/// several queues).
 const DISORDER_NS: u64 = 100_000_000;
-/// A silence that is worth a doubt, ns (chosen here: three times the first timeout of RFC 6298, and its backoff).
+/// A silence that is worth a doubt, ns (chosen here: three times the first timeout of RFC 6298, and its
+/// backoff).
 const SILENCE_NS: u64 = 10_000_000_000;
 
 /// What the clocks of a capture did.
@@ -44,13 +47,13 @@ pub struct Clocks {
     latest_ns: u64,
 }
 
-/// A segment at the time that counts, and the number of steps before it: two segments with different numbers have no
-/// time between them.
+/// A segment at the time that counts, and the number of steps before it: two segments with different numbers
+/// have no time between them.
 pub type Timed = (Segment, u32);
 
 impl Clocks {
-    /// Adds the segments to `out` whose times are clear by now. `contradicts` returns whether the segment's connection
-    /// contradicts a silence of so many ns before it.
+    /// Adds the segments to `out` whose times are clear by now. `contradicts` returns whether the segment's
+    /// connection contradicts a silence of this many ns before it.
     pub fn pass(
         &mut self,
         segment: &Segment,

@@ -35,7 +35,8 @@ pub struct CapturedFlow {
     pub opened: bool,
     /// Packets of the receiver were captured.
     pub heard: bool,
-    /// IP bytes of the payload that was acknowledged, also selectively, over the duration, bit/s; NaN if the file has no times.
+    /// IP bytes of the payload that was acknowledged, also selectively, over the duration, bit/s; NaN if the
+    /// file has no times.
     pub throughput_bps: f64,
     /// Acknowledged payload over the duration, bit/s; NaN if the file has no times.
     pub goodput_bps: f64,
@@ -71,10 +72,11 @@ pub struct CapturedFlow {
 const ROW_NS: u64 = 100_000_000;
 /// The most rows of a series; of longer captures, the rows are further apart.
 const MOST_ROWS: usize = 100_000;
-/// A packet whose IP length is not true may have so many bytes behind it that are no payload: a check sequence, or what
-/// fills a frame up.
+/// A packet whose IP length is not true may have this many bytes behind it that are no payload: a check
+/// sequence, or what fills a frame up.
 const MOST_SURPLUS: u32 = 6;
-/// The direction with less payload is a flow of its own if it has this part of the payload of the other (chosen here).
+/// The direction with less payload is a flow of its own if it has this part of the payload of the other
+/// (chosen here).
 const OWN_FLOW: u64 = 10;
 
 /// The state of a direction at a time.
@@ -149,7 +151,7 @@ impl Connection {
         began && self.sides[side].direction.is_foreign(segment)
     }
 
-    /// Whether the connection contradicts a silence of so many ns before this segment.
+    /// Whether the connection contradicts a silence of this many ns before this segment.
     pub fn contradicts(&self, side: usize, segment: &Segment, gap_ns: u64) -> bool {
         let own = &self.sides[side].direction;
         let other = &self.sides[1 - side].direction;

@@ -1,8 +1,8 @@
 //! The records of a capture file: pcap and pcapng, compressed or not.
 //!
-//! Files differ from what their formats say, so only what is needed is believed: a snap length in a header is not,
-//! nor are options, nor an order of time. What cannot be read is counted with its reason; where the next record cannot
-//! be found any more, reading ends with what there was.
+//! Files differ from what their formats say, so only what is needed is believed: a snap length in a header is
+//! not, nor are options, nor an order of time. What cannot be read is counted with its reason; where the next
+//! record cannot be found any more, reading ends with what there was.
 
 use super::record::{Contents, Damage, Record, Source};
 use super::unpack::unpack;

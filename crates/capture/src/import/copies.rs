@@ -1,8 +1,8 @@
 //! Packets that a capture shows twice: on several interfaces, or on one that is a mirror of several.
 //!
-//! A copy has the same IP identification, numbers, payload, window, flags and options. On another interface it comes within
-//! the time that a packet may be on its way; on the same one at once. Where nothing can come from another interface,
-//! only the packets of the last millisecond are held in memory.
+//! A copy has the same IP identification, numbers, payload, window, flags and options. On another interface
+//! it comes within the time that a packet may be on its way; on the same one at once. Where nothing can come
+//! from another interface, only the packets of the last millisecond are held in memory.
 
 use super::rtt::Sent;
 use super::segment::Segment;
@@ -12,10 +12,11 @@ use std::hash::DefaultHasher;
 
 /// The longest time between two sights of a packet, ns (chosen here: more than a path and its queues take).
 const PATH_NS: u64 = 10_000_000_000;
-/// The longest time between two copies on one interface, ns (chosen here: a mirror has no queue of this length).
+/// The longest time between two copies on one interface, ns (chosen here: a mirror has no queue of this
+/// length).
 const MIRROR_NS: u64 = 1_000_000;
-/// The same of packets that have no identification: repeated acknowledgements may look the same (chosen here: less
-/// than the shortest round trip).
+/// The same of packets that have no identification: repeated acknowledgements may look the same (chosen here:
+/// less than the shortest round trip).
 const MIRROR_UNNAMED_NS: u64 = 50_000;
 
 /// A packet that was seen.

@@ -118,7 +118,8 @@ impl Direction {
         self.syn = (!segment.untimed).then_some((segment.at_ns, !again));
     }
 
-    /// Payload that has arrived, as far as the capture shows it: acknowledged, also selectively, or all that was sent.
+    /// Payload that has arrived, as far as the capture shows it: acknowledged, also selectively, or all that
+    /// was sent.
     pub const fn arrived(&self) -> u64 {
         if self.heard { self.high.saturating_sub(self.flight.waiting()) } else { self.high }
     }

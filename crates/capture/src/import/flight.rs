@@ -1,12 +1,13 @@
 //! What is in flight: sent, and neither acknowledged, nor selectively acknowledged, nor lost.
 //!
-//! A piece is lost once something three segments beyond it was selectively acknowledged, until it is sent again: as in
-//! forward acknowledgement (Mathis and Mahdavi, SIGCOMM 1996), and as RACK finds where nothing is reordered.
+//! A piece is lost once something three segments beyond it was selectively acknowledged, until it is sent
+//! again: as in forward acknowledgement (Mathis and Mahdavi, SIGCOMM 1996), and as RACK finds where nothing
+//! is reordered.
 
 use super::rtt::Sent;
 use std::collections::BTreeMap;
 
-/// A piece is lost if so many segments follow it until the highest that has arrived (RFC 6675, DupThresh).
+/// A piece is lost if this many segments follow it until the highest that has arrived (RFC 6675, DupThresh).
 const LOSS_PROOF: u64 = 3;
 /// The most pieces in memory; of more, the oldest are forgotten. A path of 10 Gbit/s and 1 s has as many.
 const MOST_PIECES: usize = 1 << 20;
@@ -86,8 +87,8 @@ impl Flight {
         sent.filter(|_| !twice)
     }
 
-    /// These bytes are selectively acknowledged; segments have `segment` bytes. Returns when the
-    /// pieces were sent that this reports first, if none of them was sent twice: such a block also has older pieces that
+    /// These bytes are selectively acknowledged; segments have `segment` bytes. Returns when the pieces were
+    /// sent that this reports first, if none of them was sent twice: such a block also has older pieces that
     /// there was no room for before.
     pub fn sack(&mut self, start: u64, end: u64, segment: u32) -> Option<Sent> {
         if start >= end {

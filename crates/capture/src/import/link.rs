@@ -98,7 +98,10 @@ fn begin(link: Option<u32>, frame: &[u8]) -> Result<(Layer, &[u8]), Reason> {
         127 => (Layer::Radiotap, frame),
         109 => (Layer::Ip, skip(frame, 12)?), // OpenBSD's enc
         113 => (Layer::Type(type_at(frame, 14)?), skip(frame, 16)?),
-        117 => (Layer::Ip, skip(frame, usize::from(*frame.first().ok_or(Reason::Cut)?).next_multiple_of(4))?), // pflog
+        117 => {
+            let header = *frame.first().ok_or(Reason::Cut)?; // OpenBSD's pflog, filled up to four bytes
+            (Layer::Ip, skip(frame, usize::from(header).next_multiple_of(4))?)
+        }
         219 => (Layer::Mpls, frame),
         276 => (Layer::Type(type_at(frame, 0)?), skip(frame, 20)?),
         other => return Err(Reason::LinkType(other)),
@@ -208,7 +211,8 @@ fn wireless(bytes: &[u8]) -> Result<(Layer, &[u8]), Reason> {
     let mut aggregated = false;
     if subtype & 8 != 0 {
         aggregated = bytes.get(header).ok_or(Reason::Cut)? & 0x80 != 0;
-        header += if control & 0x8000 == 0 { 2 } else { 6 }; // quality of service, and high throughput's control
+        // quality of service, and high throughput's control
+        header += if control & 0x8000 == 0 { 2 } else { 6 };
     }
     let mut rest = skip(bytes, header)?;
     if aggregated {

@@ -1,4 +1,5 @@
-//! What a capture says about its TCP connections. One pass, in layers, each of which knows only the one below:
+//! What a capture says about its TCP connections. One pass, in layers, each of which knows only the one
+//! below:
 //!
 //! ```text
 //! record      what a file has
@@ -15,14 +16,14 @@
 //! ```text
 //! flow        a connection in the direction with more payload; the other one too, if it has a tenth of it
 //! sent again  a segment that begins below the highest byte seen so far of its direction, and is no probe
-//! RTT         from a segment that was sent once to the first acknowledgement, also a selective one, that reports it; of
-//!             several, the last. Where it was sent again: from the timestamp that comes back, if few segments had it. To
-//!             this is added the least time from an acknowledgement's timestamp to the first segment that echoes it: the
-//!             sender's side of the capture
+//! RTT         from a segment that was sent once to the first acknowledgement, also a selective one, that
+//!             reports it; of several, the last. Where it was sent again: from the timestamp that comes back,
+//!             if few segments had it. To this is added the least time from an acknowledgement's timestamp to
+//!             the first segment that echoes it: the sender's side of the capture
 //! smoothed    srtt <- 7/8 srtt + 1/8 RTT (RFC 6298), with the RTT of the first of several
 //! in flight   sent, and neither acknowledged, nor selectively acknowledged, nor lost
-//! throughput  IP bytes of the payload that was acknowledged, also selectively, over the time from the connection's first
-//!             packet to its last; without packets of the receiver, of all the payload that was sent
+//! throughput  IP bytes of the payload that was acknowledged, also selectively, over the time from the
+//!             connection's first packet to its last; without packets of the receiver, of all that was sent
 //! ```
 
 mod clock;

@@ -1,5 +1,5 @@
-//! The records of a pcap file (draft-ietf-opsawg-pcap), with times in us or ns, in both orders of bytes, and of the
-//! form of A. Kuznetzov's libpcap, whose records have longer headers.
+//! The records of a pcap file (draft-ietf-opsawg-pcap), with times in us or ns, in both orders of bytes, and
+//! of the form of A. Kuznetzov's libpcap, whose records have longer headers.
 
 use super::reason::Reason;
 use super::record::{Contents, Damage, MOST_BYTES, Order, Record, Source};
@@ -12,7 +12,8 @@ const MAGICS: [(u32, Form); 3] = [
     // index of the interface, protocol, type of the packet, and padding
     (0xa1b2_cd34, Form { parts: 1_000_000, extra: 8 }),
 ];
-/// The parts of the link type's word: the type, a flag that the FCS's length is there, and that length in units of 2 bytes.
+/// The parts of the link type's word: the type, a flag that the FCS's length is there, and that length in
+/// units of 2 bytes.
 const LINK: u32 = 0x03ff_ffff;
 const HAS_FCS: u32 = 0x0400_0000;
 const FCS_SHIFT: u32 = 28;
@@ -47,7 +48,8 @@ pub fn read(
         let head = source.array::<16>()?;
         let [seconds, parts, first, second] =
             core::array::from_fn(|i| order.u32_at(&head, 4 * i).unwrap_or(0));
-        // files of versions before 2.3 have the two lengths the other way round, and some of 2.3 (as libpcap reads them)
+        // files of versions before 2.3 have the two lengths the other way round, and some of 2.3 (as libpcap
+        // reads them)
         let swapped = minor < 3 || major == 543 || minor == 3 && first > second;
         let (length, original) = if swapped { (second, first) } else { (first, second) };
         let mut interface = 0;

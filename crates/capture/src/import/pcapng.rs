@@ -34,7 +34,8 @@ struct Interface {
     fcs: u32,
 }
 
-/// An interface that is not described: the usual link, and times in us, unless they would be beyond the year 2262.
+/// An interface that is not described: the usual link, and times in us, unless they would be beyond the year
+/// 2262.
 const UNDESCRIBED: Interface =
     Interface { link: None, snap: 0, resolution: USUAL_RESOLUTION, offset_s: 0, fcs: 0 };
 
@@ -120,7 +121,8 @@ impl<'a> Block<'a> {
         self.order.u32_at(self.body, at).ok_or(Reason::BadLength)
     }
 
-    /// The options that begin there: code and value. Many programs leave out the last one, which only ends them.
+    /// The options that begin there: code and value. Many programs leave out the last one, which only ends
+    /// them.
     fn options(&self, at: usize) -> impl Iterator<Item = (u16, &'a [u8])> + use<'a> {
         let order = self.order;
         let mut rest = self.body.get(at..).unwrap_or_default();
@@ -205,7 +207,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// A timestamp in ns since 1970: its unit is a power of ten, or of two if the highest bit of `resolution` is set.
+/// A timestamp in ns since 1970: its unit is a power of ten, or of two if the highest bit of `resolution` is
+/// set.
 fn nanoseconds(units: u64, resolution: u8, offset_s: i64, guess: bool) -> Result<u64, Reason> {
     let power = u32::from(resolution & 0x7f);
     let parts = if resolution & 0x80 == 0 { 10u128.checked_pow(power) } else { 1u128.checked_shl(power) };

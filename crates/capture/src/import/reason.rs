@@ -21,7 +21,7 @@ pub enum Reason {
     Nested,
     /// Its headers contradict themselves.
     Malformed,
-    /// Its time is none.
+    /// Its time is not valid.
     BadTime,
     /// Its lengths do not fit its block.
     BadLength,
@@ -54,7 +54,7 @@ impl fmt::Display for Reason {
             Reason::Cut => f.write_str("cut before the end of TCP's ports, numbers and flags"),
             Reason::Nested => f.write_str("with too many headers around IP"),
             Reason::Malformed => f.write_str("with headers that contradict themselves"),
-            Reason::BadTime => f.write_str("with a time that is none"),
+            Reason::BadTime => f.write_str("with an invalid time"),
             Reason::BadLength => f.write_str("whose lengths do not fit their block"),
         }
     }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 use thiserror::Error;
 
-/// The longest record that is read, bytes: 64 of the largest packets that libpcap captures. A longer one is damage.
+/// The longest record that is read, bytes: 64 of the largest packets that libpcap captures. A longer one is
+/// damage.
 pub const MOST_BYTES: u32 = 1 << 24;
 pub const CUT: &str = "it ends in the middle of a packet";
 

@@ -46,8 +46,9 @@ pub struct Rtt {
 }
 
 impl Rtt {
-    /// An acknowledgement arrives. The last of its segments has the round trip of the path; the sender smooths that of
-    /// the first (RFC 6298, and RFC 7323 by timestamps), which may have waited for a delayed acknowledgement.
+    /// An acknowledgement arrives. The last of its segments has the round trip of the path; the sender
+    /// smooths that of the first (RFC 6298, and RFC 7323 by timestamps), which may have waited for a delayed
+    /// acknowledgement.
     pub fn sample(&mut self, now_ns: u64, sent: Sent) {
         let rtt_s = seconds(now_ns.saturating_sub(sent.last_ns));
         let waited_s = seconds(now_ns.saturating_sub(sent.first_ns));
@@ -91,7 +92,8 @@ impl Rtts {
         self.0[index].sample(now_ns, sent);
     }
 
-    /// Among the interfaces that saw at least half as many as the one that saw most, the one with the longest.
+    /// Among the interfaces that saw at least half as many as the one that saw most, the one with the
+    /// longest.
     pub fn longest(&self) -> Option<&Rtt> {
         let most = self.0.iter().map(|rtt| rtt.samples).max()?;
         let seeing = self.0.iter().filter(|rtt| 2 * rtt.samples >= most);
@@ -155,7 +157,8 @@ impl Stamps {
         *self = Stamps::default();
     }
 
-    /// How much time has passed until a segment with this one, ns, as its sender counts; `None` if that is not known.
+    /// How much time has passed until a segment with this one, ns, as its sender counts; `None` if that is
+    /// not known.
     pub fn elapsed_ns(&self, value: u32) -> Option<u64> {
         let [(first, first_ns), (last, last_ns)] = self.span?;
         let ticks = last.wrapping_sub(first);

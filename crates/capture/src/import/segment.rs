@@ -1,4 +1,5 @@
-//! TCP segments of captured packets: what their headers say, as far as they were captured (RFC 9293, 2018, 7323).
+//! TCP segments of captured packets: what their headers say, as far as they were captured (RFC 9293, 2018,
+//! 7323).
 
 use super::container::records;
 use super::link::{Inner, find};
@@ -10,7 +11,8 @@ use std::net::IpAddr;
 /// The bytes of TCP's header up to its flags and window: what has to be captured.
 const NEEDED: usize = 16;
 const FEWEST: u32 = 20;
-/// A frame of Ethernet is filled up to this length, without its check sequence: bytes behind IP may be no payload.
+/// A frame of Ethernet is filled up to this length, without its check sequence: bytes behind IP may be no
+/// payload.
 const PADDED: u32 = 60;
 /// The most blocks in an option of 40 bytes.
 const MOST_BLOCKS: usize = 4;
@@ -37,8 +39,8 @@ pub struct Segment {
     pub header: u32,
     /// Payload, bytes.
     pub payload: u32,
-    /// The length of the payload is that of the frame, because IP's own is not true: 0 in packets of large-send
-    /// offload.
+    /// The length of the payload is that of the frame, because IP's own is not true: 0 in packets of
+    /// large-send offload.
     pub inferred: bool,
     /// Sequence number.
     pub seq: u32,

@@ -1,7 +1,8 @@
 //! The packets of one direction, counted as the segments that are on the wire.
 //!
-//! With large-send or large-receive offload, a capture shows packets that the network card cuts, or has put together.
-//! Such a packet is longer than a segment may be: than the SYNs' MSS, or, without them, than most packets are.
+//! With large-send or large-receive offload, a capture shows packets that the network card cuts, or has put
+//! together. Such a packet is longer than a segment may be: than the SYNs' MSS, or, without them, than most
+//! packets are.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ const PLAIN_HEADERS: u32 = 40;
 const USUAL_MSS: u32 = 1460;
 /// Every path carries segments of this length (RFC 9293, the default MSS): shorter ones are no measure.
 const LEAST_MSS: u32 = 536;
-/// The most lengths that are told apart.
+/// The most lengths that are counted apart.
 const MOST_LENGTHS: usize = 1 << 12;
 
 /// The packets with payload of one direction.
@@ -36,7 +37,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// A SYN says that segments may have so many bytes, options included.
+    /// A SYN says that segments may have this many bytes, options included.
     pub fn announce(&mut self, mss: u16) {
         let mss = u32::from(mss).max(1);
         self.announced = Some(self.announced.map_or(mss, |least| least.min(mss)));
@@ -52,7 +53,8 @@ impl Sizes {
             None if room => drop(self.counts.insert(payload, 1)),
             None => self.beyond += self.segments_of(payload),
         }
-        // the lengths decide together: looked at again when there is a new one, and when there are twice as many
+        // the lengths decide together: looked at again when there is a new one, and when there are twice as
+        // many
         if self.packets.is_power_of_two() || room && self.counts.get(&payload) == Some(&1) {
             self.full = self.decide();
         }
@@ -73,8 +75,8 @@ impl Sizes {
         if largest <= mss {
             return largest;
         }
-        // of the MSS less options, the longest segment that was seen, and the MSS (a program may announce it without
-        // options), the one of which most of the longer packets are multiples
+        // of the MSS less options, the longest segment that was seen, and the MSS (a program may announce it
+        // without options), the one of which most of the longer packets are multiples
         let less = mss.saturating_sub(self.options).max(1);
         let seen = self.counts.range(..=mss).next_back().map(|(payload, _)| *payload);
         if let Some(full) = seen.filter(|seen| *seen >= less) {

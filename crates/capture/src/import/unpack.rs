@@ -1,4 +1,4 @@
-//! Compressed captures: gzip, zstd and xz, which are told by their first bytes.
+//! Compressed captures: gzip, zstd and xz, known by their first bytes.
 
 use super::record::Damage;
 use crate::stream::said;
@@ -20,7 +20,8 @@ const REFUSED: [(&[u8], &str); 3] = [
 ];
 /// The most memory that a compressed file may ask for, KiB: twice what `xz -9` and `zstd --ultra` need.
 const MOST_KIB: u32 = 1 << 17;
-/// The type of a zstd frame that holds no data: 0x184d2a50 to 0x184d2a5f, little endian (RFC 8878, section 3.1.2).
+/// The type of a zstd frame that holds no data: 0x184d2a50 to 0x184d2a5f, little endian (RFC 8878, section
+/// 3.1.2).
 const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
 /// What the file holds once it is unpacked.

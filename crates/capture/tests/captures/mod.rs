@@ -121,7 +121,8 @@ impl Default for Form {
     }
 }
 
-/// A transfer that is captured at its sender: a segment each 2 ms, acknowledged one by one after 40 ms, one lost.
+/// A transfer that is captured at its sender: a segment each 2 ms, acknowledged one by one after 40 ms, one
+/// lost.
 pub fn transfer(form: Form) -> Vec<Packet> {
     let Form { stamps, isn, begin_us } = form;
     let (first, theirs) = (isn.wrapping_add(1), 900);
