@@ -280,13 +280,17 @@ def replaced(out: Path, text: str) -> None:
             (draft / name).write_text(text)
 
 
+INTERRUPTED = {module.__file__ for module in (output, whole, sums, shutil)}
+"""The files whose lines are interrupted: what the others do is one step of theirs."""
+
+
 def ends_before(line: int, out: Path) -> bool:
     """Replaces a folder, and interrupts that before its `line`th line; returns whether there is one."""
     left = line
 
     def count(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal left
-        left -= event == "line" and frame.f_code.co_filename != __file__
+        left -= event == "line" and frame.f_code.co_filename in INTERRUPTED
         if left == 0:
             sys.settrace(None)
             raise KeyboardInterrupt
