@@ -1,6 +1,6 @@
 """The one place where text goes to a terminal: without the characters that would steer it.
 
-Titles, names, cells of a query and file names may come from somebody else, and an escape sequence in one of
+Titles, names, cells of a query and file names may come from elsewhere, and an escape sequence in one of
 them could move the cursor, set the window's title or hide what follows. `printable` shows such characters.
 """
 

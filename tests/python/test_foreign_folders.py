@@ -1,4 +1,4 @@
-"""Folders of results that somebody else made: names stay within them, and their texts are only shown.
+"""Folders of results from elsewhere: names stay within them, and their texts are only shown.
 
 Pages of each kind are built with markup in every text, and opened in a browser.
 """
@@ -80,7 +80,7 @@ def marked(value: Any, key: str = "") -> Any:
 
 
 def rewrite(file: Path, change: Callable[[Any], Any] = marked) -> None:
-    """Changes a JSON file of a folder, as somebody would who knows how its digests are made."""
+    """Changes a JSON file of a folder, as a person would who knows how its digests are made."""
     for listed in (file.parent / sums.SUMS_FILE, file.parent.parent / sums.SUMS_FILE):
         listed.unlink(missing_ok=True)
     document = json.loads(file.read_text())

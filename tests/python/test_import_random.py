@@ -15,7 +15,7 @@ KINDS = ("plain", "reverse", "two links", "no timestamps", "short", "both ways")
 PACKET_BITS = 12_000
 """A packet with 1448 bytes of payload, bits."""
 ROUNDS = 10
-"""A flow is long if it lasts so many of its round trips."""
+"""A flow that lasts this many of its round trips or more is long."""
 
 
 def scenario(seed: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Texts of somebody else in a terminal: no character of them reaches it that would steer it."""
+"""Texts from elsewhere in a terminal: no character of them reaches it that would steer it."""
 
 from __future__ import annotations
 

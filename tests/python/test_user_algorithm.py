@@ -189,7 +189,7 @@ def returns(value: Any, method: str = "on_ack") -> Any:
 
 
 async def later() -> None:
-    """A coroutine that nobody waits for."""
+    """A coroutine that is never awaited."""
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,10 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..600), form in 0usize..5) {
+    fn any_bytes_are_read_or_refused(
+        bytes in proptest::collection::vec(any::<u8>(), 0..600),
+        form in 0usize..5,
+    ) {
         let begin: [&[u8]; 5] = [&[], &PCAP, &PCAPNG, &[0x1f, 0x8b, 8], &ZSTD];
         if let Ok(captured) = flows(&[begin[form], &bytes[..]].concat()[..]) {
             prop_assert!(captured.contents.others() <= captured.contents.packets);

@@ -1,8 +1,8 @@
 //! Little-endian numbers, and texts, at places that may not exist.
 
-/// The longest text of a file with the zero after it: the kernel's limit for names (KSYM_NAME_LEN of Linux 6.1 and
-/// later, include/linux/kallsyms.h). Many types may share one name, so without a limit a file's names could take
-/// memory with the square of its size.
+/// The longest text of a file with the zero after it: the kernel's limit for names (KSYM_NAME_LEN of Linux
+/// 6.1 and later, include/linux/kallsyms.h). Many types may share one name, so without a limit a file's names
+/// could take memory with the square of its size.
 pub(crate) const LONGEST_TEXT: usize = 512;
 
 /// The bytes from `at` on, `count` of them.
@@ -26,8 +26,8 @@ pub(crate) fn u64_at(data: &[u8], at: usize) -> Option<u64> {
     array(data, at).map(u64::from_le_bytes)
 }
 
-/// The text from `at` to the next zero, if it has no control characters: errors print it in one line. None also for
-/// a text that is longer than names can be.
+/// The text from `at` to the next zero, if it has no control characters: errors print it in one line. None
+/// also for a text that is longer than names can be.
 pub(crate) fn text_at(data: &[u8], at: usize) -> Option<&str> {
     let rest = data.get(at..)?;
     let rest = rest.get(..LONGEST_TEXT).unwrap_or(rest);

@@ -152,8 +152,8 @@ fn walk<'a>(local: &'a Btf, record: &Record) -> Option<(Field, Vec<Step<'a>>, St
     Some((Field { bit_offset, of, bits }, steps, way))
 }
 
-/// Adds a step to a text, which ends with dots where it would be longer than two names: an object may have a text
-/// for each of its instructions.
+/// Adds a step to a text, which ends with dots where it would be longer than two names: an object may have a
+/// text for each of its instructions.
 fn lengthen(way: &mut String, step: &str) {
     if way.ends_with("...") {
         return;

@@ -246,14 +246,14 @@ impl Disturbances {
 }
 
 impl<P> Disturbed<P> {
-    /// Whether [`Disturbed::lead`] takes the place of [`Disturbed::enter`] and [`Disturbed::release`]: packets keep
-    /// their order, and none is on its way that entered before.
+    /// Whether [`Disturbed::lead`] takes the place of [`Disturbed::enter`] and [`Disturbed::release`]:
+    /// packets keep their order, and none is on its way that entered before.
     pub fn leads(&self) -> bool {
         self.held.is_empty() && self.law.keeps_order()
     }
 
-    /// When a packet leaves the disturbed part whose last bit leaves the transmitter at `departure`; `None` if an
-    /// outage takes it. Departures never decrease. Only where it [leads](Disturbed::leads).
+    /// When a packet leaves the disturbed part whose last bit leaves the transmitter at `departure`; `None`
+    /// if an outage takes it. Departures never decrease. Only where it [leads](Disturbed::leads).
     #[inline]
     pub fn lead(&mut self, departure: Time) -> Option<Time> {
         debug_assert!(self.leads(), "packets leave in another order");

@@ -198,7 +198,7 @@ fn refuse_value(returned: &Bound<'_, PyAny>) -> Result<(), Wrong> {
     }
     let kind = returned.get_type().name()?.to_string();
     if kind == "coroutine" {
-        returned.call_method0("close")?; // Python would warn that nobody has waited for it
+        returned.call_method0("close")?; // Python would warn that it was never awaited
     }
     let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     Err(Wrong::Returned(format!("{article} {kind}")))

@@ -224,8 +224,9 @@ const fn live_has_loader() -> bool {
 
 /// read_capture(path) -> dict
 ///
-/// The TCP connections of a capture, compressed or not, and what else it holds; of standard input if `path` is None.
-/// Raises OSError if it cannot be opened, and ValueError if nothing of it can be read. Ctrl-C ends the reading.
+/// The TCP connections of a capture, compressed or not, and what else it holds; of standard input if `path`
+/// is None. Raises OSError if it cannot be opened, and ValueError if nothing of it can be read. Ctrl-C ends
+/// the reading.
 #[pyfunction]
 fn read_capture(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
     capture::read(py, path)

@@ -25,7 +25,7 @@ PAGES = {
 def build(directory: Path | str) -> Path:
     """Writes index.html and figures/ into a folder of stored results; returns the page's path.
 
-    Somebody else may have made the folder: its names stay within it, and its texts are only shown.
+    The folder may come from elsewhere: its names stay within it, and its texts are only shown.
 
     Raises:
         InputError: the folder holds no stored results, or they cannot be read.

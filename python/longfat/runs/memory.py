@@ -95,8 +95,8 @@ ACK_BYTES = 40
 LONGEST_ACK_BYTES = 80
 """IP, TCP and 40 bytes of options."""
 USERS = 1.2
-"""Users are counted so many times: the fluid models have no spread between the runs of a scenario (chosen
-here: of sixty random large scenarios, one run had a tenth more connections open than they give)."""
+"""Factor of the open connections of users: the fluid models have no spread between the runs of a scenario
+(chosen here: of sixty random large scenarios, one run had a tenth more connections open than they give)."""
 
 _CGROUP = Path("/sys/fs/cgroup")
 

@@ -1,4 +1,4 @@
-"""The reader of traces: text files of numbers over time, which somebody has measured.
+"""The reader of traces: text files of numbers over time, from measurements.
 
 A line has the numbers of one moment, separated by spaces, tabs, commas or semicolons. What follows a `#` is a
 comment; blank lines do not count; the first line may name the columns. `documents.measured_lines` has the

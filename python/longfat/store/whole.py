@@ -30,7 +30,7 @@ def draft(path: Path) -> Iterator[Path]:
     """
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        scratch.unlink(missing_ok=True)  # a link that somebody has put there would be followed
+        scratch.unlink(missing_ok=True)  # a link of that name would be followed
         yield scratch
         synchronize(scratch)
         scratch.replace(path)
@@ -98,7 +98,7 @@ def refuse_odd(folder: Path) -> None:
 
 @contextmanager
 def of_anyone(folder: Path) -> Iterator[None]:
-    """Turns whatever is wrong with results that somebody else may have made into an error of one line.
+    """Turns whatever is wrong with results from elsewhere into an error of one line.
 
     Raises:
         InputError: a link leads out of the folder, or its content is not what a command writes.

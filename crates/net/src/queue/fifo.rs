@@ -6,7 +6,7 @@ use longfat_units::Time;
 use longfat_wire::{Ecn, Packet};
 use std::collections::VecDeque;
 
-/// A queue at rest keeps room for so many packets (chosen here): most flows never have more there.
+/// A queue at rest keeps room for this many packets (chosen here): most flows never have more there.
 const KEPT: usize = 16;
 
 /// Packets that wait, each with the time of its arrival.
@@ -48,8 +48,8 @@ impl<P: Packet> Fifo<P> {
         limit.admits(self.len(), self.bytes, packet.bytes())
     }
 
-    /// Frees the room that its longest queue has left, if nothing waits; for one of many queues, most of which wait for
-    /// their next flow.
+    /// Frees the room that its longest queue has left, if nothing waits; for one of many queues, most of
+    /// which wait for their next flow.
     #[inline]
     pub fn rest(&mut self) {
         if self.packets.is_empty() && self.packets.capacity() > KEPT {

@@ -122,7 +122,8 @@ impl Simulation {
         summary.messages = self.messages.as_ref().map(|m| m.counters);
         let after = self.after_end(); // with what begins at the very end
         summary.packets = self.links.first_mut().map_or(0, |l| l.settle(after).1.packets_out);
-        self.flows.truncate(self.plan.flows().len()); // the room of background connections is free for the results
+        // the room of background connections is free for the results
+        self.flows.truncate(self.plan.flows().len());
         let mut completed = core::mem::take(&mut self.transfers);
         completed.sort_unstable_by_key(|&(at, order, _)| (at, order)); // in place
         let transfers = completed.into_iter().map(|(_, _, sample)| sample).collect();

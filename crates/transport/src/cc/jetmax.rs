@@ -115,7 +115,8 @@ impl JetMax {
         }
     }
 
-    /// Takes what routers wrote. Returns the next rate, segments/s, if the packet was sent at the present one.
+    /// Takes what routers wrote. Returns the next rate, segments/s, if the packet was sent at the present
+    /// one.
     fn next_rate(&mut self, echo: &Header, packet_bytes: f64) -> Option<f64> {
         (self.bottleneck, self.loss, self.fair_bps) = (echo.suggested, echo.loss, echo.fair_bps);
         if !self.x.has_router() || echo.gap_s != 1.0 / self.x.rate() {

@@ -28,8 +28,8 @@ impl Sender {
         self.config.slow_start_limit.is_infinite()
     }
 
-    /// What limits where there is nothing more to send, or no room for it at the receiver: `in_flight` segments
-    /// are under way, and `before` was the first new segment before this transmission.
+    /// What limits where there is nothing more to send, or no room for it at the receiver: `in_flight`
+    /// segments are under way, and `before` was the first new segment before this transmission.
     #[cold]
     pub(super) fn limit_of_source(&mut self, in_flight: u64, before: u64) -> Limit {
         let (allowed, _) = self.limits();

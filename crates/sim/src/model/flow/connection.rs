@@ -47,8 +47,8 @@ impl Route {
     }
 }
 
-/// The slots of a ring for packets that a connection leaves to the next one, at most (chosen here): the usual initial
-/// window fits in. Long files are seldom, and every index carries one of them some time.
+/// The slots of a ring for packets that a connection leaves to the next one, at most (chosen here): the usual
+/// initial window fits in. Long files are seldom, and every index carries one of them some time.
 const KEPT_SLOTS: usize = 16;
 
 /// What a connection's data, or its acknowledgements, meet on their path.

@@ -140,7 +140,8 @@ impl AnySender {
         }
     }
 
-    /// Frees what it needs no more, as its connection is over. Ends over UDP keep it until the index is used again.
+    /// Frees what it needs no more, as its connection is over. Ends over UDP keep it until the index is used
+    /// again.
     pub fn free(&mut self) {
         if let Some(sender) = self.tcp() {
             sender.free();
@@ -304,7 +305,8 @@ impl AnyReceiver {
         }
     }
 
-    /// Frees what it needs no more, as its connection is over. Ends over UDP keep it until the index is used again.
+    /// Frees what it needs no more, as its connection is over. Ends over UDP keep it until the index is used
+    /// again.
     pub fn free(&mut self) {
         match self {
             AnyReceiver::Tcp(r) => r.free(),

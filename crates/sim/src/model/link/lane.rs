@@ -16,8 +16,8 @@ pub trait Exit<P> {
     fn drop(&mut self, packet: P);
 }
 
-/// A link whose only element holds a queue, behind which packets leave one after the other and keep their order, in a
-/// run without messages.
+/// A link whose only element holds a queue, behind which packets leave one after the other and keep their
+/// order, in a run without messages.
 pub struct Lane<'a, P, E: ?Sized> {
     queue: &'a mut E,
     timer_at: &'a mut Time,
