@@ -226,7 +226,7 @@ def _is_idle(plan: Plan, number: int) -> bool:
     for connection in _connections(plan):
         if number in connection["forward"]:
             return False
-        slowest = min(connection["forward"], key=lambda crossed: links[crossed]["rate_bps"])
+        slowest = _slowest(plan, connection)
         packet_bits = 8.0 * (connection["mss_bytes"] + connection["header_bytes"])
         asking[slowest] = max(asking.get(slowest, 0.0), links[slowest]["rate_bps"] / packet_bits)
     return 8.0 * LONGEST_ACK_BYTES * math.fsum(asking.values()) <= float(links[number]["rate_bps"])
@@ -238,13 +238,17 @@ def _connections(plan: Plan) -> Iterator[Plan]:
     yield from (part["flow"] for part in plan["background"])
 
 
+def _slowest(plan: Plan, connection: Plan) -> int:
+    """The slowest link that a connection's data cross."""
+    number: int = min(connection["forward"], key=lambda number: plan["links"][number]["rate_bps"])
+    return number
+
+
 def _in_flight(plan: Plan, number: int) -> float:
     """The data packets on their way that this link has carried, if it is the slowest one that they cross."""
     links = plan["links"]
     slowest = (
-        _greatest_rtt(connection)
-        for connection in _connections(plan)
-        if min(connection["forward"], key=lambda crossed: links[crossed]["rate_bps"]) == number
+        _greatest_rtt(connection) for connection in _connections(plan) if _slowest(plan, connection) == number
     )
     return _under_way(plan, links[number], max(slowest, default=0.0))
 
@@ -348,9 +352,7 @@ _MEMBERS = {"web": "sessions", "surge": "users", "bulk": "flows", "onoff": "sour
 
 def _shared(plan: Plan, connection: Plan) -> occupancy.Path:
     """What connections that carry files share on their path, beside lasting flows."""
-    slowest = min(
-        (plan["links"][number] for number in connection["forward"]), key=lambda link: link["rate_bps"]
-    )
+    slowest = plan["links"][_slowest(plan, connection)]
     greedy = any(flow["algorithm"] not in YIELDING for flow in plan["flows"])
     share = GREEDY_LEAVE if greedy and slowest["queue"]["kind"] not in FAIR else LEFT
     payload = connection["mss_bytes"] / (connection["mss_bytes"] + connection["header_bytes"])
