@@ -73,6 +73,25 @@ def test_tshark_counts_the_retransmissions_of_the_kernel_and_the_router_s_drops_
 
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
+def test_a_segment_is_captured_before_the_kernel_s_answer_to_it(tmp_path: Path) -> None:
+    if shutil.which("tshark") is None:
+        skip("tshark is not installed (Debian: apt install tshark)")
+    file = tmp_path / "short.pcapng"
+    # a host answers the receiver's FIN at once, within the call that hands it over
+    short = {"algorithm": "reno", "rtt": "2 ms", "bytes": "10 kB"}
+    flows = [{"name": f"flow {n}", "start": f"{10 * n} ms", **short} for n in range(200)]
+    longfat.run(
+        {"duration": "3 s", "bottleneck": {"rate": "50 Mbit/s"}, "flow": flows},
+        backend="live",
+        pcap=file,
+        snaplen=0,
+    )
+    assert len(tshark(file, "-Y", "tcp.flags.fin == 1")) >= 400
+    assert tshark(file, "-Y", "tcp.analysis.ack_lost_segment") == []
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("able")
 def test_a_disk_that_is_full_ends_a_live_capture_and_not_the_run(tmp_path: Path) -> None:
     if shutil.which("tshark") is None:
         skip("tshark is not installed (Debian: apt install tshark)")

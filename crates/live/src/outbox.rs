@@ -2,6 +2,7 @@
 //! the kernel's work for a packet costs far more than the packet's bytes. Only packets that are due already are
 //! joined: none waits for another.
 
+use crate::sys::clock::Clock;
 use crate::sys::tun::Device;
 use longfat_units::Time;
 use longfat_wire::{Packet, RealPacket};
@@ -75,11 +76,18 @@ impl Outbox {
         self.used += 1;
     }
 
-    /// Hands everything over, then calls `done` with each group, and whether its hosts' kernel took it.
-    pub fn hand_over(&mut self, devices: &[Device<'_>; 2], mut done: impl FnMut(&mut Group, bool)) {
+    /// Hands everything over, then calls `done` with each group, when it was handed over, and whether its hosts'
+    /// kernel took it. The kernel may answer before the call returns: the time is that of the call.
+    pub fn hand_over(
+        &mut self,
+        clock: &Clock,
+        devices: &[Device<'_>; 2],
+        mut done: impl FnMut(&mut Group, Time, bool),
+    ) {
         for group in &mut self.groups[..self.used] {
+            let handed = clock.now();
             let taken = write(devices, group, &mut self.head).is_ok();
-            done(group, taken);
+            done(group, handed, taken);
             group.packets.clear();
             group.due.clear();
         }

@@ -373,14 +373,14 @@ impl<'a> Router<'a> {
     /// Hands the packets that have arrived to their hosts' kernels.
     fn hand_over(&mut self) {
         let Router { clock, devices, network, outbox, spare, lateness, latest, refused, .. } = self;
-        outbox.hand_over(devices, |group, taken| {
+        outbox.hand_over(clock, devices, |group, handed, taken| {
             let now = clock.now();
             for &due in &group.due {
                 let late = now.since(due);
                 lateness.record(late);
                 *latest = late.max(*latest);
             }
-            group.packets.iter().for_each(|packet| network.hand_over(now, packet));
+            group.packets.iter().for_each(|packet| network.hand_over(handed, packet));
             if !taken {
                 *refused += group.packets.len() as u64;
             } else if let Some(path) = group.packets.first().and_then(|first| network.path(first.flow())) {
