@@ -16,13 +16,20 @@ struct Sending {
     again: bool,
 }
 
+/// The ages of two segments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// Of the first in the order of sequence numbers.
+    pub first: Interval,
+    /// Of the last.
+    pub last: Interval,
+}
+
 /// When each outstanding segment was last sent.
 #[derive(Clone, Debug, Default)]
 pub struct Ages {
     base: u64,
     sent: VecDeque<Sending>,
-    /// One past the highest segment that was acknowledged selectively.
-    heard: u64,
     looks: u32,
 }
 
@@ -56,13 +63,29 @@ impl Ages {
         (!last.again && !covered.any(|sending| sending.again)).then(|| now.since(last.at))
     }
 
-    /// Segments below `end` have arrived, perhaps not all of them. Returns the age of the last, unless it was
-    /// acknowledged before or was sent twice.
-    pub fn heard_of(&mut self, now: Time, end: u64) -> Option<Interval> {
-        let last = end.checked_sub(1).filter(|last| *last >= self.heard.max(self.base))?;
-        let sending = self.sent.get((last - self.base) as usize)?;
-        self.heard = end;
-        (!sending.again).then(|| now.since(sending.at))
+    /// The ages of the first and of the last segment of these ranges that was sent once. The ranges ascend, and lie
+    /// within what is outstanding.
+    pub fn of(&self, now: Time, ranges: impl Iterator<Item = (u64, u64)>) -> Option<Span> {
+        let mut found: Option<Span> = None;
+        for (start, end) in ranges {
+            let index = |seq: u64| (seq.saturating_sub(self.base) as usize).min(self.sent.len());
+            let mut once = self.sent.range(index(start)..index(end)).filter(|sending| !sending.again);
+            let Some(first) = once.next().map(|sending| now.since(sending.at)) else { continue };
+            let last = once.next_back().map_or(first, |sending| now.since(sending.at));
+            found = Some(Span { first: found.map_or(first, |earlier| earlier.first), last });
+        }
+        found
+    }
+
+    /// Whether a segment below `end` was sent twice.
+    pub fn any_sent_again(&self, end: u64) -> bool {
+        let count = (end.saturating_sub(self.base) as usize).min(self.sent.len());
+        self.sent.range(..count).any(|sending| sending.again)
+    }
+
+    /// The time since the first segment that is outstanding was sent last.
+    pub fn of_first(&self, now: Time) -> Option<Interval> {
+        self.sent.front().map(|sending| now.since(sending.at))
     }
 
     /// Whether this acknowledgement finds the first unacknowledged segment older than `timeout`. Only
@@ -108,17 +131,23 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_heard_of_for_the_first_time_has_an_age_unless_it_was_sent_twice() {
+    fn ranges_have_the_ages_of_their_first_and_last_segment_that_was_sent_once() {
         let mut ages = Ages::default();
-        (0..8).for_each(|seq| ages.sent(seq, at_ms(10 * seq)));
-        ages.sent(5, at_ms(105));
+        (0..10).for_each(|seq| ages.sent(seq, at_ms(10 * seq)));
+        [2, 5, 6, 9].into_iter().for_each(|seq| ages.sent(seq, at_ms(105)));
         ages.acknowledged(at_ms(110), 2);
-        let mut heard_of = |end| ages.heard_of(at_ms(110), end);
-        let of = |ms: u64| Some(Interval::from_millis(ms));
-        assert_eq!(
-            [2, 4, 4, 3, 5, 6, 8, 9].map(&mut heard_of),
-            [None, of(80), None, None, of(70), None, of(40), None]
-        );
+        let of = |ranges: &[(u64, u64)]| {
+            ages.of(at_ms(110), ranges.iter().copied()).map(|s| [s.first, s.last].map(Interval::as_ns))
+        };
+        let ms = |first, last| Some([first, last].map(|x: u64| 1_000_000 * x));
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[(2, 3), (5, 7)]), None, "sent twice");
+        assert_eq!(of(&[(3, 4)]), ms(80, 80));
+        assert_eq!(of(&[(2, 6)]), ms(80, 70));
+        assert_eq!(of(&[(2, 4), (5, 10)]), ms(80, 30));
+        assert_eq!(of(&[(8, 99)]), ms(30, 30), "nothing is outstanding from 10 on");
+        assert_eq!([3, 2, 0].map(|end| ages.any_sent_again(end)), [true, false, false]);
+        assert_eq!(ages.of_first(at_ms(110)), Some(Interval::from_millis(5)));
     }
 
     #[test]

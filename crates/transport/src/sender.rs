@@ -33,7 +33,6 @@ use crate::feedback::Marks;
 use crate::packet_sizes::syn_bytes;
 use crate::rack::RackTlp;
 use crate::reduction::Episode;
-use crate::rtt::in_ticks;
 use crate::slow_start::Watch;
 use crate::{RttEstimator, RttSamples, Scoreboard};
 pub use config::{FirstReduction, SenderConfig, TimeoutReductions, WIDEST_WINDOW};
@@ -490,12 +489,13 @@ impl Sender {
         let cumulative = packet.seq.saturating_sub(base);
         let part = packet.extra.as_ref().and_then(|extra| extra.division);
         let mut newly = 0;
-        let mut sample = None;
+        let by_number = self.config.rtt_samples != RttSamples::Echoed;
+        let mut sample = if by_number { self.time_by_number(now, packet) } else { None };
         if cumulative > 0 {
             newly = self.board.advance(packet.seq);
-            if self.samples_each {
+            if self.samples_each && !by_number {
                 sample = Some(self.rtt.sample(packet.stamp, now));
-            } else {
+            } else if !by_number {
                 sample = self.time_one(now, packet);
             }
             self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
@@ -526,22 +526,10 @@ impl Sender {
             }
             if let Some(ages) = &mut self.ages {
                 let last = ages.acknowledged(now, packet.seq);
-                // older than the segment that triggered this: it arrived long ago, above a hole
-                let exact = last.filter(|&rtt| sample.is_none_or(|first| rtt <= first));
-                let stamped = cumulative > 0 && self.config.timestamps;
-                sample = match self.config.rtt_samples {
-                    RttSamples::Echoed if self.times == SendingTimes::Unused => sample,
-                    RttSamples::Echoed => exact,
-                    _ => {
-                        let end = packet.sack().iter().map(|(_, end)| end).max();
-                        let selective = end.and_then(|end| ages.heard_of(now, end));
-                        let by_clock = stamped.then(|| match self.config.rtt_samples {
-                            RttSamples::Last => in_ticks(packet.stamp, now),
-                            _ => now.since(packet.stamp),
-                        });
-                        selective.or(exact).or(by_clock).inspect(|&rtt| self.rtt.tell(rtt))
-                    }
-                };
+                if !by_number && self.times != SendingTimes::Unused {
+                    // older than the segment that triggered this: it arrived long ago, above a hole
+                    sample = last.filter(|&rtt| sample.is_none_or(|first| rtt <= first));
+                }
             }
             dubious = self.config.cwnd_moderation
                 && !self.is_model_based()

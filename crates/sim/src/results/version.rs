@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 /// The changes after which runs gave other bytes than before, in order. Each lists words as plans write them:
-/// names of algorithms (not aliases), queues, routers, protocols, kinds of traffic or losses, and keys of numbers,
-/// which count where the number is not 0. An empty list is a change that concerns every plan. `tests/results.rs` fails if an entry is missing for one of its
-/// cases.
+/// names of algorithms (not aliases), queues, routers, protocols, kinds of traffic, losses or samples, and keys of
+/// numbers, which count where the number is not 0. An empty list is a change that concerns every plan.
+/// `tests/results.rs` fails if an entry is missing for one of its cases.
 const CHANGES: &[&[&str]] = &[
     // 2: Westwood+'s bandwidth sample ends after one round trip; before, it needed more than one. The change
     // of XCP-r's fields after a loss before the first echo is older, and had no version of its own
@@ -40,6 +40,10 @@ const CHANGES: &[&[&str]] = &[
     &["vivace"],
     // 11: routers lower the rate of JetMax also in fast recovery
     &["jetmax", "jetmax-r"],
+    // 12: where segments are known by number, the retransmission timer follows their times, also of those that are
+    // acknowledged selectively, and starts again for what was sent before a repair; each repair of the first segment
+    // gets a whole timeout with RACK
+    &["last", "numbered", "rack"],
 ];
 
 /// The version of the results of all plans: every change that alters any of them increments it.
@@ -72,7 +76,7 @@ fn mentions(plan: &Value, words: &[&str]) -> bool {
 mod tests {
     use super::*;
     use longfat_net::{queue, router};
-    use longfat_transport::{cc, udp};
+    use longfat_transport::{RttSamples, cc, udp};
     use serde_json::json;
 
     /// The kinds of `TrafficPlan` and `LossModel`.
@@ -90,7 +94,9 @@ mod tests {
                 || queue::find(word).is_some_and(|row| row.name == *word)
                 || router::find(word).is_some_and(|row| row.name == *word)
                 || KINDS.contains(word)
-                || KEYS.contains(word);
+                || KEYS.contains(word)
+                || serde_json::from_value::<RttSamples>(json!(word)).is_ok()
+                || serde_json::from_value::<cc::LossDetection>(json!(word)).is_ok();
             assert!(known, "no plan contains {word:?}");
         }
     }

@@ -207,7 +207,9 @@ impl Sender {
         }
         self.counters.packets_sent += 1;
         self.episode.sent(1);
-        if self.rto_at == Time::NEVER {
+        // the first outstanding segment gets a whole timeout each time (Linux, tcp_xmit_retransmit_queue)
+        let restarts = self.rack.is_some() && seq == self.board.base();
+        if self.rto_at == Time::NEVER || restarts {
             self.rto_at = self.rtt.deadline(now);
         }
         if self.keeps_times {

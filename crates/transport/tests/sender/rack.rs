@@ -3,7 +3,7 @@
 
 use crate::path::{Constant, Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, LossDetection, Window};
-use longfat_transport::{Recovery, SenderConfig};
+use longfat_transport::{Recovery, RttSamples, SenderConfig};
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
 
@@ -325,4 +325,53 @@ fn any_random_losses_of_data_and_acknowledgements_are_repaired() {
         path.run_to_end();
         assert_eq!(path.receiver().delivered(), 99, "{seed}");
     }
+}
+
+/// From segment 100 on each takes 10 ms longer than the one before it, up to 400 ms: a queue fills.
+fn filling(s: &Sent) -> Interval {
+    let behind = if s.packet.kind == Kind::Data { s.packet.seq.saturating_sub(100).min(40) } else { 0 };
+    ms(10 * behind)
+}
+
+#[test]
+fn a_repair_behind_a_queue_that_fills_does_not_time_out_while_segments_sent_before_it_arrive() {
+    // 110 is lost, and sent again at some 430 ms; 300 ms later it still waits in the queue, and what was sent before
+    // it arrives. By echoes no round-trip time is known in the meantime, and nothing restarts the timer.
+    let timeouts = |rtt_samples| {
+        let config = SenderConfig { rtt_samples, ..by_time(steady(60.0)) };
+        let mut path = Path::new(config, constant()).losing_once(&[110]).delaying(filling).start();
+        path.run_to(at_ms(3000));
+        path.counters().timeouts
+    };
+    assert_eq!([RttSamples::Last, RttSamples::Numbered].map(timeouts), [0, 0]);
+    assert_eq!(timeouts(RttSamples::Echoed), 1);
+}
+
+#[test]
+fn selective_acknowledgements_smooth_the_round_trip_time_where_segments_are_known_by_number() {
+    let smoothed = |rtt_samples| {
+        let config = SenderConfig { rtt_samples, ..by_time(steady(60.0)) };
+        let mut path = Path::new(config, constant()).losing_once(&[110]).delaying(filling).start();
+        path.run_to(at_ms(700)); // 110 is not acknowledged yet
+        assert_eq!(path.acks.last().map(|(_, ack)| ack.seq), Some(110));
+        path.sender.rtt().srtt()
+    };
+    // the times of 30 segments above it rise by 10 ms each, and the smoothed one is eight of them behind
+    assert!(smoothed(RttSamples::Echoed) < ms(150));
+    assert!([RttSamples::Last, RttSamples::Numbered].map(smoothed).iter().all(|&rtt| rtt > ms(300)));
+}
+
+#[test]
+fn linux_smooths_the_time_of_the_first_segment_that_an_acknowledgement_covers_and_quic_that_of_the_last() {
+    // segments leave 5 ms apart, and every second one is acknowledged
+    let smoothed = |rtt_samples| {
+        let apart = Controller::Custom(Box::new(Constant { pacing_rate_pps: Some(200.0) }));
+        let config = SenderConfig { rtt_samples, ..by_time(steady(60.0)) };
+        let mut path = Path::new(config, apart).delayed_acks(ms(40)).start();
+        path.run_to(at_ms(3000));
+        path.sender.rtt().srtt().as_secs_f64() * 1e3
+    };
+    assert!((smoothed(RttSamples::Last) - 105.0).abs() < 0.1, "{}", smoothed(RttSamples::Last));
+    assert!((smoothed(RttSamples::Numbered) - 100.0).abs() < 0.1, "{}", smoothed(RttSamples::Numbered));
+    assert!((smoothed(RttSamples::Echoed) - 105.0).abs() < 0.1, "{}", smoothed(RttSamples::Echoed));
 }
