@@ -12,7 +12,7 @@ RED = {"rate": "50 Mbit/s", "buffer": "200 % BDP", "queue": "red"}
 @pytest.mark.parametrize(
     ("algorithm", "bottleneck", "live_mbps"),
     [
-        # the queue grows while the losses at the end of slow-start are repaired: no timeout, and one or two events
+        # the queue grows while the losses at the end of slow-start are repaired
         ("reno", RED, 11.4),
         ("cubic", RED, 28.1),
         ("bbr", {"rate": "100 Mbit/s", "buffer": "10 % BDP"}, 89.6),
