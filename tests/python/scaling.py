@@ -223,7 +223,10 @@ def packets(tables: Table, draws: random.Random) -> Trial | None:
         return None
     factor, segments = draws.choice([2, 3, 5]), draws.randint(100, 3000)
     rate_bps = draws.choice([1e6, 1e7, 3e7]) * draws.uniform(1.0, 3.0)
-    rtt_s = draws.uniform(0.01, 0.2)
+    service_s = 8 * (1448 + HEADERS) / rate_bps
+    # Arrivals follow departures by the round-trip time: half a packet apart, so that the microseconds of
+    # an ACK's bytes change no order.
+    rtt_s = (draws.uniform(0.01, 0.2) // service_s + 0.5) * service_s
     way: Table = {"buffer": f"{draws.randint(5, 100)} packets"}
     if draws.random() < 0.5:
         way["loss"] = draws.choice([{"every": draws.randint(20, 300)}, draws.uniform(1e-4, 1e-2)])
@@ -243,7 +246,7 @@ def packets(tables: Table, draws: random.Random) -> Trial | None:
             "bottleneck": way
             | {
                 "rate": f"{k * rate_bps:.0f} bit/s",
-                "access_rate": f"{100 * k * rate_bps:.0f} bit/s",
+                "access_rate": f"{1000 * k * rate_bps:.0f} bit/s",
                 "reverse_rate": "1 Gbit/s",
                 "reverse_buffer": "1000 packets",
             },
