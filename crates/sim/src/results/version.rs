@@ -44,6 +44,9 @@ const CHANGES: &[&[&str]] = &[
     // acknowledged selectively, and starts again for what was sent before a repair; each repair of the first segment
     // gets a whole timeout with RACK
     &["last", "numbered", "rack"],
+    // 13: an undone reduction gives back the whole window at once; before, one segment an acknowledgement, from what a
+    // timeout had left
+    &["prague"],
 ];
 
 /// The version of the results of all plans: every change that alters any of them increments it.

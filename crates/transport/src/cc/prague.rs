@@ -175,9 +175,14 @@ impl Prague {
         self.fraction += step * counted / self.fraction;
     }
 
+    /// The packets that the window allows in flight.
+    fn wanted(&self) -> f64 {
+        self.fraction.ceil().max(LEAST_IN_FLIGHT)
+    }
+
     /// Moves the packets in flight towards the window, by a segment an acknowledgement.
     fn follow(&self, w: &mut Window) {
-        let wanted = self.fraction.ceil().max(LEAST_IN_FLIGHT);
+        let wanted = self.wanted();
         w.cwnd = if w.cwnd > wanted { (w.cwnd - 1.0).max(wanted) } else { (w.cwnd + 1.0).min(wanted) };
     }
 
@@ -260,9 +265,10 @@ impl CongestionControl for Prague {
         }
     }
 
-    fn on_undo(&mut self, _w: &mut Window) {
+    fn on_undo(&mut self, w: &mut Window) {
         self.repairing = false;
         self.fraction = self.fraction.max(self.before);
+        w.cwnd = self.wanted();
     }
 
     fn paces(&self) -> bool {
@@ -411,8 +417,9 @@ mod tests {
         assert_eq!(later.prague.fraction, 95.0);
         later.congestion(Cause::Loss);
         assert_eq!(later.prague.fraction, 47.5, "also after a mark");
+        later.w.cwnd = 1.0; // as after a timeout
         later.prague.on_undo(&mut later.w);
-        assert_eq!(later.prague.fraction, 95.0);
+        assert_eq!((later.prague.fraction, later.w.cwnd), (95.0, 95.0), "all of it at once");
     }
 
     #[test]
