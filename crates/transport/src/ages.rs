@@ -52,15 +52,18 @@ impl Ages {
         (!sending.again).then_some(sending.at)
     }
 
-    /// Everything below `base` is acknowledged now. Returns the age of the last of those, unless one of them
-    /// was sent twice (Karn): segments above a filled hole had arrived before.
-    pub fn acknowledged(&mut self, now: Time, base: u64) -> Option<Interval> {
+    /// Everything below `base` is acknowledged now. Returns the ages of the first and the last of those, unless
+    /// one of them was sent twice (Karn): segments above a filled hole had arrived before.
+    #[inline]
+    pub fn acknowledged(&mut self, now: Time, base: u64) -> Option<Span> {
         // one that a later one has overtaken says nothing new
         let count = base.saturating_sub(self.base) as usize;
         self.base = self.base.max(base);
         let mut covered = self.sent.drain(..count.min(self.sent.len()));
-        let last = covered.next_back()?;
-        (!last.again && !covered.any(|sending| sending.again)).then(|| now.since(last.at))
+        let first = covered.next()?;
+        let last = covered.next_back().unwrap_or(first);
+        let again = first.again || last.again || covered.any(|sending| sending.again);
+        (!again).then(|| Span { first: now.since(first.at), last: now.since(last.at) })
     }
 
     /// The ages of the first and of the last segment of these ranges that was sent once. The ranges ascend, and lie
@@ -75,6 +78,22 @@ impl Ages {
             found = Some(Span { first: found.map_or(first, |earlier| earlier.first), last });
         }
         found
+    }
+
+    /// The age of the segment of these ranges that was sent last. One that was sent twice counts if `least`, the
+    /// least round-trip time, has passed since: before that, an earlier transmission has arrived.
+    pub fn of_latest(
+        &self,
+        now: Time,
+        ranges: impl Iterator<Item = (u64, u64)>,
+        least: Interval,
+    ) -> Option<Interval> {
+        let index = |seq: u64| (seq.saturating_sub(self.base) as usize).min(self.sent.len());
+        ranges
+            .flat_map(|(start, end)| self.sent.range(index(start)..index(end)))
+            .filter(|sending| !sending.again || now.since(sending.at) >= least)
+            .map(|sending| now.since(sending.at))
+            .min()
     }
 
     /// Whether a segment below `end` was sent twice.
@@ -109,25 +128,30 @@ mod tests {
         Time::ZERO + Interval::from_millis(x)
     }
 
+    fn span(first: u64, last: u64) -> Option<Span> {
+        let [first, last] = [first, last].map(Interval::from_millis);
+        Some(Span { first, last })
+    }
+
     #[test]
-    fn the_round_trip_time_is_that_of_the_last_segment_covered_unless_it_was_sent_twice() {
+    fn the_round_trip_times_are_those_of_the_first_and_last_segment_covered_unless_one_was_sent_twice() {
         let mut ages = Ages::default();
         (0..6).for_each(|seq| ages.sent(seq, at_ms(10 * seq)));
         assert_eq!(ages.acknowledged(at_ms(100), 0), None);
-        assert_eq!(ages.acknowledged(at_ms(100), 2), Some(Interval::from_millis(90)));
+        assert_eq!(ages.acknowledged(at_ms(100), 2), span(100, 90));
         ages.sent(3, at_ms(105));
         assert_eq!(ages.acknowledged(at_ms(110), 4), None);
-        assert_eq!(ages.acknowledged(at_ms(150), 6), Some(Interval::from_millis(100)));
+        assert_eq!(ages.acknowledged(at_ms(150), 6), span(110, 100));
     }
 
     #[test]
     fn an_acknowledgement_that_was_overtaken_changes_no_age() {
         let mut ages = Ages::default();
         (0..6).for_each(|seq| ages.sent(seq, at_ms(seq)));
-        assert_eq!(ages.acknowledged(at_ms(100), 3), Some(Interval::from_millis(98)));
+        assert_eq!(ages.acknowledged(at_ms(100), 3), span(100, 98));
         assert_eq!(ages.acknowledged(at_ms(101), 2), None);
         assert_eq!(ages.sent_once(4), Some(at_ms(4)));
-        assert_eq!(ages.acknowledged(at_ms(102), 5), Some(Interval::from_millis(98)));
+        assert_eq!(ages.acknowledged(at_ms(102), 5), span(99, 98));
     }
 
     #[test]
@@ -136,16 +160,19 @@ mod tests {
         (0..10).for_each(|seq| ages.sent(seq, at_ms(10 * seq)));
         [2, 5, 6, 9].into_iter().for_each(|seq| ages.sent(seq, at_ms(105)));
         ages.acknowledged(at_ms(110), 2);
-        let of = |ranges: &[(u64, u64)]| {
-            ages.of(at_ms(110), ranges.iter().copied()).map(|s| [s.first, s.last].map(Interval::as_ns))
-        };
-        let ms = |first, last| Some([first, last].map(|x: u64| 1_000_000 * x));
+        let of = |ranges: &[(u64, u64)]| ages.of(at_ms(110), ranges.iter().copied());
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[(2, 3), (5, 7)]), None, "sent twice");
-        assert_eq!(of(&[(3, 4)]), ms(80, 80));
-        assert_eq!(of(&[(2, 6)]), ms(80, 70));
-        assert_eq!(of(&[(2, 4), (5, 10)]), ms(80, 30));
-        assert_eq!(of(&[(8, 99)]), ms(30, 30), "nothing is outstanding from 10 on");
+        assert_eq!(of(&[(3, 4)]), span(80, 80));
+        assert_eq!(of(&[(2, 6)]), span(80, 70));
+        assert_eq!(of(&[(2, 4), (5, 10)]), span(80, 30));
+        assert_eq!(of(&[(8, 99)]), span(30, 30), "nothing is outstanding from 10 on");
+        let latest = |ranges: &[(u64, u64)], least| {
+            ages.of_latest(at_ms(110), ranges.iter().copied(), Interval::from_millis(least))
+        };
+        assert_eq!(latest(&[(2, 6)], 20), Some(Interval::from_millis(70)), "2 and 5 left 5 ms ago");
+        assert_eq!(latest(&[(7, 8), (2, 6)], 5), Some(Interval::from_millis(5)));
+        assert_eq!(latest(&[(5, 7)], 20), None);
         assert_eq!([3, 2, 0].map(|end| ages.any_sent_again(end)), [true, false, false]);
         assert_eq!(ages.of_first(at_ms(110)), Some(Interval::from_millis(5)));
     }
@@ -157,7 +184,7 @@ mod tests {
         (0..6).for_each(|seq| ages.sent(seq, at_ms(seq)));
         ages.sent(0, at_ms(200));
         assert_eq!(ages.acknowledged(at_ms(300), 5), None);
-        assert_eq!(ages.acknowledged(at_ms(305), 6), Some(Interval::from_millis(300)));
+        assert_eq!(ages.acknowledged(at_ms(305), 6), span(300, 300));
     }
 
     #[test]

@@ -170,9 +170,15 @@ impl Scoreboard {
         newly
     }
 
+    /// Whether this block was one of the last that brought news.
+    #[inline]
+    pub fn has_heard(&self, start: u64, end: u64) -> bool {
+        self.heard.contains(&(start, end))
+    }
+
     /// The receiver holds [start, end). Returns how many of those were not known to have arrived.
     pub fn sack(&mut self, start: u64, end: u64) -> u64 {
-        if self.heard.contains(&(start, end)) {
+        if self.has_heard(start, end) {
             return 0;
         }
         self.heard = [(start, end), self.heard[0], self.heard[1]];

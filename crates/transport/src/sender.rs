@@ -489,25 +489,35 @@ impl Sender {
         let cumulative = packet.seq.saturating_sub(base);
         let part = packet.extra.as_ref().and_then(|extra| extra.division);
         let mut newly = 0;
+        let mut sample = None;
+        let mut reported = None;
         let by_number = self.config.rtt_samples != RttSamples::Echoed;
-        let mut sample = if by_number { self.time_by_number(now, packet) } else { None };
+        if by_number && self.board.is_clear() && packet.extra.is_none() {
+            sample = self.time_in_order(now, packet);
+        } else if by_number {
+            reported = self.note_covered(now, packet);
+        }
         if cumulative > 0 {
             newly = self.board.advance(packet.seq);
-            if self.samples_each && !by_number {
+            if !by_number && self.samples_each {
                 sample = Some(self.rtt.sample(packet.stamp, now));
             } else if !by_number {
                 sample = self.time_one(now, packet);
             }
-            self.rto_at = if packet.seq < self.next { self.rtt.deadline(now) } else { Time::NEVER };
+            self.restart_timer(now);
         }
         let steady = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
         if self.config.loss_detection.has_sack() {
             for (start, end) in packet.sack().iter() {
-                self.hear_of(now, packet, start, end.min(self.next));
-                newly += self.board.sack(start, end.min(self.next));
+                let block = (start, end.min(self.next));
+                self.hear_of(now, packet, block, reported.as_mut());
+                newly += self.board.sack(block.0, block.1);
             }
         } else if (!steady || self.duplicates > 0 || cumulative == 0) && (part.is_none() || cumulative > 0) {
             newly = self.count_duplicates(packet.seq == base, cumulative);
+        }
+        if let Some(reported) = &reported {
+            sample = self.time_reported(now, packet, cumulative, reported);
         }
         let mut advances =
             (cumulative > 0 || part.is_some()) && matches!(self.phase, Phase::Open | Phase::Loss);
@@ -525,10 +535,11 @@ impl Sender {
                 deliveries.acknowledged(packet.seq);
             }
             if let Some(ages) = &mut self.ages {
-                let last = ages.acknowledged(now, packet.seq);
+                let covered = ages.acknowledged(now, packet.seq);
                 if !by_number && self.times != SendingTimes::Unused {
                     // older than the segment that triggered this: it arrived long ago, above a hole
-                    sample = last.filter(|&rtt| sample.is_none_or(|first| rtt <= first));
+                    sample =
+                        covered.map(|span| span.last).filter(|&rtt| sample.is_none_or(|first| rtt <= first));
                 }
             }
             dubious = self.config.cwnd_moderation
@@ -569,6 +580,12 @@ impl Sender {
             self.phase = Phase::Done;
             self.note(now, Happened::Done);
         }
+    }
+
+    /// Something was acknowledged: the retransmission timer starts again, unless nothing is outstanding.
+    #[inline(always)]
+    fn restart_timer(&mut self, now: Time) {
+        self.rto_at = if self.board.base() < self.next { self.rtt.deadline(now) } else { Time::NEVER };
     }
 
     /// The number of segments that a part of a divided acknowledgement counts: bytes add up to the same in any number

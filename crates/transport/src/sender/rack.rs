@@ -5,10 +5,11 @@
 //! | probe timeout | 2 SRTT, at most until the retransmission timeout; 1 s without SRTT | RFC 8985, section 7.2 |
 //! | budget for a delayed acknowledgement of a single segment | `rto_min` | RFC 8985 leaves it to the implementation; Linux has TCP_RTO_MIN (tcp_schedule_loss_probe, 5.15) |
 
+use super::timing::Reported;
 use super::{Happened, Outbox, Phase, Sender};
-use crate::DUP_THRESH;
 use crate::cc::{Cause, CongestionControl};
 use crate::rack::{Probe, Rack, Timer};
+use crate::{DUP_THRESH, RttSamples};
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 
@@ -32,16 +33,27 @@ impl Sender {
     }
 
     /// A block of an acknowledgement, before the scoreboard knows it.
-    pub(super) fn hear_of(&mut self, now: Time, packet: &SimPacket, start: u64, end: u64) {
-        if let Some(deliveries) = &mut self.deliveries {
-            for (from, to) in self.board.unknown(start, end) {
-                deliveries.arrived(from, to);
-            }
+    pub(super) fn hear_of(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        (start, end): (u64, u64),
+        mut reported: Option<&mut Reported>,
+    ) {
+        if self.board.has_heard(start, end) {
+            return;
         }
         let (min_rtt, stamp) = (self.min_rtt(), self.echo(now, packet));
-        if let Some(rack) = &mut self.rack {
-            for (from, to) in self.board.unknown(start, end) {
+        let numbered = (self.config.rtt_samples == RttSamples::Numbered).then_some(self.rtt.known_base());
+        for (from, to) in self.board.unknown(start, end) {
+            if let Some(deliveries) = &mut self.deliveries {
+                deliveries.arrived(from, to);
+            }
+            if let Some(rack) = &mut self.rack {
                 rack.order.delivered(from, to, now, stamp, min_rtt);
+            }
+            if let (Some(reported), Some(ages)) = (&mut reported, &self.ages) {
+                reported.include(ages, now, (from, to), numbered);
             }
         }
     }

@@ -1,7 +1,17 @@
 //! Which round-trip time an acknowledgement gives, and which one ends the backoff.
+//!
+//! Where segments are known by number, two count: that for algorithms and the least one, and that for SRTT.
+//!
+//! | stack | algorithms | SRTT | source |
+//! |---|---|---|---|
+//! | Linux | the last segment reported, selectively before cumulatively | the first one, cumulatively before selectively | tcp_clean_rtx_queue, tcp_ack_update_rtt |
+//! | QUIC | the one that was sent last | the same | RFC 9002, section 5.1; without the delay that the receiver states |
+//!
+//! In Linux no segment counts that was sent twice, and none that is covered if one of these was; the timestamp counts
+//! where no segment does.
 
 use super::Sender;
-use crate::ages::Span;
+use crate::ages::{Ages, Span};
 use crate::rtt::in_ticks;
 use crate::{BackoffUntil, RttSamples};
 use longfat_units::{Interval, Time};
@@ -44,54 +54,89 @@ impl Sender {
         sent.map(|at| self.rtt.sample(at, now))
     }
 
-    /// The round-trip times of an acknowledgement by the times at which its segments were sent, before the
-    /// scoreboard knows it; smooths one of them. Returns the one for algorithms.
-    ///
-    /// Linux (tcp_ack_update_rtt) smooths that of the first segment covered, and the least one is that of the last,
-    /// if no segment covered was sent twice. Otherwise those of the segments acknowledged selectively count, and
-    /// otherwise the timestamp. QUIC smooths that of the last (RFC 9002, section 5.1).
+    /// The round-trip times by number of an acknowledgement that covers segments in order, before the scoreboard
+    /// knows it: smooths one of them, and returns the one for algorithms.
+    #[inline]
+    pub(super) fn time_in_order(&mut self, now: Time, packet: &SimPacket) -> Option<Interval> {
+        let Span { first, last } = self.ages.as_mut()?.acknowledged(now, packet.seq)?;
+        let smoothed = if self.config.rtt_samples == RttSamples::Numbered { last } else { first };
+        self.take_sample(now - smoothed, now, packet.seq);
+        self.rtt.tell(last);
+        Some(last)
+    }
+
+    /// What an acknowledgement covers of that which is not known to have arrived, before the scoreboard knows it.
     #[cold]
-    pub(super) fn time_by_number(&mut self, now: Time, packet: &SimPacket) -> Option<Interval> {
-        let (base, seq) = (self.board.base(), packet.seq);
-        if seq < base {
-            return None; // overtaken
+    pub(super) fn note_covered(&self, now: Time, packet: &SimPacket) -> Option<Reported> {
+        let ages = self.ages.as_ref().filter(|_| packet.seq >= self.board.base())?;
+        let mut reported = Reported { head: ages.of_first(now), ..Reported::default() };
+        let unknown = self.board.unknown(self.board.base(), packet.seq);
+        if self.config.rtt_samples == RttSamples::Numbered {
+            reported.latest = ages.of_latest(now, unknown, self.rtt.known_base());
+        } else if !ages.any_sent_again(packet.seq) {
+            reported.covered = ages.of(now, unknown);
         }
-        let ages = self.ages.as_ref()?;
-        let covered =
-            (!ages.any_sent_again(seq)).then(|| ages.of(now, self.board.unknown(base, seq))).flatten();
-        let mut selective: Option<Span> = None;
-        if self.config.loss_detection.has_sack() {
-            let mut blocks: Vec<_> = packet.sack().iter().collect();
-            blocks.sort_unstable();
-            for (start, end) in blocks {
-                let unknown = self.board.unknown(start.max(seq), end.min(self.next));
-                if let Some(Span { first, last }) = ages.of(now, unknown) {
-                    selective = Some(Span { first: selective.map_or(first, |earlier| earlier.first), last });
-                }
-            }
-        }
-        let stamped = (seq > base && self.config.timestamps).then_some(packet.stamp);
-        let last = selective.or(covered).map(|span| span.last);
-        let (told, smoothed) = match self.config.rtt_samples {
-            RttSamples::Echoed => return None,
-            RttSamples::Last => {
-                let by_clock = stamped.map(|stamp| in_ticks(stamp, now));
-                (last.or(by_clock), covered.or(selective).map(|span| span.first).or(by_clock))
-            }
-            RttSamples::Numbered => {
-                let rtt = last.or_else(|| stamped.map(|stamp| now.since(stamp)));
-                (rtt, rtt)
-            }
+        Some(reported)
+    }
+
+    /// The round-trip times by number of an acknowledgement that has reported this: smooths one of them, and returns
+    /// the one for algorithms.
+    #[cold]
+    pub(super) fn time_reported(
+        &mut self,
+        now: Time,
+        packet: &SimPacket,
+        cumulative: u64,
+        reported: &Reported,
+    ) -> Option<Interval> {
+        let stamped = (cumulative > 0 && self.config.timestamps).then_some(packet.stamp);
+        let (told, smoothed) = if self.config.rtt_samples == RttSamples::Numbered {
+            let rtt = reported.latest.or_else(|| stamped.map(|stamp| now.since(stamp)));
+            (rtt, rtt)
+        } else {
+            let Reported { covered, lowest, highest, .. } = reported;
+            let by_clock = stamped.map(|stamp| in_ticks(stamp, now));
+            let told = highest.map(|(_, rtt)| rtt).or(covered.map(|span| span.last));
+            let smoothed = covered.map(|span| span.first).or(lowest.map(|(_, rtt)| rtt));
+            (told.or(by_clock), smoothed.or(by_clock))
         };
-        let head = ages.of_first(now);
-        if let Some(rtt) = smoothed {
-            self.take_sample(now - rtt, now, seq);
-        }
+        let rtt = smoothed?;
+        self.take_sample(now - rtt, now, packet.seq);
         // what was sent before the first outstanding segment was sent last says that this one may still be on its
         // way (Linux, tcp_clean_rtx_queue)
-        if seq == base && self.rack.is_some() && selective.is_some_and(|span| Some(span.first) > head) {
-            self.rto_at = self.rtt.deadline(now);
+        let restarts = self.rack.is_some() && reported.head.is_some_and(|head| rtt > head);
+        if cumulative > 0 || restarts {
+            self.restart_timer(now);
         }
         told.inspect(|&rtt| self.rtt.tell(rtt))
+    }
+}
+
+/// The ages of what an acknowledgement reports, and was sent once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reported {
+    /// Of what it covers.
+    covered: Option<Span>,
+    /// Of the first and the last segment in its SACK blocks, with the beginnings of these.
+    lowest: Option<(u64, Interval)>,
+    highest: Option<(u64, Interval)>,
+    /// Of the segment of all these that was sent last, maybe again.
+    latest: Option<Interval>,
+    /// Since the first outstanding segment was sent last.
+    head: Option<Interval>,
+}
+
+impl Reported {
+    /// Includes a part of a SACK block. The blocks come in any order.
+    pub(super) fn include(&mut self, ages: &Ages, now: Time, part: (u64, u64), numbered: Option<Interval>) {
+        let parts = core::iter::once(part);
+        if let Some(least) = numbered {
+            let latest = ages.of_latest(now, parts, least);
+            self.latest = self.latest.into_iter().chain(latest).min();
+        } else if let Some(span) = ages.of(now, parts) {
+            let begin = part.0;
+            self.lowest = self.lowest.filter(|&(lowest, _)| lowest < begin).or(Some((begin, span.first)));
+            self.highest = self.highest.filter(|&(highest, _)| highest > begin).or(Some((begin, span.last)));
+        }
     }
 }
