@@ -93,50 +93,62 @@ def written(folder: Path, text: str) -> Path:
     return file
 
 
-PATHS = drawn_paths.draw(3)
 ENTRY = (
     '[[explanation]]\nalgorithms = ["hybla"]\npaths = ["long", "deep"]\nstacks = ["quic"]\n'
-    'loss = [0.15, 0.4]\ntext = "scales with the round-trip time"\n'
+    'rules = ["loss"]\ncontrol = { initial_window = 2 }\ntext = "scales with the round-trip time"\n'
 )
 
 
-def test_an_explanation_covers_its_algorithms_stacks_paths_and_figures_only(tmp_path):
-    reasons = stack_matrix.explanations(written(tmp_path, ENTRY))
-    flag = Flag(Cell("long", "hybla", "quic"), "loss", "30 % lost", 0.3)
-    assert stack_matrix.reason(flag, PATHS, reasons) is reasons[0]
+def test_an_explanation_applies_to_its_algorithms_stacks_paths_and_rules_only(tmp_path):
+    (explanation,) = stack_matrix.explanations(written(tmp_path, ENTRY))
+    assert explanation.applies(Flag(Cell("long", "hybla", "quic"), "loss", "30 % lost"))
     for other in (
-        Flag(Cell("long", "hybla", "quic"), "useful", "", 0.3),
-        Flag(Cell("long", "hybla", "linux"), "loss", "", 0.3),
-        Flag(Cell("long", "bic", "quic"), "loss", "", 0.3),
-        Flag(Cell("pie", "hybla", "quic"), "loss", "", 0.3),
-        Flag(Cell("long", "hybla", "quic"), "loss", "", 0.41),
-        Flag(Cell("long", "hybla", "quic"), "loss", "", float("nan")),
+        Flag(Cell("long", "hybla", "quic"), "useful", ""),
+        Flag(Cell("long", "hybla", "linux"), "loss", ""),
+        Flag(Cell("long", "bic", "quic"), "loss", ""),
+        Flag(Cell("pie", "hybla", "quic"), "loss", ""),
     ):
-        assert stack_matrix.reason(other, PATHS, reasons) is None
+        assert not explanation.applies(other)
+    for key in ("algorithms", "stacks", "paths"):
+        lines = [line for line in ENTRY.splitlines() if not line.startswith(key)]
+        (wide,) = stack_matrix.explanations(written(tmp_path, "\n".join(lines)))
+        assert wide.applies(Flag(Cell("long", "hybla", "quic"), "loss", "")), (
+            f"without {key} it holds for all"
+        )
 
 
-@pytest.mark.parametrize(
-    ("line", "covered"),
-    [
-        ("rtt_ms = [373, 400]", True),
-        ("rtt_ms = [374, 400]", False),
-        ("buffer_packets = [0, 320]", True),
-        ("buffer_packets = [0, 300]", False),
-        ("bdp_packets = [400, 410]", True),
-        ("bdp_packets = [410, 900]", False),
-    ],
-)
-def test_an_explanation_may_ask_for_a_range_of_what_the_path_is_like(tmp_path, line, covered):
-    # 13 Mbit/s for 373 ms are 404 packets of 1500 bytes; the buffer holds 76 % of them, 307
-    reasons = stack_matrix.explanations(written(tmp_path, f"{ENTRY}{line}\n"))
-    flag = Flag(Cell("long", "hybla", "quic"), "loss", "30 % lost", 0.3)
-    assert (stack_matrix.reason(flag, PATHS, reasons) is not None) is covered
-
-
-def test_a_path_has_the_buffer_that_its_scenario_has():
-    for path in [path for seed in range(4) for path in drawn_paths.draw(seed)]:
-        (link, *_) = Scenario.from_dict(path.scenario("sack", "rfc", None)).resolve().links
-        assert path.buffer_packets == pytest.approx(link.limit.packets, abs=1.0), path.title
+def test_a_control_run_differs_in_what_the_explanation_names(tmp_path):
+    control = (
+        "control = { recovery = 'prr', algorithm = { rtt0 = '600 ms' }, "
+        "bottleneck = { buffer = '20 packets' }, slower = 4, wider = 10 }"
+    )
+    entry = ENTRY.replace("control = { initial_window = 2 }", control)
+    (explanation,) = stack_matrix.explanations(written(tmp_path, entry))
+    for path in drawn_paths.draw(3):
+        one = path.scenario("hybla", "quic", None)
+        other = explanation.controlled(one)
+        assert other["flow"] == [
+            one["flow"][0] | {"recovery": "prr", "algorithm": {"name": "hybla", "rtt0": "600 ms"}}
+        ]
+        assert other["bottleneck"]["buffer"] == "20 packets"
+        assert {**other["bottleneck"], "rate": 0, "buffer": 0} == {
+            **one["bottleneck"],
+            "rate": 0,
+            "buffer": 0,
+        }
+        constant = isinstance(one["bottleneck"]["rate"], str)
+        rates = [
+            [run["bottleneck"]["rate"]]
+            if constant
+            else [step for _, step in run["bottleneck"]["rate"]["steps"]]
+            for run in (one, other)
+        ]
+        mbps = [[float(rate.removesuffix(" Mbit/s")) for rate in run] for run in rates]
+        assert mbps[1] == pytest.approx([10 * rate for rate in mbps[0]])
+        assert other["duration"] == f"{4 * path.duration_s} s"
+        Scenario.from_dict(other).resolve()
+    falls = {path.kind: path for path in drawn_paths.draw(3)}["falls"].scenario("hybla", "quic", None)
+    assert [at for at, _ in explanation.controlled(falls)["bottleneck"]["rate"]["steps"]] == ["0 s", "40 s"]
 
 
 @pytest.mark.parametrize(
@@ -144,15 +156,14 @@ def test_a_path_has_the_buffer_that_its_scenario_has():
     [
         (ENTRY.replace("hybla", "hibla"), "hibla"),
         (ENTRY.replace("deep", "wide"), "wide"),
+        (ENTRY.replace('"loss"', '"lost"'), "lost"),
         (ENTRY.replace("scales with the round-trip time", ""), "a text"),
-        (ENTRY.replace('paths = ["long", "deep"]', ""), "algorithms, paths"),
-        (ENTRY.replace("loss = [0.15, 0.4]", ""), "figures of a rule"),
+        (ENTRY.replace('rules = ["loss"]', ""), "has rules"),
+        (ENTRY.replace("control = { initial_window = 2 }", ""), "a control"),
         (ENTRY + 'why = "x"\n', "'why'"),
-        (ENTRY.replace("[0.15, 0.4]", "[0.4, 0.15]"), "loss = "),
-        (ENTRY + "rtt_ms = 40\n", "rtt_ms = 40"),
     ],
 )
-def test_an_explanation_with_an_unknown_name_or_without_its_text_is_refused(tmp_path, text, said):
+def test_an_explanation_with_an_unknown_name_or_without_its_control_is_refused(tmp_path, text, said):
     with pytest.raises(ValueError, match=said):
         stack_matrix.explanations(written(tmp_path, text))
 
@@ -176,22 +187,38 @@ def test_a_small_matrix_has_a_row_for_each_algorithm_with_the_stacks_side_by_sid
         assert all(0.9 < g / t < 1.0 for g, t in zip(goodput, throughput, strict=True))
 
 
-def test_a_flag_without_an_explanation_fails_and_one_with_an_explanation_does_not(
-    tmp_path, capsys, monkeypatch
+@pytest.mark.parametrize(
+    ("control", "sound"),
+    [("max_window = 20", True), ("bottleneck = { buffer = '20 packets' }", False)],
+)
+def test_only_an_explanation_whose_control_run_is_not_flagged_explains_a_flag(
+    tmp_path, capsys, monkeypatch, control, sound
 ):
     monkeypatch.setattr(stack_matrix, "MOST_LOST", 0.0)
     none = written(tmp_path, "")
     assert stack_matrix.main([*ARGUMENTS, "--explanations", str(none)]) == 1
     assert "NOT EXPLAINED  constant    sack       rfc   loss" in capsys.readouterr().out
-    entry = (
-        '[[explanation]]\nalgorithms = ["sack", "cubic"]\npaths = ["constant"]\n'
-        'loss = [0.0, 0.1]\ntext = "it probes"\n'
-    )
-    assert stack_matrix.main([*ARGUMENTS, "--explanations", str(written(tmp_path, entry))]) == 0
+    entry = f'[[explanation]]\nrules = ["loss"]\ncontrol = {{ {control} }}\ntext = "it probes"\n'
+    explained = stack_matrix.main([*ARGUMENTS, "--explanations", str(written(tmp_path, entry))]) == 0
+    assert explained is sound
     shown = capsys.readouterr().out
-    assert "explained      constant    sack       rfc   loss" in shown
-    assert "it probes" in shown
+    assert ("explained      constant    sack       rfc   loss" in shown) is sound
+    assert ("it probes" in shown) is sound
+    assert ("control: goodput" in shown) is sound
     assert "! rfc:loss linux:loss quic:loss" in shown
+
+
+def test_a_ratio_of_stacks_has_a_control_on_both(tmp_path, monkeypatch):
+    # with windows of one segment both are as slow
+    monkeypatch.setattr(stack_matrix, "MOST_OF_RFC", 1.001)
+    entry = '[[explanation]]\nrules = ["stack"]\ncontrol = { max_window = 1 }\ntext = "it is faster"\n'
+    paths = [path for path in drawn_paths.draw(2) if path.kind == "constant"]
+    cells = [Cell("constant", "tahoe", stack) for stack in ("rfc", "linux")]
+    outcomes = stack_matrix.measure(paths, [(cell, None) for cell in cells], jobs=1)
+    (flag,) = stack_matrix.flags(dict(zip(cells, outcomes, strict=True)))
+    known = stack_matrix.explanations(written(tmp_path, entry))
+    reason = stack_matrix.reasons_of([flag], paths, known, jobs=1)[flag]
+    assert reason.control.goodput_bps < 0.2 * outcomes[1].goodput_bps
 
 
 def test_a_part_of_the_matrix_is_not_written_over_the_snapshot(capsys):

@@ -36,19 +36,6 @@ class DrawnPath:
         """Whether losses are drawn: a run may lose each repetition of a segment."""
         return "loss" in self.bottleneck
 
-    @property
-    def bdp_packets(self) -> float:
-        """What the path holds without a queue at its greatest rate, in packets of `PACKET_BYTES`."""
-        rate = self.bottleneck["rate"]
-        rates = [rate] if isinstance(rate, str) else [text for _, text in rate["steps"]]
-        return max(float(text.removesuffix(" Mbit/s")) for text in rates) * 125.0 * self.rtt_ms / PACKET_BYTES
-
-    @property
-    def buffer_packets(self) -> float:
-        """What the buffer holds, in packets."""
-        amount, unit = self.bottleneck["buffer"].split(" ", 1)
-        return float(amount) if unit == "packets" else float(amount) / 100.0 * self.bdp_packets
-
     def scenario(self, algorithm: str, stack: str, router: str | None, seed: int = 1) -> dict[str, Any]:
         """Returns the scenario of one flow; explicit algorithms cross their own router."""
         bottleneck = dict(self.bottleneck) | ({} if router is None else {"router": router})

@@ -3,9 +3,9 @@
     make validate-matrix
 
 writes `matrix.txt`: goodput, throughput, loss, sRTT, cwnd and timeouts of each run. Rules flag what a flow
-that is alone on its path should not do. Each flag is a fault, or has its reason in `explanations.toml`, with
-the algorithms, stacks and kinds of paths for which it holds; without one the exit code is 1. A seed draws the
-paths (`drawn_paths.py`): `--seed N` prints the table of others.
+that is alone on its path should not do. Each flag is a fault, or has its reason in `explanations.toml`, and a
+control, the same run without that reason, which is not flagged; if a flag has none, the exit code is 1. A
+seed draws the paths (`drawn_paths.py`): `--seed N` prints the table of others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import longfat
 from drawn_paths import KINDS, DrawnPath, draw
@@ -83,56 +83,65 @@ def _number(value: float | None) -> float:
 
 @dataclass(frozen=True)
 class Flag:
-    """A rule that a run breaks, and the figure of the run: a ratio for each rule."""
+    """A rule that a run breaks."""
 
     cell: Cell
     rule: str
     text: str
-    figure: float
 
 
-class Range(NamedTuple):
-    """From one number to another, both included."""
-
-    least: float
-    most: float
-
-    def holds(self, value: float) -> bool:
-        """Whether a value is in it; an undefined one is not."""
-        return self.least <= value <= self.most
-
-
-MEASURES: dict[str, Callable[[DrawnPath], float]] = {
-    "rtt_ms": lambda path: path.rtt_ms,
-    "bdp_packets": lambda path: path.bdp_packets,
-    "buffer_packets": lambda path: path.buffer_packets,
-}
-"""What an explanation may ask of a path."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why a flag is no fault, and where that holds; an empty set holds everywhere."""
+    """Why a flag is no fault; an empty set of algorithms, stacks or paths holds for all of them."""
 
     algorithms: frozenset[str]
+    rules: frozenset[str]
     stacks: frozenset[str]
     paths: frozenset[str]
-    figures: Mapping[str, Range]
-    """By rule, how far a run may go; what is worse has another reason."""
-    where: Mapping[str, Range]
-    """What the path must be like, by the names of `MEASURES`."""
+    control: Mapping[str, Any]
+    """What a run without the reason has: keys of its flow, with parameters under `algorithm`, and of its
+    bottleneck under `bottleneck`. With `slower`, the rate changes so many times more slowly, and the run
+    lasts as much longer; with `wider`, rates are so many times higher."""
     text: str
 
-    def covers(self, flag: Flag, path: DrawnPath) -> bool:
-        """Whether this is the reason of a flag on this path."""
+    def applies(self, flag: Flag) -> bool:
+        """Whether this may be the reason of a flag: its control run then shows it."""
         pairs = (
             (self.algorithms, flag.cell.algorithm),
+            (self.rules, flag.rule),
             (self.stacks, flag.cell.stack),
             (self.paths, flag.cell.kind),
         )
-        named = all(not names or name in names for names, name in pairs)
-        measured = all(limits.holds(MEASURES[name](path)) for name, limits in self.where.items())
-        return named and measured and flag.rule in self.figures and self.figures[flag.rule].holds(flag.figure)
+        return all(not names or name in names for names, name in pairs)
+
+    def controlled(self, scenario: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the scenario of the control run."""
+        keys = dict(self.control)
+        one = dict(scenario) | {"bottleneck": dict(scenario["bottleneck"]) | keys.pop("bottleneck", {})}
+        (flow,) = scenario["flow"]
+        if parameters := keys.pop("algorithm", None):
+            flow = flow | {"algorithm": {"name": flow["algorithm"]} | parameters}
+        slower, wider = keys.pop("slower", 1), keys.pop("wider", 1)
+        one["duration"] = _times(one["duration"], slower)
+        if isinstance(rate := one["bottleneck"]["rate"], str):
+            one["bottleneck"]["rate"] = _times(rate, wider)
+        else:
+            steps = [[_times(at, slower), _times(step, wider)] for at, step in rate["steps"]]
+            one["bottleneck"]["rate"] = {"steps": steps}
+        return one | {"flow": [flow | keys]}
+
+
+def _times(quantity: str, factor: float) -> str:
+    amount, unit = quantity.split(" ")
+    return f"{factor * float(amount):g} {unit}"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """An explanation whose control run is not flagged, and the outcome of that."""
+
+    explanation: Explanation
+    control: Outcome
 
 
 def algorithms() -> list[str]:
@@ -147,31 +156,22 @@ def protocol(algorithm: str) -> str | None:
 
 
 def explanations(file: Path) -> list[Explanation]:
-    """Reads a file of explanations; ValueError says which name is not known."""
-    known = {"algorithms": algorithms(), "stacks": STACKS, "paths": tuple(KINDS)}
+    """Reads a file of explanations; ValueError says what is not known."""
+    known = {"algorithms": algorithms(), "rules": RULES, "stacks": STACKS, "paths": tuple(KINDS)}
     found = []
-    for table in tomllib.loads(file.read_text()).get("explanation", []):
-        names = {key: frozenset(table.pop(key, ())) for key in known}
-        figures = {key: _range(file, key, table.pop(key)) for key in RULES if key in table}
-        where = {key: _range(file, key, table.pop(key)) for key in MEASURES if key in table}
+    for entry in tomllib.loads(file.read_text()).get("explanation", []):
+        names = {key: frozenset(entry.pop(key, ())) for key in known}
         for key, accepted in known.items():
             if unknown := sorted(names[key] - set(accepted)):
                 raise ValueError(f"{file.name}: {key} = {unknown}: accepted: {', '.join(accepted)}")
-        text = " ".join(table.pop("text", "").split())
-        if not all((names["algorithms"], names["paths"], figures, text)) or table:
+        control, reason = entry.pop("control", {}), " ".join(entry.pop("text", "").split())
+        if not all((names["rules"], control, reason)) or entry:
             raise ValueError(
-                f"{file.name}: an explanation has algorithms, paths, figures of a rule and a text, "
-                f"and of the rest only what is known: {sorted(table)}"
+                f"{file.name}: an explanation has rules, a control and a text, "
+                f"and of the rest only what is known: {sorted(entry)}"
             )
-        found.append(Explanation(**names, figures=figures, where=where, text=text))
+        found.append(Explanation(**names, control=control, text=reason))
     return found
-
-
-def _range(file: Path, key: str, numbers: object) -> Range:
-    match numbers:
-        case [int() | float() as least, int() | float() as most] if least <= most:
-            return Range(least, most)
-    raise ValueError(f"{file.name}: {key} = {numbers}: accepted: [least, most]")
 
 
 def seeds(path: DrawnPath, algorithm: str) -> range:
@@ -181,25 +181,24 @@ def seeds(path: DrawnPath, algorithm: str) -> range:
 
 def measure(
     paths: Sequence[DrawnPath],
-    names: Iterable[str],
-    stacks: Iterable[str],
+    cells: Iterable[tuple[Cell, Explanation | None]],
     *,
     jobs: int,
     progress: bool = False,
-) -> dict[Cell, Outcome]:
-    """Runs all cells and returns their outcomes in the order of the table."""
-    runs = [
-        (Cell(path.kind, name, stack), path.scenario(name, stack, protocol(name), seed))
-        for path in paths
-        for name in names
-        for stack in stacks
-        for seed in seeds(path, name)
-    ]
+) -> list[Outcome]:
+    """Runs cells, or control runs of explanations, and returns their outcomes in the same order."""
+    drawn = {path.kind: path for path in paths}
+    runs: list[tuple[int, dict[str, Any]]] = []
+    for index, (cell, control) in enumerate(cells):
+        path = drawn[cell.kind]
+        for seed in seeds(path, cell.algorithm):
+            scenario = path.scenario(cell.algorithm, cell.stack, protocol(cell.algorithm), seed)
+            runs.append((index, scenario if control is None else control.controlled(scenario)))
+    found: dict[int, list[Outcome]] = {index: [] for index, _ in runs}
     scenarios = [scenario for _, scenario in runs]
-    found: dict[Cell, list[Outcome]] = {cell: [] for cell, _ in runs}
     for i, outcome in longfat.run_many(scenarios, jobs=jobs, reduce=Outcome.of, progress=progress):
         found[runs[i][0]].append(outcome)
-    return {cell: Outcome.median(outcomes) for cell, outcomes in found.items()}
+    return [Outcome.median(outcomes) for outcomes in found.values()]
 
 
 def flags(outcomes: Mapping[Cell, Outcome]) -> list[Flag]:
@@ -208,18 +207,38 @@ def flags(outcomes: Mapping[Cell, Outcome]) -> list[Flag]:
     for cell, outcome in outcomes.items():
         useful = outcome.goodput_bps / outcome.throughput_bps if outcome.throughput_bps else 0.0
         if not useful >= LEAST_USEFUL:
-            found.append(Flag(cell, "useful", f"goodput is {useful:.3g} of throughput", useful))
+            found.append(Flag(cell, "useful", f"goodput is {useful:.3g} of throughput"))
         if not outcome.loss <= MOST_LOST:
-            found.append(Flag(cell, "loss", f"{100 * outcome.loss:.3g} % lost", outcome.loss))
+            found.append(Flag(cell, "loss", f"{100 * outcome.loss:.3g} % lost"))
         base = outcomes.get(cell._replace(stack=STACKS[0]))
         if base is None or cell.stack == STACKS[0]:
             continue
         low, high = (factor * base.goodput_bps for factor in (LEAST_OF_RFC, MOST_OF_RFC))
         if not low <= outcome.goodput_bps <= high:
             text = f"goodput {outcome.goodput_bps / 1e6:.3g}, {base.goodput_bps / 1e6:.3g} on {STACKS[0]}"
-            ratio = outcome.goodput_bps / base.goodput_bps if base.goodput_bps else math.nan
-            found.append(Flag(cell, "stack", text, ratio))
+            found.append(Flag(cell, "stack", text))
     return found
+
+
+def reasons_of(
+    found: Sequence[Flag], paths: Sequence[DrawnPath], known: Sequence[Explanation], *, jobs: int
+) -> dict[Flag, Reason]:
+    """Runs the controls of all explanations that apply, and returns the first sound one of each flag."""
+    tries = [(flag, explanation) for flag in found for explanation in known if explanation.applies(flag)]
+    cells = {
+        (cell, explanation): None
+        for flag, explanation in tries
+        for cell in (flag.cell, flag.cell._replace(stack=STACKS[0]))
+        if flag.rule == "stack" or cell == flag.cell
+    }
+    outcomes = dict(zip(cells, measure(paths, cells, jobs=jobs), strict=True))
+    reasons: dict[Flag, Reason] = {}
+    for flag, explanation in tries:
+        controls = {cell: outcome for (cell, of), outcome in outcomes.items() if of is explanation}
+        broken = {(other.cell, other.rule) for other in flags(controls)}
+        if (flag.cell, flag.rule) not in broken:
+            reasons.setdefault(flag, Reason(explanation, controls[flag.cell]))
+    return reasons
 
 
 COLUMNS: dict[str, Callable[[Outcome], str]] = {
@@ -272,11 +291,10 @@ def text(
     paths: Sequence[DrawnPath],
     outcomes: Mapping[Cell, Outcome],
     found: Sequence[Flag],
-    reasons: Sequence[Explanation],
+    reasons: Mapping[Flag, Reason],
 ) -> str:
     """Returns the whole table, with what is flagged in front."""
-    explained = {flag: reason(flag, paths, reasons) for flag in found}
-    open_flags = [flag for flag, why in explained.items() if why is None]
+    open_flags = [flag for flag in found if flag not in reasons]
     lines = [
         f"Every TCP algorithm on {len(STACKS)} stacks, alone on each of {len(paths)} paths (seed {seed}).",
         "`make validate-matrix` makes this file; stack_matrix.py says what it shows.",
@@ -288,23 +306,23 @@ def text(
         f"loss    more than {MOST_LOST} of the packets that were sent",
         f"stack   goodput below {LEAST_OF_RFC} or above {MOST_OF_RFC:g} times that on {STACKS[0]}",
         f"{len(outcomes)} cells, {len(found)} flags, {len(open_flags)} of them not explained.",
+        "What explains a flag has a control, which is not flagged: the same run without the reason.",
         "",
     ]
     lines += [f"NOT EXPLAINED  {flag_line(flag)}" for flag in open_flags]
-    for explanation in reasons:
-        covered = [flag for flag, why in explained.items() if why is explanation]
-        lines += [f"explained      {flag_line(flag)}" for flag in covered]
-        lines += [f"               {explanation.text}"] if covered else []
+    for explanation in dict.fromkeys(reason.explanation for reason in reasons.values()):
+        for flag, reason in reasons.items():
+            if reason.explanation is explanation:
+                lines.append(f"explained      {flag_line(flag)}; control: {_figures(reason.control)}")
+        lines.append(f"               {explanation.text}")
     lines += [""] if found else []
     for path in paths:
         lines += table(path, outcomes, found)
     return "\n".join(lines)
 
 
-def reason(flag: Flag, paths: Sequence[DrawnPath], reasons: Sequence[Explanation]) -> Explanation | None:
-    """Returns what explains a flag on its path among these, None if nothing does."""
-    path = next(path for path in paths if path.kind == flag.cell.kind)
-    return next((explanation for explanation in reasons if explanation.covers(flag, path)), None)
+def _figures(outcome: Outcome) -> str:
+    return f"goodput {_digits(outcome.goodput_bps / 1e6)}, {_digits(100 * outcome.loss, 2)} % lost"
 
 
 def flag_line(flag: Flag) -> str:
@@ -329,22 +347,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     if asked.write and (asked.only or asked.paths or asked.seed != SEED):
         parser.error("--write goes with the whole table of the usual seed")
-    reasons = explanations(asked.explanations)
+    known = explanations(asked.explanations)
     names = [registry.find("algorithms", name)["name"] for name in asked.only or algorithms()]
     paths = [path for path in draw(asked.seed) if path.kind in (asked.paths or KINDS)]
-    outcomes = measure(paths, names, STACKS, jobs=asked.jobs, progress=True)
+    cells = [Cell(path.kind, name, stack) for path in paths for name in names for stack in STACKS]
+    measured = measure(paths, [(cell, None) for cell in cells], jobs=asked.jobs, progress=True)
+    outcomes = dict(zip(cells, measured, strict=True))
     found = flags(outcomes)
+    reasons = reasons_of(found, paths, known, jobs=asked.jobs)
     written = text(asked.seed, paths, outcomes, found, reasons)
     if asked.write:
         SNAPSHOT.write_text(written)
     else:
         print(written)
-    unexplained = [flag for flag in found if reason(flag, paths, reasons) is None]
+    unexplained = [flag for flag in found if flag not in reasons]
     if asked.write:
         for flag in unexplained:
             print(f"NOT EXPLAINED  {flag_line(flag)}")
-        for explanation in reasons:
-            if not any(reason(flag, paths, reasons) is explanation for flag in found):
+        for explanation in known:
+            if not any(reason.explanation is explanation for reason in reasons.values()):
                 print(f"explains no flag of this table: {explanation.text}")
     print(f"{len(outcomes)} cells, {len(found)} flags, {len(unexplained)} not explained", file=sys.stderr)
     return 1 if unexplained else 0
