@@ -32,6 +32,8 @@ class Path(NamedTuple):
     rtt_s: float
     first_bytes: float
     """The initial window."""
+    repairs: float = 1.0
+    """Factor of the time that they are open, for losses on a path with room."""
 
 
 def rounds(path: Path, larger: Larger) -> float:
