@@ -45,6 +45,14 @@ def waits_for_a_reader(pid: int) -> bool:
     return Path(f"/proc/{pid}/wchan").read_text() == "wait_for_partner"
 
 
+def waits_for_room(pid: int) -> bool:
+    """Whether a thread of the program is in the write() to a full FIFO."""
+    return any(
+        task.read_text() in ("pipe_write", "anon_pipe_write")
+        for task in Path(f"/proc/{pid}/task").glob("*/wchan")
+    )
+
+
 @pytest.mark.parametrize("option", ["--pcap", "--qlog"])
 def test_a_fifo_without_a_reader_is_waited_for_until_ctrl_c(file: Path, option: str) -> None:
     fifo = file.with_name("fifo")
@@ -63,6 +71,24 @@ def test_a_fifo_without_a_reader_is_waited_for_until_ctrl_c(file: Path, option: 
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize("option", ["--pcap", "--qlog"])
+def test_a_fifo_whose_reader_has_stopped_reading_is_waited_for_until_ctrl_c(file: Path, option: str) -> None:
+    fifo = file.with_name("fifo")
+    os.mkfifo(fifo)
+    one = table(duration="60 s")
+    one["flow"] = one["flow"][:1]
+    file.write_text(tomli_w.dumps(one))
+    asked = [*LONGFAT, "run", str(file), option, str(fifo)]
+    program = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with fifo.open("rb"):
+        until(lambda: program.poll() is not None or waits_for_room(program.pid))
+        program.send_signal(signal.SIGINT)
+        _, err = program.communicate(timeout=60)
+    assert program.returncode == 130
+    assert err.startswith("interrupted; ")
+    assert err.count("\n") == 1
+
+
 @pytest.mark.parametrize("option", ["pcap", "qlog"])
 def test_a_fifo_with_a_reader_gets_what_a_file_gets(tmp_path: Path, option: str) -> None:
     one = table(duration="2 s")
@@ -76,9 +102,9 @@ def test_a_fifo_with_a_reader_gets_what_a_file_gets(tmp_path: Path, option: str)
     assert (tmp_path / "read").read_bytes() == plain.read_bytes()
 
 
-def little_room() -> None:
+def little_room(most_bytes: int = 4096) -> None:
     """Files of a page at most, as on a disk that fills up."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # Python ignores SIGXFSZ
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))  # Python ignores SIGXFSZ
 
 
 @pytest.mark.parametrize("as_json", [False, True])
@@ -101,6 +127,29 @@ def test_a_full_disk_is_named_with_the_file_and_the_table_is_printed(file: Path,
         assert len(json.loads(done.stdout)["flows"]) == 2
     else:
         assert "Jain's index" in done.stdout
+        assert "Written to" not in done.stdout
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_import_on_a_full_disk_names_the_file_and_prints_the_table(tmp_path: Path, as_json: bool) -> None:
+    capture, out = tmp_path / "run.pcapng", tmp_path / "out"
+    library.run(table(duration="2 s"), pcap=capture)
+    done = subprocess.run(
+        [*LONGFAT, "import", str(capture), "--out", str(out), *(["--json"] if as_json else [])],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: little_room(512),
+        env=NO_GIT,
+    )
+    assert done.returncode == 1
+    *_, last = done.stderr.splitlines()
+    assert last.startswith(f"error: {out}/")
+    assert last.endswith(f": File too large; {out} is as it was")
+    if as_json:
+        assert len(json.loads(done.stdout)["flows"]) == 2
+    else:
+        assert "goodput" in done.stdout
         assert "Written to" not in done.stdout
     assert not out.exists()
 

@@ -11,6 +11,8 @@ const AT_ONCE: usize = 1 << 16;
 #[derive(Debug)]
 pub struct Stream {
     file: File,
+    /// It is a file on a disk, no pipe.
+    is_regular: bool,
     /// Bytes in the file.
     written: u64,
     failure: Option<io::Error>,
@@ -19,7 +21,9 @@ pub struct Stream {
 impl Stream {
     /// Creates the file, or empties it.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Ok(Stream { file: File::create(path)?, written: 0, failure: None })
+        let file = File::create(path)?;
+        let is_regular = file.metadata()?.is_file();
+        Ok(Stream { file, is_regular, written: 0, failure: None })
     }
 
     /// Whether so many bytes are worth a call of the system.
@@ -42,8 +46,8 @@ impl Stream {
         if self.failure.is_some() {
             return false;
         }
-        if let Err(error) = self.file.write_all(pieces) {
-            // a part of them may be there; a pipe cannot be cut, and has no reader any more
+        if let Err(error) = write_whole(&self.file, self.is_regular, pieces) {
+            // a part of them may be there; a pipe cannot be cut, and nothing reads it
             drop(self.file.set_len(self.written));
             self.failure = Some(error);
             return false;
@@ -55,6 +59,22 @@ impl Stream {
     /// Takes the reason why nothing more can be written, if there is one.
     pub fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
+    }
+}
+
+/// Writes all of these bytes. A signal ends it, as it does not end [`Write::write_all`]: a pipe whose reader has stopped
+/// reading would wait for ever. It shows by an error, or by a part that was written.
+fn write_whole(mut file: &File, is_regular: bool, mut bytes: &[u8]) -> io::Result<()> {
+    loop {
+        let written = file.write(bytes)?;
+        bytes = &bytes[written..];
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if written == 0 || !is_regular {
+            let kind = if written == 0 { io::ErrorKind::WriteZero } else { io::ErrorKind::Interrupted };
+            return Err(kind.into());
+        }
     }
 }
 

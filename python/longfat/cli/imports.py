@@ -32,10 +32,14 @@ def import_(file: str, out: Path | None, as_json: bool) -> None:
         from longfat.runs.imported import read_capture
         from longfat.store import output
 
-        imported = read_capture(file)
-        if out is not None:
-            with output.folder(out) as draft:
-                output.write_import(imported, sys.argv, draft)
+        if out is None:
+            imported, failure = read_capture(file), None
+        else:
+            imported, failure = output.written(
+                out,
+                lambda: read_capture(file),
+                lambda found, draft: output.write_import(found, sys.argv, draft),
+            )
         for note in imported.summary["notes"]:
             echo(f"note: {note}", err=True)
     if as_json:
@@ -43,7 +47,9 @@ def import_(file: str, out: Path | None, as_json: bool) -> None:
     else:
         console = make_console()
         tables.print_flows(console, imported.summary)
-        if out is not None:
+        if out is not None and failure is None:
             console.print(f"Written to {out}", markup=False)
+    if failure is not None:
+        raise failure
     if imported.summary["capture"]["damage"]:
         raise click.exceptions.Exit(LongfatError.exit_code)

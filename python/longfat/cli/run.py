@@ -283,4 +283,5 @@ def _simulate(
         return *once(), None
     from longfat.store import output
 
-    return output.written(out, once, lambda found, draft: output.write(*found, sys.argv, draft))
+    found, failure = output.written(out, once, lambda found, draft: output.write(*found, sys.argv, draft))
+    return *found, failure

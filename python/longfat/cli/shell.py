@@ -217,7 +217,8 @@ def _run(
 
     if out is None:
         return once()[1], None
-    return output.written(out, once, lambda found, draft: output.write(*found, sys.argv, draft))[1:]
+    found, failure = output.written(out, once, lambda found, draft: output.write(*found, sys.argv, draft))
+    return found[1], failure
 
 
 def _tell(console: Console, scenario: Scenario, summary: Mapping[str, Any]) -> None:

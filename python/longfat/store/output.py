@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from longfat import installation
 from longfat.errors import InputError, LongfatError
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from longfat.runs.imported import Imported
     from longfat.scenario.model import Scenario
+
+Found = TypeVar("Found")
 
 FORMAT = 1
 """The format of a run's folder; incremented when a reader has to know."""
@@ -173,8 +175,8 @@ def _naming(path: Path, draft: Path) -> Iterator[None]:
 
 
 def written(
-    path: Path, run: Callable[[], tuple[Any, Any]], write: Callable[[tuple[Any, Any], Path], None]
-) -> tuple[Any, Any, LongfatError | None]:
+    path: Path, run: Callable[[], Found], write: Callable[[Found, Path], None]
+) -> tuple[Found, LongfatError | None]:
     """Runs something and writes its result into a folder; what could not be written is not lost.
 
     Returns what `run` returned, and an error if its result could not be written.
@@ -195,8 +197,8 @@ def written(
     except LongfatError as error:
         if found is None:
             raise
-        return *found, error
-    return *found, None
+        return found, error
+    return found, None
 
 
 def _prefix() -> str:
