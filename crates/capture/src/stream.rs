@@ -62,8 +62,8 @@ impl Stream {
     }
 }
 
-/// Writes all of these bytes. A signal ends it, as it does not end [`Write::write_all`]: a pipe whose reader has stopped
-/// reading would wait for ever. It shows by an error, or by a part that was written.
+/// Writes all of these bytes. A signal ends it, as it does not end [`Write::write_all`]: a pipe whose reader
+/// has stopped reading would wait for ever. It shows by an error, or by a part that was written.
 fn write_whole(mut file: &File, is_regular: bool, mut bytes: &[u8]) -> io::Result<()> {
     loop {
         let written = file.write(bytes)?;

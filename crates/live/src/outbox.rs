@@ -76,8 +76,8 @@ impl Outbox {
         self.used += 1;
     }
 
-    /// Hands everything over, then calls `done` with each group, when it was handed over, and whether its hosts'
-    /// kernel took it. The kernel may answer before the call returns: the time is that of the call.
+    /// Hands everything over, then calls `done` with each group, when it was handed over, and whether its
+    /// hosts' kernel took it. The kernel may answer before the call returns: the time is that of the call.
     pub fn hand_over(
         &mut self,
         clock: &Clock,

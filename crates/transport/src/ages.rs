@@ -52,8 +52,8 @@ impl Ages {
         (!sending.again).then_some(sending.at)
     }
 
-    /// Everything below `base` is acknowledged now. Returns the ages of the first and the last of those, unless
-    /// one of them was sent twice (Karn): segments above a filled hole had arrived before.
+    /// Everything below `base` is acknowledged now. Returns the ages of the first and the last of those,
+    /// unless one of them was sent twice (Karn): segments above a filled hole had arrived before.
     #[inline]
     pub fn acknowledged(&mut self, now: Time, base: u64) -> Option<Span> {
         // one that a later one has overtaken says nothing new
@@ -66,8 +66,8 @@ impl Ages {
         (!again).then(|| Span { first: now.since(first.at), last: now.since(last.at) })
     }
 
-    /// The ages of the first and of the last segment of these ranges that was sent once. The ranges ascend, and lie
-    /// within what is outstanding.
+    /// The ages of the first and of the last segment of these ranges that was sent once. The ranges ascend,
+    /// and lie within what is outstanding.
     pub fn of(&self, now: Time, ranges: impl Iterator<Item = (u64, u64)>) -> Option<Span> {
         let mut found: Option<Span> = None;
         for (start, end) in ranges {
@@ -80,8 +80,8 @@ impl Ages {
         found
     }
 
-    /// The age of the segment of these ranges that was sent last. One that was sent twice counts if `least`, the
-    /// least round-trip time, has passed since: before that, an earlier transmission has arrived.
+    /// The age of the segment of these ranges that was sent last. One that was sent twice counts if `least`,
+    /// the least round-trip time, has passed since: before that, an earlier transmission has arrived.
     pub fn of_latest(
         &self,
         now: Time,

@@ -7,8 +7,8 @@
 //! | Linux | the last segment reported, selectively before cumulatively | the first one, cumulatively before selectively | tcp_clean_rtx_queue, tcp_ack_update_rtt |
 //! | QUIC | the one that was sent last | the same | RFC 9002, section 5.1; without the delay that the receiver states |
 //!
-//! In Linux no segment counts that was sent twice, and none that is covered if one of these was; the timestamp counts
-//! where no segment does.
+//! In Linux no segment counts that was sent twice, and none that is covered if one of these was; the
+//! timestamp counts where no segment does.
 
 use super::Sender;
 use crate::ages::{Ages, Span};
@@ -26,7 +26,8 @@ impl Sender {
         }
     }
 
-    /// A sample that an acknowledgement up to `acknowledged` gives. While the backoff is held, that of segment
+    /// A sample that an acknowledgement up to `acknowledged` gives. While the backoff is held, that of
+    /// segment
     /// `timed` ends it.
     fn take_sample(&mut self, from: Time, to: Time, acknowledged: u64) -> Interval {
         let holds = self.config.timestamps && !self.samples_each;
@@ -54,8 +55,8 @@ impl Sender {
         sent.map(|at| self.rtt.sample(at, now))
     }
 
-    /// The round-trip times by number of an acknowledgement that covers segments in order, before the scoreboard
-    /// knows it: smooths one of them, and returns the one for algorithms.
+    /// The round-trip times by number of an acknowledgement that covers segments in order, before the
+    /// scoreboard knows it: smooths one of them, and returns the one for algorithms.
     #[inline]
     pub(super) fn time_in_order(&mut self, now: Time, packet: &SimPacket) -> Option<Interval> {
         let Span { first, last } = self.ages.as_mut()?.acknowledged(now, packet.seq)?;
@@ -65,7 +66,8 @@ impl Sender {
         Some(last)
     }
 
-    /// What an acknowledgement covers of that which is not known to have arrived, before the scoreboard knows it.
+    /// What an acknowledgement covers of that which is not known to have arrived, before the scoreboard knows
+    /// it.
     #[cold]
     pub(super) fn note_covered(&self, now: Time, packet: &SimPacket) -> Option<Reported> {
         let ages = self.ages.as_ref().filter(|_| packet.seq >= self.board.base())?;
@@ -79,8 +81,8 @@ impl Sender {
         Some(reported)
     }
 
-    /// The round-trip times by number of an acknowledgement that has reported this: smooths one of them, and returns
-    /// the one for algorithms.
+    /// The round-trip times by number of an acknowledgement that has reported this: smooths one of them, and
+    /// returns the one for algorithms.
     #[cold]
     pub(super) fn time_reported(
         &mut self,
@@ -102,8 +104,8 @@ impl Sender {
         };
         let rtt = smoothed?;
         self.take_sample(now - rtt, now, packet.seq);
-        // what was sent before the first outstanding segment was sent last says that this one may still be on its
-        // way (Linux, tcp_clean_rtx_queue)
+        // what was sent before the first outstanding segment was sent last says that this one may still be on
+        // its way (Linux, tcp_clean_rtx_queue)
         let restarts = self.rack.is_some() && reported.head.is_some_and(|head| rtt > head);
         if cumulative > 0 || restarts {
             self.restart_timer(now);

@@ -335,8 +335,9 @@ fn filling(s: &Sent) -> Interval {
 
 #[test]
 fn a_repair_behind_a_queue_that_fills_does_not_time_out_while_segments_sent_before_it_arrive() {
-    // 110 is lost, and sent again at some 430 ms; 300 ms later it still waits in the queue, and what was sent before
-    // it arrives. By echoes no round-trip time is known in the meantime, and nothing restarts the timer.
+    // 110 is lost, and sent again at some 430 ms; 300 ms later it still waits in the queue, and what was sent
+    // before it arrives. By echoes no round-trip time is known in the meantime, and nothing restarts the
+    // timer.
     let timeouts = |rtt_samples| {
         let config = SenderConfig { rtt_samples, ..by_time(steady(60.0)) };
         let mut path = Path::new(config, constant()).losing_once(&[110]).delaying(filling).start();
