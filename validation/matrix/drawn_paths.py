@@ -125,8 +125,8 @@ def _loss(draw: _Draw) -> dict[str, Any]:
 
 def _bursts(draw: _Draw) -> dict[str, Any]:
     chain = {"good_to_bad": draw.log(1e-4, 1e-3), "bad_to_good": draw.log(0.05, 0.3)}
-    # Bursts end by packets: if all of a burst were lost, a flow that repeats one after each timeout would wait
-    # in it to its end, and its goodput would depend on when that begins.
+    # Bursts end by packets: if all of a burst were lost, a flow that repeats one after each timeout would
+    # wait in it to its end, and its goodput would depend on when that begins.
     chain["loss_bad"] = 0.5
     return _plain("usual")(draw) | {"loss": {"gilbert_elliott": chain}}
 
