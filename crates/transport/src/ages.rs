@@ -1,11 +1,13 @@
-//! When each outstanding segment was sent, for algorithms that ask for it (Brakmo, Peterson 1995). The record
-//! gives the round-trip time of the last segment that an acknowledgement covers, without the wait that a
-//! delayed acknowledgement adds to the first. It also allows a segment older than a fine-grained timeout to
-//! be sent again at the first duplicate acknowledgement; the first and the second acknowledgement after any
-//! retransmission check this age too.
+//! When each outstanding segment was sent, for algorithms that ask for it (Brakmo, Peterson 1995), for
+//! round-trip times by number (`sender/timing.rs`), and without timestamps. The record gives the round-trip
+//! time of the last segment that an acknowledgement covers, without the wait that a delayed acknowledgement
+//! adds to the first. It also allows a segment older than a fine-grained timeout to be sent again at the
+//! first duplicate acknowledgement; the first and the second acknowledgement after any retransmission check
+//! this age too.
 
 use longfat_units::{Interval, Time};
 use std::collections::VecDeque;
+use std::collections::vec_deque::Iter;
 
 /// How many acknowledgements of new data check the age after a retransmission.
 const LOOKS: u32 = 2;
@@ -16,12 +18,24 @@ struct Sending {
     again: bool,
 }
 
+/// A transmission, in the order in which they leave. At one time repetitions count as the last ones, and
+/// others leave in the order of their segments.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Sent {
+    /// When it left.
+    pub at: Time,
+    /// It was not the first one of its segment.
+    pub again: bool,
+    /// Its segment.
+    pub seq: u64,
+}
+
 /// The ages of two segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
-    /// Of the first in the order of sequence numbers.
+    /// The age of the first in the order of sequence numbers.
     pub first: Interval,
-    /// Of the last.
+    /// The age of the last.
     pub last: Interval,
 }
 
@@ -30,6 +44,10 @@ pub struct Span {
 pub struct Ages {
     base: u64,
     sent: VecDeque<Sending>,
+    /// How many of them were sent twice.
+    repeated: usize,
+    /// The last of all that are known to have arrived.
+    newest: Sent,
     looks: u32,
 }
 
@@ -39,6 +57,7 @@ impl Ages {
         let index = seq.saturating_sub(self.base) as usize;
         match self.sent.get_mut(index) {
             Some(sending) => {
+                self.repeated += usize::from(!sending.again);
                 *sending = Sending { at: now, again: true };
                 self.looks = LOOKS;
             }
@@ -59,52 +78,64 @@ impl Ages {
         // one that a later one has overtaken says nothing new
         let count = base.saturating_sub(self.base) as usize;
         self.base = self.base.max(base);
-        let mut covered = self.sent.drain(..count.min(self.sent.len()));
+        let count = count.min(self.sent.len());
+        if self.repeated > 0 {
+            let again = self.sent.range(..count).filter(|sending| sending.again).count();
+            self.repeated -= again;
+            if again > 0 {
+                self.sent.drain(..count);
+                return None;
+            }
+        }
+        let mut covered = self.sent.drain(..count);
         let first = covered.next()?;
         let last = covered.next_back().unwrap_or(first);
-        let again = first.again || last.again || covered.any(|sending| sending.again);
-        (!again).then(|| Span { first: now.since(first.at), last: now.since(last.at) })
+        Some(Span { first: now.since(first.at), last: now.since(last.at) })
     }
 
-    /// The ages of the first and of the last segment of these ranges that was sent once. The ranges ascend,
-    /// and lie within what is outstanding.
-    pub fn of(&self, now: Time, ranges: impl Iterator<Item = (u64, u64)>) -> Option<Span> {
-        let mut found: Option<Span> = None;
-        for (start, end) in ranges {
-            let index = |seq: u64| (seq.saturating_sub(self.base) as usize).min(self.sent.len());
-            let mut once = self.sent.range(index(start)..index(end)).filter(|sending| !sending.again);
-            let Some(first) = once.next().map(|sending| now.since(sending.at)) else { continue };
-            let last = once.next_back().map_or(first, |sending| now.since(sending.at));
-            found = Some(Span { first: found.map_or(first, |earlier| earlier.first), last });
-        }
-        found
+    /// The ages of the first and of the last segment of a range that was sent once.
+    #[inline]
+    pub fn first_and_last(&self, now: Time, range: (u64, u64)) -> Option<Span> {
+        let mut once = self.range(range).filter(|sending| !sending.again);
+        let first = now.since(once.next()?.at);
+        Some(Span { first, last: once.next_back().map_or(first, |sending| now.since(sending.at)) })
     }
 
-    /// The age of the segment of these ranges that was sent last. One that was sent twice counts if `least`,
-    /// the least round-trip time, has passed since: before that, an earlier transmission has arrived.
-    pub fn of_latest(
+    /// The segment of these ranges that was sent last. One that was sent twice counts if this is `proven` of
+    /// the time at which it was sent again.
+    pub fn newest_of(
         &self,
-        now: Time,
         ranges: impl Iterator<Item = (u64, u64)>,
-        least: Interval,
-    ) -> Option<Interval> {
-        let index = |seq: u64| (seq.saturating_sub(self.base) as usize).min(self.sent.len());
-        ranges
-            .flat_map(|(start, end)| self.sent.range(index(start)..index(end)))
-            .filter(|sending| !sending.again || now.since(sending.at) >= least)
-            .map(|sending| now.since(sending.at))
-            .min()
+        proven: impl Fn(Time) -> bool,
+    ) -> Option<Sent> {
+        let sent = ranges.flat_map(|range| (range.0.max(self.base)..).zip(self.range(range)));
+        let counts = sent.filter(|(_, sending)| !sending.again || proven(sending.at));
+        counts.map(|(seq, &Sending { at, again })| Sent { at, again, seq }).max()
+    }
+
+    /// A transmission has arrived. Returns whether none that left later was reported before.
+    pub fn is_newest(&mut self, sent: Sent) -> bool {
+        let is_newest = sent >= self.newest;
+        self.newest = self.newest.max(sent);
+        is_newest
     }
 
     /// Whether a segment below `end` was sent twice.
+    #[inline]
     pub fn any_sent_again(&self, end: u64) -> bool {
-        let count = (end.saturating_sub(self.base) as usize).min(self.sent.len());
-        self.sent.range(..count).any(|sending| sending.again)
+        self.repeated > 0 && self.range((self.base, end)).any(|sending| sending.again)
     }
 
     /// The time since the first segment that is outstanding was sent last.
     pub fn of_first(&self, now: Time) -> Option<Interval> {
         self.sent.front().map(|sending| now.since(sending.at))
+    }
+
+    #[inline]
+    fn range(&self, (start, end): (u64, u64)) -> Iter<'_, Sending> {
+        let count = self.sent.len();
+        let end = (end.saturating_sub(self.base) as usize).min(count);
+        self.sent.range((start.saturating_sub(self.base) as usize).min(end)..end)
     }
 
     /// Whether this acknowledgement finds the first unacknowledged segment older than `timeout`. Only
@@ -155,26 +186,38 @@ mod tests {
     }
 
     #[test]
-    fn ranges_have_the_ages_of_their_first_and_last_segment_that_was_sent_once() {
+    fn a_range_has_the_ages_of_its_first_and_last_segment_that_was_sent_once() {
         let mut ages = Ages::default();
         (0..10).for_each(|seq| ages.sent(seq, at_ms(10 * seq)));
         [2, 5, 6, 9].into_iter().for_each(|seq| ages.sent(seq, at_ms(105)));
         ages.acknowledged(at_ms(110), 2);
-        let of = |ranges: &[(u64, u64)]| ages.of(at_ms(110), ranges.iter().copied());
-        assert_eq!(of(&[]), None);
-        assert_eq!(of(&[(2, 3), (5, 7)]), None, "sent twice");
-        assert_eq!(of(&[(3, 4)]), span(80, 80));
-        assert_eq!(of(&[(2, 6)]), span(80, 70));
-        assert_eq!(of(&[(2, 4), (5, 10)]), span(80, 30));
-        assert_eq!(of(&[(8, 99)]), span(30, 30), "nothing is outstanding from 10 on");
-        let latest = |ranges: &[(u64, u64)], least| {
-            ages.of_latest(at_ms(110), ranges.iter().copied(), Interval::from_millis(least))
-        };
-        assert_eq!(latest(&[(2, 6)], 20), Some(Interval::from_millis(70)), "2 and 5 left 5 ms ago");
-        assert_eq!(latest(&[(7, 8), (2, 6)], 5), Some(Interval::from_millis(5)));
-        assert_eq!(latest(&[(5, 7)], 20), None);
+        let ends = |start, end| ages.first_and_last(at_ms(110), (start, end));
+        assert_eq!(ends(4, 4), None);
+        assert_eq!(ends(5, 7), None, "sent twice");
+        assert_eq!(ends(3, 4), span(80, 80));
+        assert_eq!(ends(2, 6), span(80, 70));
+        assert_eq!(ends(8, 99), span(30, 30), "nothing is outstanding from 10 on");
         assert_eq!([3, 2, 0].map(|end| ages.any_sent_again(end)), [true, false, false]);
         assert_eq!(ages.of_first(at_ms(110)), Some(Interval::from_millis(5)));
+    }
+
+    #[test]
+    fn the_newest_of_ranges_was_sent_last_and_a_second_transmission_needs_a_proof() {
+        let mut ages = Ages::default();
+        (0..10).for_each(|seq| ages.sent(seq, at_ms(10 * seq)));
+        [2, 5].into_iter().for_each(|seq| ages.sent(seq, at_ms(105)));
+        let newest = |ranges: &[(u64, u64)], proven| {
+            ages.newest_of(ranges.iter().copied(), |_| proven).map(|sent| (sent.at, sent.seq))
+        };
+        assert_eq!(newest(&[(2, 5)], false), Some((at_ms(40), 4)));
+        assert_eq!(newest(&[(2, 5)], true), Some((at_ms(105), 2)));
+        assert_eq!(newest(&[(2, 6)], true), Some((at_ms(105), 5)));
+        assert_eq!(newest(&[(7, 8), (4, 6)], false), Some((at_ms(70), 7)));
+        assert_eq!(newest(&[(5, 6)], false), None);
+        let order = [(40, 4), (70, 7), (60, 6), (70, 6), (70, 7)];
+        let are_newest = order.map(|(ms, seq)| ages.is_newest(Sent { at: at_ms(ms), again: false, seq }));
+        assert_eq!(are_newest, [true, true, false, false, true]);
+        assert!(ages.is_newest(Sent { at: at_ms(70), again: true, seq: 2 }));
     }
 
     #[test]

@@ -18,21 +18,23 @@ const MOST_DOUBLINGS: u32 = 16;
 
 const TICK: Interval = Interval::from_millis(1);
 
-/// Which round-trip times algorithms get. The retransmission timeout always uses the echoed timestamp. In JSON:
-/// `echoed`, `last` or `numbered`.
+/// Which round-trip times algorithms get, and which are smoothed for the retransmission timeout. In JSON:
+/// `echoed`,
+/// `last` or `numbered`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttSamples {
-    /// From the echoed timestamp (RFC 7323): the time of the first segment acknowledged. The connection
+    /// Both from the echoed timestamp (RFC 7323): the time of the first segment acknowledged. The connection
     /// request gives a sample too.
     #[default]
     Echoed,
     /// As Linux does (tcp_ack_update_rtt): the time of the last segment acknowledged, also selectively,
     /// without the wait of a delayed acknowledgement. If a segment was sent twice, timestamps in whole ticks
-    /// give the time. The connection request gives no sample.
+    /// give the time. The connection request gives no sample. The time of the first segment is smoothed.
     Last,
     /// The same, but each transmission is known by a number (RFC 9002, section 5.1): where a segment was sent
-    /// twice, the exact time of the one that arrived counts, which its timestamp gives.
+    /// twice, the exact time of the one that arrived counts, and only the newest transmission gives a time,
+    /// which is smoothed too.
     Numbered,
 }
 

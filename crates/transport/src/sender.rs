@@ -492,7 +492,7 @@ impl Sender {
         let mut sample = None;
         let mut reported = None;
         let by_number = self.config.rtt_samples != RttSamples::Echoed;
-        if by_number && self.board.is_clear() && packet.extra.is_none() {
+        if by_number && self.reports_in_order(packet) {
             sample = self.time_in_order(now, packet);
         } else if by_number {
             reported = self.note_covered(now, packet);

@@ -106,8 +106,9 @@ pub struct Prague {
     last: Option<MarkSample>,
     /// A loss is being repaired.
     repairing: bool,
-    /// The window before the last loss.
+    /// The window before the last loss, and ssthresh.
     before: f64,
+    before_ssthresh: f64,
     /// The least rate, segments/s.
     least_rate: f64,
     srtt: Interval,
@@ -131,6 +132,7 @@ impl Prague {
             last: None,
             repairing: false,
             before: 0.0,
+            before_ssthresh: 0.0,
             least_rate: 0.0,
             srtt: Interval::ZERO,
         }
@@ -176,14 +178,14 @@ impl Prague {
     }
 
     /// The packets that the window allows in flight.
-    fn wanted(&self) -> f64 {
+    fn allowed(&self) -> f64 {
         self.fraction.ceil().max(LEAST_IN_FLIGHT)
     }
 
     /// Moves the packets in flight towards the window, by a segment an acknowledgement.
     fn follow(&self, w: &mut Window) {
-        let wanted = self.wanted();
-        w.cwnd = if w.cwnd > wanted { (w.cwnd - 1.0).max(wanted) } else { (w.cwnd + 1.0).min(wanted) };
+        let allowed = self.allowed();
+        w.cwnd = if w.cwnd > allowed { (w.cwnd - 1.0).max(allowed) } else { (w.cwnd + 1.0).min(allowed) };
     }
 
     /// Ends a round that is over.
@@ -215,7 +217,7 @@ impl CongestionControl for Prague {
             Cause::Mark if self.has_own_rounds(w) => w.ssthresh = w.ssthresh.min(w.cwnd),
             Cause::Mark => self.answer_mark(event.now, w),
             Cause::Loss | Cause::Timeout => {
-                self.before = self.fraction;
+                (self.before, self.before_ssthresh) = (self.fraction, w.ssthresh);
                 self.repairing = true;
                 self.reduce_to(LEFT * self.fraction, w);
             }
@@ -268,7 +270,8 @@ impl CongestionControl for Prague {
     fn on_undo(&mut self, w: &mut Window) {
         self.repairing = false;
         self.fraction = self.fraction.max(self.before);
-        w.cwnd = self.wanted();
+        w.cwnd = self.allowed();
+        w.ssthresh = w.ssthresh.max(self.before_ssthresh);
     }
 
     fn paces(&self) -> bool {
@@ -420,6 +423,7 @@ mod tests {
         later.w.cwnd = 1.0; // as after a timeout
         later.prague.on_undo(&mut later.w);
         assert_eq!((later.prague.fraction, later.w.cwnd), (95.0, 95.0), "all of it at once");
+        assert_eq!(later.w.ssthresh, 95.0, "what the mark had left");
     }
 
     #[test]

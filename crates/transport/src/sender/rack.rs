@@ -44,7 +44,7 @@ impl Sender {
             return;
         }
         let (min_rtt, stamp) = (self.min_rtt(), self.echo(now, packet));
-        let numbered = (self.config.rtt_samples == RttSamples::Numbered).then_some(self.rtt.known_base());
+        let least = (self.config.rtt_samples == RttSamples::Numbered).then_some(self.rtt.known_base());
         for (from, to) in self.board.unknown(start, end) {
             if let Some(deliveries) = &mut self.deliveries {
                 deliveries.arrived(from, to);
@@ -53,7 +53,7 @@ impl Sender {
                 rack.order.delivered(from, to, now, stamp, min_rtt);
             }
             if let (Some(reported), Some(ages)) = (&mut reported, &self.ages) {
-                reported.include(ages, now, (from, to), numbered);
+                reported.include(ages, now, (from, to), least);
             }
         }
     }

@@ -140,8 +140,8 @@ impl Sender {
         self.must_send = false;
         if !self.is_model_based() {
             self.window.cwnd = self.window.cwnd.max(undo.window.cwnd);
+            self.window.ssthresh = self.window.ssthresh.max(undo.window.ssthresh);
         }
-        self.window.ssthresh = self.window.ssthresh.max(undo.window.ssthresh);
         self.counters.undone += 1;
         self.note(now, Happened::Undone);
         self.controller.on_undo(&mut self.window);

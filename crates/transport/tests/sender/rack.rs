@@ -6,6 +6,7 @@ use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Loss
 use longfat_transport::{Recovery, RttSamples, SenderConfig};
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
+use std::sync::{Arc, Mutex};
 
 fn by_time(config: SenderConfig) -> SenderConfig {
     SenderConfig { loss_detection: LossDetection::Rack, ..config }
@@ -375,4 +376,84 @@ fn linux_smooths_the_time_of_the_first_segment_that_an_acknowledgement_covers_an
     assert!((smoothed(RttSamples::Last) - 105.0).abs() < 0.1, "{}", smoothed(RttSamples::Last));
     assert!((smoothed(RttSamples::Numbered) - 100.0).abs() < 0.1, "{}", smoothed(RttSamples::Numbered));
     assert!((smoothed(RttSamples::Echoed) - 105.0).abs() < 0.1, "{}", smoothed(RttSamples::Echoed));
+}
+
+/// When acknowledgements came, and the round-trip times that they gave.
+type Samples = Vec<(Time, Option<Interval>)>;
+
+/// Leaves the window alone, and keeps what acknowledgements give it.
+struct Times(Arc<Mutex<Samples>>);
+
+impl CongestionControl for Times {
+    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+    fn on_sample(&mut self, ack: &Ack) {
+        self.0.lock().expect("nobody panicked").push((ack.now, ack.rtt));
+    }
+    fn wants_samples(&self) -> bool {
+        true
+    }
+    fn on_congestion(&mut self, _: &Congestion, w: &mut Window) {
+        w.ssthresh = w.cwnd;
+    }
+}
+
+/// The round-trip times that an algorithm gets on this path, and the smoothed one at the end.
+fn times(config: SenderConfig, end: Time, path: impl FnOnce(Path) -> Path) -> (Samples, Interval) {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let mut path = path(Path::new(config, Controller::Custom(Box::new(Times(kept.clone()))))).start();
+    path.run_to(end);
+    let all = kept.lock().expect("nobody panicked").clone();
+    (all, path.sender.rtt().srtt())
+}
+
+#[test]
+fn the_acknowledgement_of_a_probe_of_a_segment_gives_the_round_trip_time_of_the_probe() {
+    for rtt_samples in [RttSamples::Last, RttSamples::Numbered] {
+        let config = SenderConfig { bytes: Some(25_000), rtt_samples, ..by_time(config()) };
+        let (times, _) = times(config, at_ms(2000), |path| path.losing_once(&[24]));
+        assert_eq!(times.last(), Some(&(at_ms(800), Some(ms(100)))), "{rtt_samples:?}");
+    }
+}
+
+#[test]
+fn by_number_an_original_that_arrives_late_is_not_taken_for_its_repetition() {
+    // from segment 100 on data take 600 ms longer; the timer expires before that
+    let late = |s: &Sent| {
+        let late = s.packet.kind == Kind::Data && s.packet.seq >= 100;
+        if late { ms(600) } else { Interval::ZERO }
+    };
+    let config = SenderConfig { rtt_samples: RttSamples::Numbered, ..by_time(steady(20.0)) };
+    let (times, _) = times(config, at_ms(1400), |path| path.delaying(late));
+    let during: Vec<_> = times.iter().filter(|time| time.0 > at_ms(1000)).collect();
+    assert!(during.len() > 10, "{during:?}");
+    assert!(during.iter().all(|time| time.1.is_none_or(|rtt| rtt >= ms(700))), "{during:?}");
+}
+
+#[test]
+fn by_number_only_the_newest_segment_gives_a_round_trip_time_and_in_linux_each_one_does() {
+    // 45 arrives 20 ms late, within the reordering window
+    let late = |s: &Sent| if s.packet.seq == 45 { ms(20) } else { Interval::ZERO };
+    let smoothed = |rtt_samples| {
+        let config = SenderConfig { rtt_samples, ..by_time(steady(20.0)) };
+        times(config, at_ms(425), |path| path.reordering().delaying(late)).1
+    };
+    assert_eq!(smoothed(RttSamples::Numbered), ms(100));
+    assert!(smoothed(RttSamples::Last) > ms(102), "{:?}", smoothed(RttSamples::Last));
+}
+
+#[test]
+fn each_repair_of_the_first_segment_has_a_whole_timeout() {
+    // 110 and its first repair are lost, and everything from the second repair on
+    let gone = |s: &Sent| s.packet.kind == Kind::Data && s.packet.seq == 110 && s.earlier < 3;
+    let mut silent = false;
+    let mut path = Path::new(by_time(steady(20.0)), constant())
+        .losing(move |s| {
+            silent |= s.packet.seq == 110 && s.earlier == 2;
+            silent && s.at < at_ms(1500) || gone(s)
+        })
+        .start();
+    path.run_to(at_ms(1500));
+    let repairs: Vec<_> = path.again().into_iter().filter(|&(_, seq)| seq == 110).collect();
+    let [_, second, third] = repairs[..3] else { panic!("{repairs:?}") };
+    assert_eq!(third.0.since(second.0), ms(300));
 }
