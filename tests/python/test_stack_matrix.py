@@ -161,6 +161,8 @@ def test_a_control_run_differs_in_what_the_explanation_names(tmp_path):
         (ENTRY.replace('rules = ["loss"]', ""), "has rules"),
         (ENTRY.replace("control = { initial_window = 2 }", ""), "a control"),
         (ENTRY + 'why = "x"\n', "'why'"),
+        (ENTRY.replace("initial_window", "initial_windw"), "initial_windw"),
+        (ENTRY.replace("initial_window = 2", "algorithm = { rtt1 = '2 s' }"), "rtt1"),
     ],
 )
 def test_an_explanation_with_an_unknown_name_or_without_its_control_is_refused(tmp_path, text, said):
@@ -189,7 +191,7 @@ def test_a_small_matrix_has_a_row_for_each_algorithm_with_the_stacks_side_by_sid
 
 @pytest.mark.parametrize(
     ("control", "sound"),
-    [("max_window = 20", True), ("bottleneck = { buffer = '20 packets' }", False)],
+    [("max_window = 300", True), ("bottleneck = { buffer = '20 packets' }", False)],
 )
 def test_only_an_explanation_whose_control_run_is_not_flagged_explains_a_flag(
     tmp_path, capsys, monkeypatch, control, sound
@@ -208,17 +210,38 @@ def test_only_an_explanation_whose_control_run_is_not_flagged_explains_a_flag(
     assert "! rfc:loss linux:loss quic:loss" in shown
 
 
-def test_a_ratio_of_stacks_has_a_control_on_both(tmp_path, monkeypatch):
-    # with windows of one segment both are as slow
+@pytest.mark.parametrize(("control", "sound"), [("max_window = 300", True), ("max_window = 1", False)])
+def test_a_ratio_of_stacks_has_a_control_on_both_that_does_not_just_carry_less(
+    tmp_path, monkeypatch, control, sound
+):
     monkeypatch.setattr(stack_matrix, "MOST_OF_RFC", 1.001)
-    entry = '[[explanation]]\nrules = ["stack"]\ncontrol = { max_window = 1 }\ntext = "it is faster"\n'
-    paths = [path for path in drawn_paths.draw(2) if path.kind == "constant"]
+    entry = f'[[explanation]]\nrules = ["stack"]\ncontrol = {{ {control} }}\ntext = "it is faster"\n'
+    paths = [path for path in drawn_paths.draw(1) if path.kind == "constant"]
     cells = [Cell("constant", "tahoe", stack) for stack in ("rfc", "linux")]
-    outcomes = stack_matrix.measure(paths, [(cell, None) for cell in cells], jobs=1)
-    (flag,) = stack_matrix.flags(dict(zip(cells, outcomes, strict=True)))
+    outcomes = dict(zip(cells, stack_matrix.measure(paths, [(c, None) for c in cells], jobs=1), strict=True))
+    (flag,) = stack_matrix.flags(outcomes)
     known = stack_matrix.explanations(written(tmp_path, entry))
-    reason = stack_matrix.reasons_of([flag], paths, known, jobs=1)[flag]
-    assert reason.control.goodput_bps < 0.2 * outcomes[1].goodput_bps
+    assert (flag in stack_matrix.reasons_of([flag], outcomes, paths, known, jobs=1)) is sound
+
+
+def test_a_control_that_another_rule_flags_explains_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(stack_matrix, "MOST_OF_RFC", 1.001)
+    entry = '[[explanation]]\nrules = ["stack"]\ncontrol = { max_window = 300 }\ntext = "it is faster"\n'
+    paths = [path for path in drawn_paths.draw(1) if path.kind == "constant"]
+    cells = [Cell("constant", "tahoe", stack) for stack in ("rfc", "linux")]
+    outcomes = dict(zip(cells, stack_matrix.measure(paths, [(c, None) for c in cells], jobs=1), strict=True))
+    (flag,) = stack_matrix.flags(outcomes)
+    known = stack_matrix.explanations(written(tmp_path, entry))
+    monkeypatch.setattr(stack_matrix, "LEAST_USEFUL", 1.0)
+    assert stack_matrix.reasons_of([flag], outcomes, paths, known, jobs=1) == {}
+
+
+def test_slow_start_of_a_control_may_end_at_the_bdp_of_the_first_rate(tmp_path):
+    entry = ENTRY.replace("initial_window = 2", "ssthresh_bdp = 0.5")
+    (explanation,) = stack_matrix.explanations(written(tmp_path, entry))
+    falls = {path.kind: path for path in drawn_paths.draw(1)}["falls"]
+    (flow,) = explanation.controlled(falls.scenario("hybla", "quic", None))["flow"]
+    assert flow["initial_ssthresh"] == round(0.5 * 25.0 * 125.0 * 31 / 1500)  # 25 Mbit/s, 31 ms
 
 
 def test_a_part_of_the_matrix_is_not_written_over_the_snapshot(capsys):

@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import longfat
-from drawn_paths import KINDS, DrawnPath, draw
+from drawn_paths import KINDS, PACKET_BYTES, DrawnPath, draw
+from longfat.errors import LongfatError
 from longfat.runs.result import Result
 from longfat.scenario import registry
+from longfat.scenario.model import Scenario
 
 HERE = Path(__file__).resolve().parent
 SNAPSHOT = HERE / "matrix.txt"
@@ -32,6 +34,8 @@ STACKS = ("rfc", "linux", "quic")
 SEED = 1
 LEAST_USEFUL, MOST_LOST, LEAST_OF_RFC, MOST_OF_RFC = 0.75, 0.15, 0.5, 2.0
 """Goodput over throughput, lost packets over sent ones, and goodput over that of the stack `rfc`."""
+LEAST_OF_FLAGGED = 0.5
+"""Goodput of a sound control over that of the run that is flagged (chosen here)."""
 RULES = ("useful", "loss", "stack")
 DRAWING = ("cdg", "vivace")
 """Algorithms whose steps are drawn: as where losses are, several runs show what is usual. BBR and NV draw
@@ -101,7 +105,8 @@ class Explanation:
     control: Mapping[str, Any]
     """What a run without the reason has: keys of its flow, with parameters under `algorithm`, and of its
     bottleneck under `bottleneck`. With `slower`, the rate changes so many times more slowly, and the run
-    lasts as much longer; with `wider`, rates are so many times higher."""
+    lasts as much longer; with `wider`, rates are so many times higher; with `ssthresh_bdp`, slow-start
+    ends at so many BDPs of the first rate."""
     text: str
 
     def applies(self, flag: Flag) -> bool:
@@ -119,6 +124,8 @@ class Explanation:
         keys = dict(self.control)
         one = dict(scenario) | {"bottleneck": dict(scenario["bottleneck"]) | keys.pop("bottleneck", {})}
         (flow,) = scenario["flow"]
+        if "ssthresh_bdp" in keys:
+            keys["initial_ssthresh"] = max(2, round(keys.pop("ssthresh_bdp") * _bdp_packets(scenario)))
         if parameters := keys.pop("algorithm", None):
             flow = flow | {"algorithm": {"name": flow["algorithm"]} | parameters}
         slower, wider = keys.pop("slower", 1), keys.pop("wider", 1)
@@ -129,6 +136,14 @@ class Explanation:
             steps = [[_times(at, slower), _times(step, wider)] for at, step in rate["steps"]]
             one["bottleneck"]["rate"] = {"steps": steps}
         return one | {"flow": [flow | keys]}
+
+
+def _bdp_packets(scenario: Mapping[str, Any]) -> float:
+    """What the path holds without a queue at its first rate, in packets of `PACKET_BYTES`."""
+    rate, (flow,) = scenario["bottleneck"]["rate"], scenario["flow"]
+    first = rate if isinstance(rate, str) else rate["steps"][0][1]
+    mbps, rtt_ms = (float(quantity.split(" ")[0]) for quantity in (first, flow["rtt"]))
+    return mbps * 125.0 * rtt_ms / PACKET_BYTES
 
 
 def _times(quantity: str, factor: float) -> str:
@@ -170,8 +185,21 @@ def explanations(file: Path) -> list[Explanation]:
                 f"{file.name}: an explanation has rules, a control and a text, "
                 f"and of the rest only what is known: {sorted(entry)}"
             )
-        found.append(Explanation(**names, control=control, text=reason))
+        explanation = Explanation(**names, control=control, text=reason)
+        _check(file, explanation)
+        found.append(explanation)
     return found
+
+
+def _check(file: Path, explanation: Explanation) -> None:
+    """Refuses a control whose keys no scenario has, before anything runs."""
+    path = draw(SEED)[0]
+    for name in explanation.algorithms or ("sack",):
+        one = explanation.controlled(path.scenario(name, STACKS[0], protocol(name)))
+        try:
+            Scenario.from_dict(one)
+        except LongfatError as error:
+            raise ValueError(f"{file.name}: control of {name}: {error}") from None
 
 
 def seeds(path: DrawnPath, algorithm: str) -> range:
@@ -221,24 +249,37 @@ def flags(outcomes: Mapping[Cell, Outcome]) -> list[Flag]:
 
 
 def reasons_of(
-    found: Sequence[Flag], paths: Sequence[DrawnPath], known: Sequence[Explanation], *, jobs: int
+    found: Sequence[Flag],
+    outcomes: Mapping[Cell, Outcome],
+    paths: Sequence[DrawnPath],
+    known: Sequence[Explanation],
+    *,
+    jobs: int,
 ) -> dict[Flag, Reason]:
-    """Runs the controls of all explanations that apply, and returns the first sound one of each flag."""
-    tries = [(flag, explanation) for flag in found for explanation in known if explanation.applies(flag)]
-    cells = {
-        (cell, explanation): None
-        for flag, explanation in tries
-        for cell in (flag.cell, flag.cell._replace(stack=STACKS[0]))
-        if flag.rule == "stack" or cell == flag.cell
-    }
-    outcomes = dict(zip(cells, measure(paths, cells, jobs=jobs), strict=True))
+    """Runs the controls of explanations in their order, and returns the first sound one of each flag.
+
+    A control is sound if no rule flags its run, and if it has not just less traffic.
+    """
     reasons: dict[Flag, Reason] = {}
-    for flag, explanation in tries:
-        controls = {cell: outcome for (cell, of), outcome in outcomes.items() if of is explanation}
-        broken = {(other.cell, other.rule) for other in flags(controls)}
-        if (flag.cell, flag.rule) not in broken:
-            reasons.setdefault(flag, Reason(explanation, controls[flag.cell]))
+    for explanation in known:
+        open_flags = [flag for flag in found if flag not in reasons and explanation.applies(flag)]
+        cells = list(dict.fromkeys(cell for flag in open_flags for cell in _compared(flag)))
+        if not cells:
+            continue
+        runs = measure(paths, [(cell, explanation) for cell in cells], jobs=jobs)
+        controls = dict(zip(cells, runs, strict=True))
+        broken = {flag.cell for flag in flags(controls)}
+        for flag in open_flags:
+            control = controls[flag.cell]
+            carries = control.goodput_bps >= LEAST_OF_FLAGGED * outcomes[flag.cell].goodput_bps
+            if flag.cell not in broken and carries:
+                reasons[flag] = Reason(explanation, control)
     return reasons
+
+
+def _compared(flag: Flag) -> list[Cell]:
+    """The cells that a rule looks at."""
+    return [flag.cell, flag.cell._replace(stack=STACKS[0])] if flag.rule == "stack" else [flag.cell]
 
 
 COLUMNS: dict[str, Callable[[Outcome], str]] = {
@@ -354,7 +395,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     measured = measure(paths, [(cell, None) for cell in cells], jobs=asked.jobs, progress=True)
     outcomes = dict(zip(cells, measured, strict=True))
     found = flags(outcomes)
-    reasons = reasons_of(found, paths, known, jobs=asked.jobs)
+    reasons = reasons_of(found, outcomes, paths, known, jobs=asked.jobs)
     written = text(asked.seed, paths, outcomes, found, reasons)
     if asked.write:
         SNAPSHOT.write_text(written)
