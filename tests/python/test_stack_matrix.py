@@ -214,7 +214,7 @@ def test_only_an_explanation_whose_control_run_is_not_flagged_explains_a_flag(
 def test_a_ratio_of_stacks_has_a_control_on_both_that_does_not_just_carry_less(
     tmp_path, monkeypatch, control, sound
 ):
-    monkeypatch.setattr(stack_matrix, "MOST_OF_RFC", 1.001)
+    monkeypatch.setattr(stack_matrix, "MOST_OF_RFC", 1.02)
     entry = f'[[explanation]]\nrules = ["stack"]\ncontrol = {{ {control} }}\ntext = "it is faster"\n'
     paths = [path for path in drawn_paths.draw(1) if path.kind == "constant"]
     cells = [Cell("constant", "tahoe", stack) for stack in ("rfc", "linux")]
@@ -225,7 +225,7 @@ def test_a_ratio_of_stacks_has_a_control_on_both_that_does_not_just_carry_less(
 
 
 def test_a_control_that_another_rule_flags_explains_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(stack_matrix, "MOST_OF_RFC", 1.001)
+    monkeypatch.setattr(stack_matrix, "MOST_OF_RFC", 1.02)
     entry = '[[explanation]]\nrules = ["stack"]\ncontrol = { max_window = 300 }\ntext = "it is faster"\n'
     paths = [path for path in drawn_paths.draw(1) if path.kind == "constant"]
     cells = [Cell("constant", "tahoe", stack) for stack in ("rfc", "linux")]
