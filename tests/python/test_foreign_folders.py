@@ -21,6 +21,7 @@ from longfat.cli import report
 from longfat.errors import InputError, LongfatError
 from longfat.figure.data import Figure, Panel, plain_name, points
 from longfat.store import sums
+from samples import table
 from test_assess import assessed
 from test_report import stored  # noqa: F401
 from test_screen import screened  # noqa: F401
@@ -279,6 +280,16 @@ def test_links_out_of_a_folder_and_special_files_are_refused(
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "leads out of the folder" in err or "is neither a file nor a folder" in err
     assert list((tmp_path / "outside").iterdir()) == []
+
+
+@pytest.mark.parametrize("missing", ["flows.parquet", "summary.json"])
+def test_a_file_that_is_listed_and_missing_is_damage(tmp_path: Path, missing: str) -> None:
+    folder = tmp_path / "run"
+    longfat.run(longfat.Scenario.from_dict(table(duration="1 s"))).save(folder)
+    (folder / missing).unlink()
+    with pytest.raises(LongfatError, match=f"{missing}: missing, but SHA256SUMS lists it") as told:
+        report.build(folder)
+    assert not isinstance(told.value, InputError), "the exit code is 1"
 
 
 def test_a_link_in_place_of_a_figure_is_replaced_and_not_followed(tmp_path: Path) -> None:

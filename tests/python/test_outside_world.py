@@ -102,8 +102,26 @@ def test_a_fifo_with_a_reader_gets_what_a_file_gets(tmp_path: Path, option: str)
     assert (tmp_path / "read").read_bytes() == plain.read_bytes()
 
 
+@pytest.mark.parametrize("option", ["--pcap", "--qlog"])
+@pytest.mark.parametrize("read", ["a.toml", "rate.trace"])
+def test_a_file_that_the_run_reads_is_not_written_over(file: Path, option: str, read: str) -> None:
+    one = table(duration="2 s")
+    one["flow"] = one["flow"][:1]
+    one["bottleneck"]["rate"] = {"trace": "rate.trace"}
+    file.with_name("rate.trace").write_text("1\n2\n3\n")
+    file.write_text(tomli_w.dumps(one))
+    before = file.with_name(read).read_bytes()
+    link = file.with_name("link")
+    link.symlink_to(file.with_name(read))
+    for name in (str(file.with_name(read)), str(link)):
+        done = subprocess.run([*LONGFAT, "run", str(file), option, name], capture_output=True, text=True)
+        assert done.returncode == 2
+        assert done.stderr == f"error: {option} {name}: the run reads this file; accepted: another one\n"
+        assert file.with_name(read).read_bytes() == before
+
+
 def little_room(most_bytes: int = 4096) -> None:
-    """Files of a page at most, as on a disk that fills up."""
+    """Files have this many bytes at most, as on a disk that fills up."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))  # Python ignores SIGXFSZ
 
 

@@ -266,6 +266,14 @@ def test_a_class_that_is_not_in_its_file_is_refused_with_those_that_are(tmp_path
         ("import sys\nsys.exit(3)\n", "ends the program .*SystemExit: 3.*mine.py, line 2"),
         ("class Mine:\n    def on_ack(self, ack, window): ...\n", "Mine has no on_congestion; accepted"),
         ("class Mine: ...\n", "Mine has no on_ack and no on_congestion; accepted"),
+        (
+            "class Mine:\n    def on_ack(self, ack): ...\n    def on_congestion(self, event, window): ...\n",
+            r"Mine\.on_ack\(self, ack\): accepted: on_ack\(self, ack, window\)",
+        ),
+        (
+            "class Mine:\n    def on_delivery(self, sample, window, more): ...\n",
+            r"Mine\.on_delivery\(self, sample, window, more\): accepted: on_delivery\(self, sample, window\)",
+        ),
         ("\0", "mine.py cannot be imported"),
     ],
 )

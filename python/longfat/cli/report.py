@@ -29,10 +29,12 @@ def build(directory: Path | str) -> Path:
 
     Raises:
         InputError: the folder holds no stored results, or they cannot be read.
+        LongfatError: a file of them is missing or damaged.
     """
-    from longfat.store.whole import of_anyone
+    from longfat.store.whole import of_anyone, refuse_incomplete
 
     root = Path(directory)
+    refuse_incomplete(root)
     for file, module in PAGES.items():
         if (root / file).is_file():
             with of_anyone(root):

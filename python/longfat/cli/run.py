@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from longfat.runs.capture import Capture
     from longfat.runs.qlog import Qlog
     from longfat.runs.result import Result
@@ -148,6 +151,8 @@ def run(
             warnings.append(IDENTICAL)
         for line in warnings:
             echo(f"warning: {line}", err=True)
+        written = {"--pcap": [pcap] if pcap else [], "--qlog": logs.files(scenario).values() if logs else ()}
+        _refuse_overwriting(file, scenario, written)
         results, summary, failure = _simulate(
             scenario, repeats, out, backend, source_name(name), traffic, user, capture, logs
         )
@@ -209,6 +214,16 @@ def _logs(qlog: str | None, version: str | None, repeats: int, backend: str) -> 
     if repeats > 1:
         raise InputError("--qlog and --repeats: a log is of one run; accepted: one of them")
     return Qlog(qlog, version or VERSIONS[0])
+
+
+def _refuse_overwriting(file: str | None, scenario: Scenario, written: Mapping[str, Iterable[str]]) -> None:
+    """Refuses to write over what the run reads: its scenario and its traces."""
+    read = {name for name in (file, *(source.path for source in scenario.traces())) if name}
+    for option, names in written.items():
+        for name in names:
+            for other in read:
+                if os.path.exists(name) and os.path.exists(other) and os.path.samefile(name, other):
+                    raise InputError(f"{option} {name}: the run reads this file; accepted: another one")
 
 
 def _source(

@@ -24,6 +24,12 @@ PACING_RANGE = range(1, 1001)
 """What the kernel accepts for net.ipv4.tcp_pacing_ca_ratio, less 0, which would not send."""
 METHODS = ("on_ack", "on_congestion")
 """The methods that an algorithm must have, unless it is model-based."""
+CALLS = {
+    "on_ack": ("ack", "window"),
+    "on_congestion": ("event", "window"),
+    "on_delivery": ("sample", "window"),
+}
+"""What these methods are called with."""
 
 
 def load(path: Path, qualified: str) -> Callable[..., Any]:
@@ -98,6 +104,16 @@ def _check_plain(algorithm: type, name: str) -> None:
         )
         if kind:
             raise ValueError(f"{name}.{method} is {kind}; accepted: a method of plain statements")
+    for method, given in CALLS.items():
+        found = getattr(algorithm, method, None)
+        if not inspect.isfunction(found):
+            continue
+        signature = inspect.signature(found)
+        try:
+            signature.bind("self", *given)
+        except TypeError:
+            takes = ", ".join(("self", *given))
+            raise ValueError(f"{name}.{method}{signature}: accepted: {method}({takes})") from None
 
 
 def _check_ebpf(name: str, parameters: Mapping[str, Any]) -> None:

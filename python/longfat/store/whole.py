@@ -76,7 +76,9 @@ def check(path: Path) -> None:
     """
     said = [value for value, name in _list(path.parent) if name == path.name]
     if said and sums.of_file(str(path)) not in said:
-        raise LongfatError(f"{path}: damaged: not what {sums.SUMS_FILE} says; run again to make it anew")
+        raise LongfatError(
+            f"{path}: damaged: not what {sums.SUMS_FILE} says; repeat the run to make it again"
+        )
 
 
 def refuse_odd(folder: Path) -> None:
@@ -106,12 +108,27 @@ def of_anyone(folder: Path) -> Iterator[None]:
     try:
         if folder.is_dir():
             refuse_odd(folder)
+            refuse_incomplete(folder)
         yield
     except (LongfatError, OSError, MemoryError):
         raise
     except Exception as error:  # values of any other kind or size
         said = " ".join(f"{type(error).__name__}: {error}".split())
         raise InputError(f"{folder}: cannot be shown ({said}); accepted: what a command wrote") from error
+
+
+def refuse_incomplete(folder: Path) -> None:
+    """Refuses a folder without a file that its `SHA256SUMS` lists.
+
+    Raises:
+        LongfatError: one is missing, or the list is damaged.
+        OSError: the list cannot be read.
+    """
+    for _, name in _list(folder):
+        if not (folder / name).exists():
+            raise LongfatError(
+                f"{folder / name}: missing, but {sums.SUMS_FILE} lists it; repeat the run to make it again"
+            )
 
 
 def read_text(path: Path) -> str:

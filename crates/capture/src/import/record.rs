@@ -9,7 +9,7 @@ use thiserror::Error;
 /// The longest record that is read, bytes: 64 of the largest packets that libpcap captures. A longer one is
 /// damage.
 pub const MOST_BYTES: u32 = 1 << 24;
-pub const CUT: &str = "it ends in the middle of a packet";
+pub const CUT: &str = "it ends in the middle of a packet, or with something else";
 
 /// Why a capture cannot be read any further.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
