@@ -11,8 +11,8 @@ const AT_ONCE: usize = 1 << 16;
 #[derive(Debug)]
 pub struct Stream {
     file: File,
-    /// It is a file on a disk, no pipe.
-    is_regular: bool,
+    /// Whether it is a FIFO, which a signal ends.
+    is_fifo: bool,
     /// Bytes in the file.
     written: u64,
     failure: Option<io::Error>,
@@ -22,8 +22,8 @@ impl Stream {
     /// Creates the file, or empties it.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = File::create(path)?;
-        let is_regular = file.metadata()?.is_file();
-        Ok(Stream { file, is_regular, written: 0, failure: None })
+        let is_fifo = is_fifo(&file)?;
+        Ok(Stream { file, is_fifo, written: 0, failure: None })
     }
 
     /// Whether so many bytes are worth a call of the system.
@@ -46,8 +46,9 @@ impl Stream {
         if self.failure.is_some() {
             return false;
         }
-        if let Err(error) = write_whole(&self.file, self.is_regular, pieces) {
-            // a part of them may be there; a pipe cannot be cut, and nothing reads it
+        let done = if self.is_fifo { write_to_fifo(&self.file, pieces) } else { self.file.write_all(pieces) };
+        if let Err(error) = done {
+            // a part of them may be there; a FIFO cannot be cut
             drop(self.file.set_len(self.written));
             self.failure = Some(error);
             return false;
@@ -62,20 +63,21 @@ impl Stream {
     }
 }
 
-/// Writes all of these bytes. A signal ends it, as it does not end [`Write::write_all`]: a pipe whose reader
+/// Writes all of these bytes to a FIFO. A signal ends it, as it does not end [`Write::write_all`]: a FIFO whose reader
 /// has stopped reading would wait for ever. It shows by an error, or by a part that was written.
-fn write_whole(mut file: &File, is_regular: bool, mut bytes: &[u8]) -> io::Result<()> {
-    loop {
-        let written = file.write(bytes)?;
-        bytes = &bytes[written..];
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        if written == 0 || !is_regular {
-            let kind = if written == 0 { io::ErrorKind::WriteZero } else { io::ErrorKind::Interrupted };
-            return Err(kind.into());
-        }
-    }
+fn write_to_fifo(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    if file.write(bytes)? < bytes.len() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+}
+
+#[cfg(unix)]
+fn is_fifo(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::FileTypeExt;
+    Ok(file.metadata()?.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_fifo(_: &File) -> io::Result<bool> {
+    Ok(false)
 }
 
 /// What the system says, without its number.
