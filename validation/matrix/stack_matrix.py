@@ -258,7 +258,8 @@ def reasons_of(
 ) -> dict[Flag, Reason]:
     """Runs the controls of explanations in their order, and returns the first sound one of each flag.
 
-    A control is sound if no rule flags its run, and if it has not just less traffic.
+    A control is sound if its rule does not flag its run, no other rule does that did not before, and it does
+    not just carry less.
     """
     reasons: dict[Flag, Reason] = {}
     for explanation in known:
@@ -268,11 +269,13 @@ def reasons_of(
             continue
         runs = measure(paths, [(cell, explanation) for cell in cells], jobs=jobs)
         controls = dict(zip(cells, runs, strict=True))
-        broken = {flag.cell for flag in flags(controls)}
+        broken = {(flag.cell, flag.rule) for flag in flags(controls)}
+        before = {(flag.cell, flag.rule) for flag in found}
         for flag in open_flags:
             control = controls[flag.cell]
             carries = control.goodput_bps >= LEAST_OF_FLAGGED * outcomes[flag.cell].goodput_bps
-            if flag.cell not in broken and carries:
+            new = {rule for cell, rule in broken - before if cell == flag.cell}
+            if (flag.cell, flag.rule) not in broken and not new and carries:
                 reasons[flag] = Reason(explanation, control)
     return reasons
 
