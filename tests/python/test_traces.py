@@ -118,7 +118,7 @@ def test_a_message_says_how_other_columns_become_a_trace_or_steps(tmp_path: Path
         rates = f"when{separator}rate\n0{separator}1.25\n1{separator}3.5\n".encode()
         said = refusal(tmp_path, "rate", rates)
         assert "2 columns; accepted: one time in ms on each line" in said
-        assert f"seconds and Mbit/s per line: rate = {steps}" in said
+        assert f"if its lines have seconds and Mbit/s, write rate = {steps}" in said
     # and the advice is right
     bottleneck = {"rate": tomllib.loads(f"rate = {steps}".replace(", ...", ""))["rate"]}
     flow = [{"rtt": "20 ms"}]
@@ -158,10 +158,10 @@ def test_a_scenario_is_not_waited_for_in_proc() -> None:
 def test_a_trace_that_ends_long_before_the_run_gets_a_note(tmp_path: Path) -> None:
     opportunities = b"".join(b"%d\n" % ms for ms in range(2, 20_001, 2))
     delays = b"0 20\n19900 39\n"
-    repeats = "bottleneck.rate repeats its trace: it lasts 20 s, and the run 60 s"
+    repeats = "bottleneck.rate repeats its trace, which lasts 20 s; the run lasts 60 s"
     holds = (
-        "bottleneck.added_delay holds the end of its trace: the last delay, 39 ms, is of 19.9 s, "
-        "and the run lasts 60 s"
+        "the trace of bottleneck.added_delay ends at 19.9 s; its last delay, 39 ms, holds until the end of "
+        "the run, 60 s"
     )
     apart = (
         "bottleneck repeats its trace of the rate, but not that of the delay: after the first 19.9 s "
@@ -196,7 +196,7 @@ def test_notes_on_traces_of_links_name_the_link(tmp_path: Path) -> None:
     link = {"from": "A", "to": "B", "rate": "1 Mbit/s", "delay": "5 ms"}
     links = [link, link | {"from": "B", "to": "C", "added_delay": {"trace": str(tmp_path / "delays")}}]
     scenario = Scenario.from_dict({"duration": "10 s", "link": links, "flow": [{"from": "A", "to": "B"}]})
-    assert [note.partition(" holds ")[0] for note in scenario.notes()] == ["link.1.added_delay"]
+    assert [note.partition(" ends ")[0] for note in scenario.notes()] == ["the trace of link.1.added_delay"]
 
 
 def test_a_result_keeps_its_traces_and_runs_again_from_its_folder(tmp_path: Path) -> None:

@@ -164,14 +164,14 @@ def _times(path: Path, rows: Iterator[traces.Row]) -> list[float]:
         if len(times) > MOST_OPPORTUNITIES:
             raise ValueError(f"trace {path}: accepted: up to {MOST_OPPORTUNITIES} lines")
     if not times or times[-1] < LEAST_PERIOD_MS:
-        raise ValueError(f"trace {path}: no line after 0 ms; accepted: {accepted}")
+        raise ValueError(f"trace {path}: no line with a time after 0 ms; accepted: {accepted}")
     return times
 
 
 def _of_rates(lines: Sequence[Sequence[str]]) -> str:
     """How the lines of a file with times and rates become steps."""
     pairs = ", ".join(f'["{line[0]} s", "{line[1]} Mbit/s"]' for line in lines if len(line) > 1)
-    return f"seconds and Mbit/s per line: rate = {{ steps = [{pairs}, ...] }}"
+    return f"if its lines have seconds and Mbit/s, write rate = {{ steps = [{pairs}, ...] }}"
 
 
 _OPPORTUNITIES = traces.Kind(

@@ -146,7 +146,8 @@ def _lines(file: str, base: Path, example: str) -> Iterator[tuple[str, str, str]
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ValueError(
-            f"{path}: {reason}; accepted: a file with lines of value[, weight], relative to the scenario's"
+            f"{path}: {reason}; accepted: a file with lines of value[, weight], relative to the "
+            "scenario's folder"
         ) from None
     for number, line in enumerate(lines, start=1):
         cells = [cell.strip() for cell in line.partition("#")[0].split(",")]

@@ -241,7 +241,7 @@ def _read_algorithm(value: Any, base: Path) -> AlgorithmSpec:
         path = (base / file).resolve()
         if not os.path.isfile(path):  # also False for what no file can be called
             raise ValueError(
-                f"there is no file {base / file}; accepted: file.py:Class, relative to the scenario's"
+                f"there is no file {base / file}; accepted: file.py:Class, relative to the scenario's folder"
             )
         return _checked(AlgorithmSpec(f"{path}:{qualified}", given))
     if loading.OBJECT in name:
@@ -250,7 +250,7 @@ def _read_algorithm(value: Any, base: Path) -> AlgorithmSpec:
         if not os.path.isfile(path) or not (wanted == "" or wanted.startswith(":")):
             raise ValueError(
                 f"there is no file {path}{wanted}; accepted: file.bpf.o, or file.bpf.o:NAME, "
-                "relative to the scenario's"
+                "relative to the scenario's folder"
             )
         return _checked(AlgorithmSpec(f"{path}:{loading.ebpf(path, wanted[1:] or None).name}", given))
     if name.endswith((".py", ".o", ".so", ".c")):

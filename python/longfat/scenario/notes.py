@@ -64,7 +64,7 @@ def _of_trace(key: str, rate: float, added: Added | None, duration_s: float) -> 
     period_s = rate.period_s if isinstance(rate, VaryingRate) else None
     repeats = period_s is not None and PATTERN_S <= period_s < ENDS_EARLY * duration_s
     if period_s is not None and repeats:
-        found.append(f"{key}.rate repeats its trace: it lasts {_time(period_s)}, and the run {whole}")
+        found.append(f"{key}.rate repeats its trace, which lasts {_time(period_s)}; the run lasts {whole}")
     if period_s is not None and rate < SLOW_BPS:
         found.append(
             f"{key}.rate is {RATE.write(float(f'{rate:.3g}'))} on average: a line of a trace is a time "
@@ -75,8 +75,8 @@ def _of_trace(key: str, rate: float, added: Added | None, duration_s: float) -> 
     (end_s, last_s), longest_s = added.steps[-1], max(delay for _, delay in added.steps)
     if end_s < ENDS_EARLY * duration_s:
         found.append(
-            f"{key}.added_delay holds the end of its trace: the last delay, {_time(last_s)}, is of "
-            f"{_time(end_s)}, and the run lasts {whole}"
+            f"the trace of {key}.added_delay ends at {_time(end_s)}; its last delay, {_time(last_s)}, holds "
+            f"until the end of the run, {whole}"
         )
         if repeats:
             found.append(
