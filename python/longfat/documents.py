@@ -41,7 +41,7 @@ def json_value(text: str | bytes) -> Any:
 
 
 def text(path: str | os.PathLike[str], *, encoding: str = "utf-8", most_bytes: int = MOST_BYTES) -> str:
-    """Returns the text of a file; also of a pipe or a device, up to this length.
+    """Returns the text of a file without a byte order mark; also of a pipe or a device, up to this length.
 
     Raises:
         OSError: it cannot be read, is a folder, or is longer than `most_bytes`.
@@ -49,7 +49,7 @@ def text(path: str | os.PathLike[str], *, encoding: str = "utf-8", most_bytes: i
     """
     with _opened(path) as file:
         data = _limited(file, most_bytes)
-    return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+    return data.decode(encoding).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def bytes_of_file(path: str | os.PathLike[str], *, most_bytes: int = MOST_BYTES) -> bytes:

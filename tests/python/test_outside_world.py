@@ -120,6 +120,12 @@ def test_a_file_that_the_run_reads_is_not_written_over(file: Path, option: str, 
         assert file.with_name(read).read_bytes() == before
 
 
+def test_a_scenario_with_a_byte_order_mark_is_read_as_without(file: Path) -> None:
+    marked = file.with_name("marked.toml")
+    marked.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
+    assert library.Scenario.load(marked) == library.Scenario.load(file)
+
+
 def little_room(most_bytes: int = 4096) -> None:
     """Files have this many bytes at most, as on a disk that fills up."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))  # Python ignores SIGXFSZ
