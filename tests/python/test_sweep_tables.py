@@ -36,6 +36,15 @@ def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
         swept.sql("SELECT nothing FROM nowhere")
     with pytest.raises(errors.InputError, match="--sql: the query is empty"):
         swept.sql("-- nothing")
+    for refused, said in (
+        ("SELECT 1; SELECT 2", "there are 2 statements; accepted: one query"),
+        ("INSERT INTO runs VALUES (1)", "the tables are only read; accepted: a query, such as SELECT"),
+        ("DROP TABLE runs", "the tables are only read; accepted: a query, such as SELECT"),
+        ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
+    ):
+        with pytest.raises(errors.InputError) as told:
+            swept.sql(refused)
+        assert str(told.value) == f"--sql: {said}"
     assert swept.to_polars("flows").height == 8
     folder = tmp_path / "tables" / "runs"
     others = (

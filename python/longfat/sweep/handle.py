@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,7 +174,7 @@ class Swept:
                 it lacks infinity and years before 1.
 
         Raises:
-            InputError: DuckDB refuses the query.
+            InputError: DuckDB refuses the query, or it is not one query that reads.
         """
         import duckdb
 
@@ -181,6 +182,12 @@ class Swept:
             for name in NAMES:
                 database.register(name, self.table(name))
             try:
+                statements = database.extract_statements(query)
+                if len(statements) > 1:
+                    raise InputError(f"--sql: there are {len(statements)} statements; accepted: one query")
+                reads = [statement.type in _reading() for statement in statements]
+                if not all(reads):
+                    raise InputError("--sql: the tables are only read; accepted: a query, such as SELECT")
                 asked = database.sql(query)
                 if asked is None:
                     raise InputError(
@@ -193,7 +200,9 @@ class Swept:
             except duckdb.Error as error:
                 named = isinstance(error, (duckdb.BinderException, duckdb.CatalogException))
                 known = f"; {self._columns()}" if named else ""
-                raise InputError(f"--sql: {' '.join(str(error).split())}{known}") from None
+                # without the query's line and the mark below it, which one line cannot show
+                said = re.split(r"\n+LINE \d+:", str(error))[0]
+                raise InputError(f"--sql: {' '.join(said.split())}{known}") from None
         return answer.rename_columns(_unlike(names))
 
     def _columns(self) -> str:
@@ -204,6 +213,13 @@ class Swept:
             f"runs has {', '.join(map(_quoted, tables['runs']))}; flows has the axes and "
             f"{', '.join(map(_quoted, own))}; failures has the axes and error"
         )
+
+
+def _reading() -> tuple[Any, ...]:
+    """The kinds of statements that change no table."""
+    from duckdb import StatementType
+
+    return StatementType.SELECT, StatementType.EXPLAIN, StatementType.PRAGMA
 
 
 def open_sweep(folder: Path | str) -> Swept:
