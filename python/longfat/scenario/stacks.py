@@ -367,6 +367,8 @@ QUIC = Stack(
         "about as many.",
         "A timeout sets the window to 1, as in TCP; QUIC's probe timeouts do so only after persistent "
         "congestion.",
+        "The timer restarts with each ACK and each repair of the first segment; QUIC's also with each packet "
+        "that is sent.",
         "ACKs have three SACK blocks, not QUIC's many ranges; ACK delays are not reported.",
         "Many implementations acknowledge less often than every second packet, and pace.",
     ),
