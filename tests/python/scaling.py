@@ -4,8 +4,8 @@ Times: every time times k and every rate by k, sizes and counts as they are. Wit
 floating-point numbers scale without rounding, and whole nanoseconds do where a byte takes whole nanoseconds.
 What has no time of its own then does the same in slow motion. Nothing with an absolute constant takes part:
 
-- RACK (2 ms, 200 ms), compressed SACK (100 us), HyStart++ (4 to 16 ms), H-TCP (a polynomial in seconds), NV,
-  BBR, Prague, Copa and Vivace (10 s, 200 ms, Mbit/s), and explicit routers;
+- RACK (2 ms, 200 ms), Linux's timestamps (1 ms), compressed SACK (100 us), HyStart++ (4 to 16 ms), H-TCP (a
+  polynomial in seconds), NV, BBR, Prague, Copa and Vivace (10 s, 200 ms, Mbit/s), and explicit routers;
 - networks of links, whose hosts send at 1 Gbit/s, and runs of a minute, the longest retransmission timeout.
 
 Nor does what rounds: a power of a time (CUBIC, FAST), thresholds for round-trip times, which are whole
@@ -107,6 +107,8 @@ def _timeless_flow(flow: Table, draws: random.Random) -> None:
             del flow[key]
     elif flow.get("loss_detection") == "rack":
         flow["loss_detection"] = "sack"
+    if flow.get("rtt_samples") == "last":
+        del flow["rtt_samples"]
     if flow.get("slow_start") in ("hystart++", "search"):
         del flow["slow_start"]
     for key in ("rtt", "start"):
