@@ -151,7 +151,10 @@ def run(
             warnings.append(IDENTICAL)
         for line in warnings:
             echo(f"warning: {line}", err=True)
-        written = {"--pcap": [pcap] if pcap else [], "--qlog": logs.files(scenario).values() if logs else ()}
+        written = {
+            "--pcap": [pcap] if pcap else [],
+            "--qlog": logs.files(scenario).values() if logs and qlog else (),
+        }
         _refuse_overwriting(file, scenario, written)
         results, summary, failure = _simulate(
             scenario, repeats, out, backend, source_name(name), traffic, user, capture, logs
