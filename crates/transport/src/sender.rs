@@ -504,7 +504,6 @@ impl Sender {
             } else if !by_number {
                 sample = self.time_one(now, packet);
             }
-            self.restart_timer(now);
         }
         let steady = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
         if self.config.loss_detection.has_sack() {
@@ -518,6 +517,9 @@ impl Sender {
         }
         if let Some(reported) = &reported {
             sample = self.time_reported(now, packet, cumulative, reported);
+        }
+        if cumulative > 0 {
+            self.restart_timer(now);
         }
         let mut advances =
             (cumulative > 0 || part.is_some()) && matches!(self.phase, Phase::Open | Phase::Loss);

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 /// The changes after which runs gave other bytes than before, in order. Each lists words as plans write them:
-/// names of algorithms (not aliases), queues, routers, protocols, kinds of traffic, losses or samples, and keys of
-/// numbers, which count where the number is not 0. An empty list is a change that concerns every plan.
-/// `tests/results.rs` fails if an entry is missing for one of its cases.
+/// names of algorithms (not aliases), queues, routers, protocols, kinds of traffic, losses or samples, and
+/// keys of numbers, which count where the number is not 0. An empty list is a change that concerns every
+/// plan. `tests/results.rs` fails if an entry is missing for one of its cases.
 const CHANGES: &[&[&str]] = &[
     // 2: Westwood+'s bandwidth sample ends after one round trip; before, it needed more than one. The change
     // of XCP-r's fields after a loss before the first echo is older, and had no version of its own
@@ -40,9 +40,10 @@ const CHANGES: &[&[&str]] = &[
     &["vivace"],
     // 11: routers lower the rate of JetMax also in fast recovery
     &["jetmax", "jetmax-r"],
-    // 12: where segments are known by number, the retransmission timer follows their times, also of those that are
-    // acknowledged selectively, and starts again for what was sent before a repair; on QUIC only the newest
-    // transmission has a time, repetitions too. Each repair of the first segment gets a whole timeout with RACK
+    // 12: where segments are known by number, the retransmission timer follows their times, also of those
+    // that are acknowledged selectively, and starts again for what was sent before a repair; on QUIC only the
+    // newest transmission has a time, repetitions too. With RACK each repair of the first segment gets a
+    // whole timeout
     &["last", "numbered", "rack"],
     // 13: an undone reduction gives back the whole window at once; before, one segment an acknowledgement,
     // from what a timeout had left

@@ -4,11 +4,12 @@
 //!
 //! | stack | algorithms | SRTT | source |
 //! |---|---|---|---|
-//! | Linux | the last segment reported, selectively before cumulatively | the first one, cumulatively before selectively | tcp_clean_rtx_queue, tcp_ack_update_rtt |
-//! | QUIC | the one that was sent last, if none that was sent later is known to have arrived | the same | RFC 9002, section 5.1; without the delay that the receiver states |
+//! | Linux | the last reported, SACK first | the first covered, SACK last | tcp_ack_update_rtt |
+//! | QUIC | the newest transmission | the same | RFC 9002, section 5.1, without the stated ACK delay |
 //!
-//! In Linux no segment counts that was sent twice, and none that is covered if one of these was; the
-//! timestamp counts where no segment does.
+//! In Linux (tcp_clean_rtx_queue) no segment counts that was sent twice, and none that is covered if one of
+//! these was; the timestamp counts where no segment does. In QUIC nothing counts if a newer transmission is
+//! known to have arrived.
 
 use super::Sender;
 use crate::ages::{Ages, Sent, Span};

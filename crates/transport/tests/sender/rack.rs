@@ -387,7 +387,7 @@ struct Times(Arc<Mutex<Samples>>);
 impl CongestionControl for Times {
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
     fn on_sample(&mut self, ack: &Ack) {
-        self.0.lock().expect("nobody panicked").push((ack.now, ack.rtt));
+        self.0.lock().expect("no thread has panicked").push((ack.now, ack.rtt));
     }
     fn wants_samples(&self) -> bool {
         true
@@ -402,7 +402,7 @@ fn times(config: SenderConfig, end: Time, path: impl FnOnce(Path) -> Path) -> (S
     let kept = Arc::new(Mutex::new(Vec::new()));
     let mut path = path(Path::new(config, Controller::Custom(Box::new(Times(kept.clone()))))).start();
     path.run_to(end);
-    let all = kept.lock().expect("nobody panicked").clone();
+    let all = kept.lock().expect("no thread has panicked").clone();
     (all, path.sender.rtt().srtt())
 }
 
