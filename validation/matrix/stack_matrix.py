@@ -104,9 +104,9 @@ class Explanation:
     paths: frozenset[str]
     control: Mapping[str, Any]
     """What a run without the reason has: keys of its flow, with parameters under `algorithm`, and of its
-    bottleneck under `bottleneck`. With `slower`, the rate changes so many times more slowly, and the run
-    lasts as much longer; with `wider`, rates are so many times higher; with `ssthresh_bdp`, slow-start
-    ends at so many BDPs of the first rate."""
+    bottleneck under `bottleneck`. `slower` is a factor of the run and of the times at which the rate changes,
+    `wider` one of the rates; `ssthresh_bdp` is the window at which slow-start ends, in BDPs of the first
+    rate."""
     text: str
 
     def applies(self, flag: Flag) -> bool:

@@ -84,7 +84,8 @@ GREEDY_LEAVE_TO_USERS = 0.4
 FAIR_LEAVE = 0.97
 """The share of a path that connections with files have beside lasting flows that yield to losses, beside
 others, and where queues are fair (chosen here: one BBR flow left .74 of 1 Gbit/s to short flows with a load
-of .91, and .46 of 2 Gbit/s behind RED to 8,000 users, who ask for less the longer they wait)."""
+of .91, and .46 of 2 Gbit/s behind RED to 8,000 users, who ask for less the longer they wait; behind a
+fair queue a lasting flow has the share of one file)."""
 FAIR = frozenset(("fq_codel", "fq_pie", "sfq"))
 """Queues where flows leave each other their share."""
 BEHIND_RED = 1.5

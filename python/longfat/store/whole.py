@@ -100,7 +100,7 @@ def refuse_odd(folder: Path) -> None:
 
 @contextmanager
 def of_anyone(folder: Path) -> Iterator[None]:
-    """Turns whatever is wrong with results from elsewhere into an error of one line.
+    """Turns any fault of results from elsewhere into an error of one line.
 
     Raises:
         InputError: a link leads out of the folder, or its content is not what a command writes.
