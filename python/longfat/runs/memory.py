@@ -339,7 +339,8 @@ def _background(plan: Plan, at: str, part: Plan, busy: float) -> Iterator[tuple[
     yield f"{at}.{_MEMBERS.get(part['kind'], 'gap_s')}", SESSION_BYTES * members
     each = CONNECTION_BYTES + _grown(connection, busy)
     brief = CONNECTION_BYTES + _grown(connection, 1.0)  # most files are short
-    opening = partial(_opening, _shared(plan, connection), span_s, brief)
+    repairs = _repairs(plan, connection)
+    opening = partial(_opening, _shared(plan, connection), repairs, span_s, brief)
     match part["kind"]:
         case "web":
             least = part["page_bytes"] * (1.0 - 1.0 / part["shape"])
@@ -349,7 +350,7 @@ def _background(plan: Plan, at: str, part: Plan, busy: float) -> Iterator[tuple[
             yield from opening(f"{at}.gap_s", 1.0 / part["gap_s"], _larger(part["sizes"]))
         case "surge":
             shared = _shared(plan, connection, GREEDY_LEAVE_TO_USERS)
-            yield from _users(part, f"{at}.users", members, shared, span_s, busy)
+            yield from _users(part, f"{at}.users", members, shared, repairs, span_s, busy)
         case kind:
             window = _window(connection, None)
             yield f"{at}.{_MEMBERS[kind]}", members * (each + PACKET_BYTES * window)
@@ -369,19 +370,29 @@ def _shared(plan: Plan, connection: Plan, greedy_leave: float = GREEDY_LEAVE) ->
         share * payload * slowest["rate_bps"] / 8.0,
         max(_greatest_rtt(connection), 1e-6),
         _window(connection, None) * connection["mss_bytes"],
-        BEHIND_RED if slowest["queue"]["kind"] == "red" else 1.0,
     )
 
 
+def _repairs(plan: Plan, connection: Plan) -> float:
+    """The factor of the time for which files keep connections open, for losses on a path with room."""
+    return BEHIND_RED if plan["links"][_slowest(plan, connection)]["queue"]["kind"] == "red" else 1.0
+
+
 def _opening(
-    path: occupancy.Path, span_s: float, each: float, key: str, per_s: float, larger: occupancy.Larger
+    path: occupancy.Path,
+    repairs: float,
+    span_s: float,
+    each: float,
+    key: str,
+    per_s: float,
+    larger: occupancy.Larger,
 ) -> Iterator[tuple[str, float]]:
     """The part of a background that opens connections whether or not earlier ones are complete.
 
     What the path cannot carry stays open; the others are open for a while.
     """
     opened = per_s * span_s
-    life_s = path.repairs * (LIFE_S + path.rtt_s * (LIFE_RTTS + occupancy.rounds(path, larger)))
+    life_s = repairs * (LIFE_S + path.rtt_s * (LIFE_RTTS + occupancy.rounds(path, larger)))
     more_per_s = occupancy.growth(per_s, path.bytes_per_s, larger, path.bytes_per_s * span_s)
     mean = per_s * min(life_s, span_s) + more_per_s * span_s
     yield key, each * min(opened, mean + DEVIATIONS * math.sqrt(mean))
@@ -389,7 +400,7 @@ def _opening(
 
 
 def _users(
-    part: Plan, key: str, users: float, path: occupancy.Path, span_s: float, busy: float
+    part: Plan, key: str, users: float, path: occupancy.Path, repairs: float, span_s: float, busy: float
 ) -> Iterator[tuple[str, float]]:
     """The part of a background whose users have one connection at a time, and rest between."""
     habits = part["habits"]
@@ -409,7 +420,7 @@ def _users(
     # most files are short, but where half of the users wait, their files share what is in flight
     waiting_share = min(1.0, 2.0 * late)
     each = CONNECTION_BYTES + _grown(part["flow"], waiting_share * busy + (1.0 - waiting_share))
-    yield key, each * min(users, USERS * path.repairs * mean + DEVIATIONS * math.sqrt(mean))
+    yield key, each * min(users, USERS * repairs * mean + DEVIATIONS * math.sqrt(mean))
     packets = path.bytes_per_s * span_s / part["flow"]["mss_bytes"]
     # and the object that each has begun
     yield key, TRANSFER_BYTES * min(packets, users * ((1.0 - late) * files + object_files))

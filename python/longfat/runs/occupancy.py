@@ -32,8 +32,6 @@ class Path(NamedTuple):
     rtt_s: float
     first_bytes: float
     """The initial window."""
-    repairs: float = 1.0
-    """Factor of the time that they are open, for losses on a path with room."""
 
 
 def rounds(path: Path, larger: Larger) -> float:
