@@ -53,17 +53,20 @@ def waits_for_room(pid: int) -> bool:
     )
 
 
-@pytest.mark.parametrize("option", ["--pcap", "--qlog"])
-def test_a_fifo_without_a_reader_is_waited_for_until_ctrl_c(file: Path, option: str) -> None:
+def run_into_fifo(file: Path, option: str, duration: str) -> tuple[Path, subprocess.Popen[str]]:
+    """Starts a run with one flow that writes its packets or events into a new FIFO."""
     fifo = file.with_name("fifo")
     os.mkfifo(fifo)
+    one = table(duration=duration)
+    one["flow"] = one["flow"][:1]
+    file.write_text(tomli_w.dumps(one))
     asked = [*LONGFAT, "run", str(file), option, str(fifo)]
-    if option == "--qlog":
-        one = table(duration="2 s")
-        one["flow"] = one["flow"][:1]
-        file.write_text(tomli_w.dumps(one))
-    program = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until(lambda: program.poll() is not None or waits_for_a_reader(program.pid))
+    return fifo, subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def interrupt(program: subprocess.Popen[str], waits: Callable[[int], bool]) -> None:
+    """Sends SIGINT once the program waits, and checks that this ends it with one line."""
+    until(lambda: program.poll() is not None or waits(program.pid))
     program.send_signal(signal.SIGINT)
     _, err = program.communicate(timeout=60)
     assert program.returncode == 130
@@ -72,21 +75,16 @@ def test_a_fifo_without_a_reader_is_waited_for_until_ctrl_c(file: Path, option: 
 
 
 @pytest.mark.parametrize("option", ["--pcap", "--qlog"])
+def test_a_fifo_without_a_reader_is_waited_for_until_ctrl_c(file: Path, option: str) -> None:
+    _, program = run_into_fifo(file, option, "2 s")
+    interrupt(program, waits_for_a_reader)
+
+
+@pytest.mark.parametrize("option", ["--pcap", "--qlog"])
 def test_a_fifo_whose_reader_has_stopped_reading_is_waited_for_until_ctrl_c(file: Path, option: str) -> None:
-    fifo = file.with_name("fifo")
-    os.mkfifo(fifo)
-    one = table(duration="60 s")
-    one["flow"] = one["flow"][:1]
-    file.write_text(tomli_w.dumps(one))
-    asked = [*LONGFAT, "run", str(file), option, str(fifo)]
-    program = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    fifo, program = run_into_fifo(file, option, "60 s")
     with fifo.open("rb"):
-        until(lambda: program.poll() is not None or waits_for_room(program.pid))
-        program.send_signal(signal.SIGINT)
-        _, err = program.communicate(timeout=60)
-    assert program.returncode == 130
-    assert err.startswith("interrupted; ")
-    assert err.count("\n") == 1
+        interrupt(program, waits_for_room)
 
 
 @pytest.mark.parametrize("option", ["pcap", "qlog"])
