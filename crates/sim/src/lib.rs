@@ -33,7 +33,7 @@
 
 mod drive;
 mod model;
-mod plan;
+
 mod results;
 mod run;
 mod steps;
@@ -43,9 +43,10 @@ mod tests;
 pub use drive::tap::Tap;
 pub use model::flow::{PathLosses, sender};
 pub use model::link::{Link, LinkCounters, RateError};
-pub use model::routes::{Hop, Routes};
+
+pub use longfat_scenario::plan::*;
+pub use longfat_scenario::{Hop, Routes};
 pub use model::workload::{Session, sessions};
-pub use plan::*;
 pub use results::metrics::{Counter, sum, variation};
 pub use results::outcome::{Outcome, RunError};
 pub use results::samples::{EventRow, FlowSample, LinkSample, TransferSample};

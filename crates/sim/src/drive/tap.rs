@@ -1,7 +1,7 @@
 //! Somebody who watches every packet of a run. Only the oracle tells a tap; its results are those of the fast driver.
 
-use crate::plan::CheckedConnection;
 use longfat_net::DropReason;
+use longfat_scenario::plan::CheckedConnection;
 use longfat_transport::SenderView;
 use longfat_units::Time;
 use longfat_wire::SimPacket;

@@ -8,7 +8,6 @@ mod line;
 mod ticket;
 mod ticketed;
 
-use crate::plan::{CheckedLink, LinkParts, QueuePlan, Streams};
 pub(crate) use arithmetic::each_arithmetic;
 pub use arithmetic::{Arithmetic, Departures};
 pub use counters::{Crossed, LinkCounters};
@@ -22,6 +21,7 @@ use longfat_net::{
     Address, Capacity, ConstantFifo, Credit, ListedFifo, LossModel, Occupancy, Pipe, Sojourn, TickingFifo,
     into_type,
 };
+use longfat_scenario::plan::{CheckedLink, LinkParts, QueuePlan, Streams};
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Ecn, FlowId, Packet, SimPacket};
 use thiserror::Error;

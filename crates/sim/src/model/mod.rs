@@ -3,5 +3,4 @@
 pub mod flow;
 pub mod link;
 pub mod order;
-pub mod routes;
 pub mod workload;

@@ -3,7 +3,7 @@
 use super::samples::{EventRow, FlowSample, Internals, LinkSample, TransferSample};
 use super::series::Series;
 use super::summary::Summary;
-use crate::plan::PlanError;
+use longfat_scenario::plan::PlanError;
 use thiserror::Error;
 
 /// Everything that a run returns.

@@ -5,8 +5,8 @@
 use crate::model::flow::Flow;
 use crate::model::link::{Link, LinkCounters};
 use crate::model::workload::offered_bytes;
-use crate::plan::CheckedBackground;
 use longfat_net::{DropReason, Occupancy, Sojourn};
+use longfat_scenario::plan::CheckedBackground;
 use longfat_transport::SenderCounters;
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;

@@ -2,7 +2,7 @@
 //! where such a flow starts, as it does for samples: both drivers have then handled the same events.
 
 use crate::model::flow::{Flow, RouteMetrics};
-use crate::plan::CheckedFlow;
+use longfat_scenario::plan::CheckedFlow;
 use longfat_units::Time;
 use std::collections::BTreeMap;
 

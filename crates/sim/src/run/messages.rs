@@ -1,10 +1,10 @@
 //! Messages between elements: where they go next, and what links write into probes.
 
 use crate::model::link::Link;
-use crate::model::routes::{Hop, Routes};
-use crate::plan::CheckedLink;
 use crate::results::summary::MessageCounters;
 use longfat_net::{Address, Meter};
+use longfat_scenario::plan::CheckedLink;
+use longfat_scenario::{Hop, Routes};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Content, Crossing, Kind, Message, Packet};
 

@@ -7,10 +7,10 @@ use crate::model::flow::{Carrier, Flow, Opening, RouteMetrics, SampleTimes, Way}
 use crate::model::link::{Link, LinkCounters};
 use crate::model::order::Order;
 use crate::model::workload::{Session, each_session};
-use crate::plan::{CheckedPlan, CheckedRun, PlanError, Streams, ranks};
 use crate::results::outcome::RunError;
 use crate::results::samples::{FlowSample, Internals, LinkSample, TransferSample};
 use crate::results::summary::{BackgroundCounters, FlowCounters, SampleMean, Summary};
+use longfat_scenario::plan::{CheckedPlan, CheckedRun, PlanError, Streams, ranks};
 use longfat_transport::cc::Controller;
 use longfat_units::{Interval, Time};
 use longfat_wire::FlowId;

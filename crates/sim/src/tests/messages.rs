@@ -2,12 +2,12 @@
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use super::flow;
-use crate::plan::Plan;
 use crate::results::outcome::Outcome;
 use crate::results::summary::MessageCounters;
 use crate::run::messages::PROCESSING;
 use crate::run::state::Simulation;
 use longfat_net::{Address, DropReason, Element, Sink};
+use longfat_scenario::plan::Plan;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Content, Crossing, FlowId, Kind, Message, Packet, SimPacket};
 use proptest::prelude::*;

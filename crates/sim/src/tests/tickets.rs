@@ -3,9 +3,9 @@
 
 use super::flow;
 use crate::drive::Drive;
-use crate::plan::Plan;
 use crate::run::state::{Rates, Simulation};
 use longfat_net::queue::disciplines;
+use longfat_scenario::plan::Plan;
 use serde_json::{Value, json};
 
 /// Two flows over these paths, with FQ-CoDel at each of three links.

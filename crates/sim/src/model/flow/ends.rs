@@ -2,7 +2,7 @@
 
 use super::host::HostClock;
 use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
-use crate::plan::{CheckedConnection, PlanError, SlowStart, Streams, Transport};
+use longfat_scenario::plan::{CheckedConnection, PlanError, SlowStart, Streams, Transport};
 use longfat_transport::cc::{CongestionControl, Controller, LossDetection, Parameters};
 use longfat_transport::{
     Codepoints, Echoing, Feedback, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig,

@@ -1,7 +1,7 @@
 //! The loss processes on a connection's path.
 
-use crate::plan::{ConnectionPlan, Streams};
 use longfat_net::{Loss, LossModel};
+use longfat_scenario::plan::{ConnectionPlan, Streams};
 use longfat_wire::Kind;
 
 /// The loss processes that one connection meets: each has a state and a random stream of its own. There are

@@ -3,7 +3,7 @@
 //! random.
 
 use super::source::{Opened, Source, Workload};
-use crate::plan::{Bulk, CheckedConnection};
+use longfat_scenario::plan::{Bulk, CheckedConnection};
 use longfat_units::{Stream, Time};
 
 impl Workload for Bulk {

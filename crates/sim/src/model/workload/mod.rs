@@ -5,6 +5,7 @@ mod bulk;
 mod onoff;
 mod session;
 mod short;
+#[cfg(test)]
 mod sizes;
 mod source;
 mod surge;

@@ -3,7 +3,7 @@
 
 use super::bulk::Lasting;
 use super::source::{Source, Workload};
-use crate::plan::{CheckedConnection, Onoff};
+use longfat_scenario::plan::{CheckedConnection, Onoff};
 use longfat_units::{Stream, Time};
 
 impl Workload for Onoff {

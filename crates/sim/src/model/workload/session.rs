@@ -2,7 +2,7 @@
 
 use super::source::{Source, Workload};
 use crate::model::order::Order;
-use crate::plan::{CheckedBackground, CheckedConnection, Streams, Traffic, ranks};
+use longfat_scenario::plan::{CheckedBackground, CheckedConnection, Streams, Traffic, ranks};
 use longfat_units::{Interval, Time};
 
 /// The list of kinds.

@@ -7,7 +7,7 @@
 //! to its mean.
 
 use super::source::{Opened, Source, Workload, whole_bytes};
-use crate::plan::{FileSizes, Short, Sizes};
+use longfat_scenario::plan::{FileSizes, Short, Sizes};
 use longfat_units::{Empirical, Interval, Strata, Stream, Time};
 
 impl Workload for Short {

@@ -1,6 +1,6 @@
 //! What each kind of traffic does.
 
-use crate::plan::CheckedConnection;
+use longfat_scenario::plan::CheckedConnection;
 use longfat_units::{Stream, Time};
 
 /// A kind of traffic with its numbers: members that act independently of each other.

@@ -13,25 +13,8 @@
 //! The constants come from the scenario, where their sources are.
 
 use super::source::{Opened, Source, Workload, whole_bytes};
-use crate::plan::{Habits, SurgePlan};
+use longfat_scenario::plan::{Habits, SurgePlan};
 use longfat_units::{Interval, Stream, Time};
-
-impl Habits {
-    /// Draws the number of files of an object.
-    fn files(&self, stream: &mut Stream) -> u64 {
-        (stream.pareto_from(self.files_shape, 1.0) as u64).clamp(1, self.files_most)
-    }
-
-    /// Draws the seconds between two files of an object.
-    fn active_off_s(&self, stream: &mut Stream) -> f64 {
-        stream.weibull(self.active_off_shape, self.active_off_scale_s)
-    }
-
-    /// Draws the seconds between two objects.
-    fn inactive_off_s(&self, stream: &mut Stream) -> f64 {
-        stream.pareto_from(self.inactive_off_shape, self.inactive_off_least_s)
-    }
-}
 
 impl Workload for SurgePlan {
     fn members(&self) -> u64 {
@@ -87,7 +70,7 @@ impl Source for User {
 mod tests {
     use super::*;
     use crate::model::workload::testing::{DRAWS, assert_fits, sorted};
-    use crate::plan::FileSizes;
+    use longfat_scenario::plan::FileSizes;
     use longfat_units::math;
 
     /// The values that the paper prints.

@@ -3,7 +3,7 @@
 //! opened by the side that sends it; the request itself is not modelled.
 
 use super::source::{Opened, Source, Workload, whole_bytes};
-use crate::plan::WebPlan;
+use longfat_scenario::plan::WebPlan;
 use longfat_units::{Interval, Stream, Time};
 
 impl Workload for WebPlan {

@@ -112,7 +112,7 @@ pub struct CheckedLink<P = SimPacket> {
 }
 
 /// A link's plan, and what was parsed and built of it.
-pub(crate) struct LinkParts<P> {
+pub struct LinkParts<P> {
     /// The plan.
     pub plan: LinkPlan,
     /// The transmission rate; the greatest where it varies.
@@ -137,7 +137,7 @@ impl<P> Deref for CheckedLink<P> {
 
 impl<P> CheckedLink<P> {
     /// Takes it apart.
-    pub(crate) fn into_parts(self) -> LinkParts<P> {
+    pub fn into_parts(self) -> LinkParts<P> {
         let CheckedLink { plan, rate, capacity, ticks, disturbances, element } = self;
         LinkParts { plan, rate, capacity, ticks, disturbances, element }
     }
@@ -169,7 +169,7 @@ impl QueuePlan {
     }
 
     /// Builds the queue before a link of this rate.
-    pub(crate) fn build<P: Packet + Send + 'static>(
+    pub fn build<P: Packet + Send + 'static>(
         &self,
         at: &str,
         rate: Rate,

@@ -13,6 +13,7 @@ mod error;
 mod link;
 mod names;
 mod nodes;
+mod sizes;
 mod streams;
 mod traffic;
 
@@ -23,12 +24,13 @@ pub use connection::{CheckedConnection, ConnectionPlan, EcnPlan, EcnWord, SlowSt
 pub use distribution::{DistributionPlan, Drawn};
 pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, ReorderPlan};
 pub use error::PlanError;
-pub(crate) use link::LinkParts;
+pub use link::LinkParts;
 pub use link::{CapacityPlan, CheckedLink, LinkPlan, QueuePlan, RouterPlan};
-pub(crate) use names::ranks;
+pub use names::ranks;
 pub use nodes::MOST_NODES;
+pub use sizes::{FileSizes, Habits};
 pub use streams::Streams;
 pub use traffic::{
-    Bulk, BulkPlan, FileSizes, Habits, Onoff, OnoffPlan, Short, ShortPlan, Sizes, SizesPlan, SurgePlan,
-    Traffic, TrafficPlan, WebPlan,
+    Bulk, BulkPlan, Onoff, OnoffPlan, Short, ShortPlan, Sizes, SizesPlan, SurgePlan, Traffic, TrafficPlan,
+    WebPlan,
 };

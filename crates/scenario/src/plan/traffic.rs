@@ -3,7 +3,8 @@
 
 use super::distribution::{DistributionPlan, empirical};
 use super::error::{LONGEST_S, PlanError, bad, within};
-use longfat_units::{Distribution, Empirical, math};
+use super::sizes::{FileSizes, Habits};
+use longfat_units::{Distribution, Empirical};
 use serde::Deserialize;
 
 /// The kind of traffic and its numbers, as read from JSON.
@@ -59,43 +60,6 @@ pub struct SurgePlan {
     pub users: u64,
     /// What they fetch, and when.
     pub habits: Habits,
-}
-
-/// The distributions that a SURGE user draws from.
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Habits {
-    /// Bytes of a file.
-    #[serde(flatten)]
-    pub sizes: FileSizes,
-    /// Tail index of the number of files of an object; the least number is 1.
-    pub files_shape: f64,
-    /// Most files of an object.
-    pub files_most: u64,
-    /// Weibull shape of the OFF time between files.
-    pub active_off_shape: f64,
-    /// Weibull scale of the OFF time between files, seconds.
-    pub active_off_scale_s: f64,
-    /// Least OFF time between objects, seconds.
-    pub inactive_off_least_s: f64,
-    /// Tail index of the OFF time between objects.
-    pub inactive_off_shape: f64,
-}
-
-/// Sizes of files with a lognormal body below a Pareto tail; the constants come from the scenario.
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub struct FileSizes {
-    /// Mean of the logarithm of a file's bytes, in the body.
-    pub body_mu: f64,
-    /// Standard deviation of that logarithm.
-    pub body_sigma: f64,
-    /// Share of files that lie in the tail.
-    pub tail_share: f64,
-    /// Where the tail begins and the body ends, bytes.
-    pub tail_least_bytes: f64,
-    /// Tail index.
-    pub tail_shape: f64,
-    /// Where the tail ends, bytes.
-    pub largest_bytes: f64,
 }
 
 /// Short flows.
@@ -226,38 +190,5 @@ impl SizesPlan {
             }
             SizesPlan::Empirical(rows) => Sizes::Empirical(empirical(at, &rows, 1.0, 1e15)?),
         })
-    }
-}
-
-impl Habits {
-    fn check(&self, at: &str) -> Result<(), PlanError> {
-        let key = |name: &str| format!("{at}.{name}");
-        self.sizes.check(at)?;
-        within(&key("files_most"), self.files_most as f64, 1.0, 1e6)?;
-        for (name, shape) in [
-            ("files_shape", self.files_shape),
-            ("active_off_shape", self.active_off_shape),
-            ("inactive_off_shape", self.inactive_off_shape),
-        ] {
-            within(&key(name), shape, 0.05, 100.0)?;
-        }
-        within(&key("active_off_scale_s"), self.active_off_scale_s, 0.0, LONGEST_S)?;
-        within(&key("inactive_off_least_s"), self.inactive_off_least_s, 1e-6, LONGEST_S)
-    }
-}
-
-impl FileSizes {
-    fn check(&self, at: &str) -> Result<(), PlanError> {
-        let key = |name: &str| format!("{at}.{name}");
-        within(&key("body_mu"), self.body_mu, 0.0, 30.0)?;
-        within(&key("body_sigma"), self.body_sigma, 0.0, 10.0)?;
-        within(&key("tail_share"), self.tail_share, 0.0, 1.0)?;
-        within(&key("tail_least_bytes"), self.tail_least_bytes, 1.0, 1e12)?;
-        // sizes of the body are drawn until one lies below the tail, so the body's middle has to lie there
-        if self.body_mu > math::ln(self.tail_least_bytes) {
-            return bad(key("body_mu"), "the middle of the body lies above tail_least_bytes");
-        }
-        within(&key("tail_shape"), self.tail_shape, 0.05, 100.0)?;
-        within(&key("largest_bytes"), self.largest_bytes, self.tail_least_bytes, 1e15)
     }
 }

@@ -1,0 +1,6 @@
+//! Scenarios and plans.
+
+pub mod plan;
+mod routes;
+
+pub use routes::{Hop, Routes};
