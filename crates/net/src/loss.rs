@@ -4,10 +4,10 @@
 //! any other.
 
 use longfat_units::Stream;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Which packets are lost; in JSON an object whose `kind` names the variant.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum LossModel {
     /// Nothing.

@@ -1,6 +1,37 @@
-//! Scenarios and plans.
+//! Scenarios: what a file may say, its defaults, and how its parts fit together.
+//!
+//! [`read`] turns a text or a tree of values into a [`Scenario`](tables::Scenario), with a line for each problem.
+//! [`resolve::resolve`] makes the [`plan`] of it that runs. The modules depend on each other in one direction only:
+//!
+//! ```text
+//! read, write, schema   texts and trees to scenarios and back; the definition as a JSON Schema
+//! resolve, notes        plans; what to know about a scenario
+//! network, routes       links, paths and what follows from them
+//! tables, stacks        the keys, each defined once; presets of them
+//! keys, forms, form     tables of keys; how files write one kind of value
+//! plan                  numbers in SI units, and their check
+//! units, tree, problem  quantities; values with their places; why something is refused
+//! ```
 
+pub mod at;
+mod decimal;
+pub mod form;
+pub mod forms;
+pub mod keys;
+pub mod network;
 pub mod plan;
+pub mod problem;
+pub mod read;
+pub mod resolve;
 mod routes;
+pub mod schema;
+pub mod stacks;
+mod sums;
+pub mod tables;
+pub mod text;
+pub mod tree;
+pub mod units;
+pub mod world;
+pub mod write;
 
 pub use routes::{Hop, Routes};

@@ -1,10 +1,10 @@
 //! How the window shrinks during fast recovery, from the old window to the target that the algorithm has set.
 
 use crate::cc::Window;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// How the window shrinks during SACK recovery. In JSON: the variant in kebab-case, such as `rate-halving`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
     /// Rate halving, as in Linux before 3.2 and the kernel of Li, Leith and Shorten: one segment less for

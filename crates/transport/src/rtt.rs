@@ -10,7 +10,7 @@
 //! | units of SRTT, RTTVAR on a coarse clock | 1/8, 1/4 tick | Jacobson 1988, appendix A | only with a tick; RTTVAR stops falling at 3/4 tick, where its quarter is less than a unit |
 
 use longfat_units::{Interval, Time};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 const GREATEST_RTO: Interval = Interval::from_millis(60_000);
 /// More would only matter below a millisecond, without a floor.
@@ -21,7 +21,7 @@ const TICK: Interval = Interval::from_millis(1);
 /// Which round-trip times algorithms get, and which are smoothed for the retransmission timeout. In JSON:
 /// `echoed`,
 /// `last` or `numbered`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttSamples {
     /// Both from the echoed timestamp (RFC 7323): the time of the first segment acknowledged. The connection
@@ -39,7 +39,7 @@ pub enum RttSamples {
 }
 
 /// What the floor of the retransmission timeout bounds. In JSON: `margin` or `timeout`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RtoMinOf {
     /// The margin above the smoothed round-trip time, K RTTVAR, as in Linux.
@@ -51,7 +51,7 @@ pub enum RtoMinOf {
 
 /// What ends the backoff of the retransmission timeout when packets carry timestamps. In JSON: `sample` or
 /// `new-segment`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BackoffUntil {
     /// The next sample, which any acknowledgement of new data gives (RFC 6298, section 5).

@@ -48,3 +48,15 @@ pub fn sin(x: f64) -> f64 {
 pub fn sqrt(x: f64) -> f64 {
     x.sqrt()
 }
+
+/// The error function.
+#[inline]
+pub fn erf(x: f64) -> f64 {
+    libm::erf(x)
+}
+
+/// The gamma function.
+#[inline]
+pub fn gamma(x: f64) -> f64 {
+    libm::tgamma(x)
+}

@@ -1,6 +1,6 @@
 //! Parameters that users set. A registry row declares them once; this module checks them.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// What values a parameter takes.
@@ -64,7 +64,7 @@ impl Parameter {
 }
 
 /// A value that a user gave; in JSON a number or a string.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
     /// A number, already in the parameter's unit.

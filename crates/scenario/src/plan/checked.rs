@@ -8,7 +8,7 @@ use super::nodes;
 use super::traffic::{Traffic, TrafficPlan};
 use longfat_units::Distribution;
 use longfat_wire::{Packet, SimPacket};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 /// Most long-lived flows in one run.
@@ -20,7 +20,7 @@ const MOST_FLOWS: usize = 1_000_000;
 /// null is accepted, a missing key means null. And keys that are newer than stored plans have a default
 /// there, such as `rtt_samples` of a connection; plans are stored under digests of their text, so new ones
 /// leave these keys out as well where they have their defaults. (Only `layer2` of a link is always there.)
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Seed of every random stream.
@@ -46,7 +46,7 @@ pub struct Plan {
 }
 
 /// Sampling periods, seconds.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SamplePlan {
     /// Between samples of flows.
@@ -59,7 +59,7 @@ pub struct SamplePlan {
 }
 
 /// A flow with series of its own.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FlowPlan {
     /// Its name in results, unique among flows.
     pub name: String,
@@ -76,7 +76,7 @@ pub struct FlowPlan {
 }
 
 /// Traffic that comes and goes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BackgroundPlan {
     /// Its name in results, unique among backgrounds.
     pub name: String,

@@ -11,12 +11,12 @@ use longfat_transport::{
 };
 use longfat_units::{Distribution, Interval, Rate, Time};
 use longfat_wire::{Ecn, RateCode};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
 /// How slow-start grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStart {
     /// One segment for each segment acknowledged.
@@ -42,7 +42,7 @@ impl SlowStart {
 }
 
 /// How a connection uses marks. In JSON: `false`, `true`, `accurate` or `l4s`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum EcnPlan {
     /// Whether it negotiates ECN, with the feedback that its algorithm needs.
@@ -52,7 +52,7 @@ pub enum EcnPlan {
 }
 
 /// What [`EcnPlan::With`] adds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EcnWord {
     /// Accurate feedback (RFC 9768).
@@ -92,7 +92,7 @@ const fn slow_start_limit() -> Option<f64> {
 }
 
 /// What the receiver does against the rules, as read from JSON; a key that is left out is for nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReceiverPlan {
     /// Acknowledges what is missing.
@@ -121,7 +121,7 @@ impl ReceiverPlan {
 ///
 /// Keys with a default are younger than stored plans: a plan leaves them out where they have it, because it is
 /// stored under the digest of its text.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionPlan {
     /// Name in the registry of algorithms, or `custom`.

@@ -2,10 +2,10 @@
 
 use super::error::{PlanError, bad, within};
 use longfat_units::{Distribution, Empirical};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A number, or how to draw it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum DistributionPlan {
     /// Always this number.
@@ -15,7 +15,7 @@ pub enum DistributionPlan {
 }
 
 /// How a number is drawn.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawn {
     /// Uniform between two values.

@@ -6,7 +6,7 @@ use longfat_net::disturbance::{
     AddedDelay, DisturbanceStreams, Disturbances, Handovers, Outage, Outages, Remark, Reorder,
 };
 use longfat_units::{Interval, Time};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Longest delay that a disturbance adds, seconds.
 const LONGEST_DELAY_S: f64 = 100.0;
@@ -14,7 +14,7 @@ const LONGEST_DELAY_S: f64 = 100.0;
 const HANDOVERS_S: (f64, f64) = (0.1, LONGEST_S);
 
 /// The disturbances of a link, as read from JSON; a key that is left out is for none.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DisturbancePlan {
     /// Packets that others overtake.
@@ -41,7 +41,7 @@ pub struct DisturbancePlan {
 }
 
 /// A share of the packets that takes longer.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReorderPlan {
     /// The share.
@@ -51,7 +51,7 @@ pub struct ReorderPlan {
 }
 
 /// A propagation delay that varies; what is added to the link's own, seconds.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum AddedDelayPlan {
     /// Time and delay of each step.
@@ -68,7 +68,7 @@ pub enum AddedDelayPlan {
 }
 
 /// What happens to the ECN field of data packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemarkPlan {
     /// All that are ECN-capable are marked.
@@ -78,7 +78,7 @@ pub enum RemarkPlan {
 }
 
 /// A time in which a link carries nothing.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutagePlan {
     /// When it begins, seconds.
@@ -90,7 +90,7 @@ pub struct OutagePlan {
 }
 
 /// What a queue does during an outage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutageQueue {
     /// Its packets wait.

@@ -11,7 +11,7 @@ use longfat_net::{Address, Capacity, LossModel, Sine, Ticks, Trace};
 use longfat_transport::cc::Value;
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Packet, SimPacket};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
@@ -20,7 +20,7 @@ use std::ops::Deref;
 const SERVICE_TICKS_S: (f64, f64) = (1e-6, 10.0);
 
 /// A link that flows share, as read from JSON.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkPlan {
     /// Its name in results, unique among links.
@@ -58,7 +58,7 @@ pub struct LinkPlan {
 }
 
 /// A queue discipline. One of the two limits is given, and the other one is null or missing.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct QueuePlan {
     /// Name in the registry of queues.
     pub kind: String,
@@ -72,7 +72,7 @@ pub struct QueuePlan {
 }
 
 /// An explicit-rate router.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RouterPlan {
     /// Name in the registry of routers.
     pub kind: String,
@@ -82,7 +82,7 @@ pub struct RouterPlan {
 }
 
 /// A rate that varies; times in seconds, rates in bit/s.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CapacityPlan {
     /// A sine between two rates; the greatest is the link's rate.

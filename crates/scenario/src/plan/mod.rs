@@ -20,9 +20,11 @@ mod traffic;
 pub use checked::{
     BackgroundPlan, CheckedBackground, CheckedFlow, CheckedPlan, CheckedRun, FlowPlan, Plan, SamplePlan,
 };
-pub use connection::{CheckedConnection, ConnectionPlan, EcnPlan, EcnWord, SlowStart, Transport};
+pub use connection::{
+    CheckedConnection, ConnectionPlan, EcnPlan, EcnWord, ReceiverPlan, SlowStart, Transport,
+};
 pub use distribution::{DistributionPlan, Drawn};
-pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, ReorderPlan};
+pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, RemarkPlan, ReorderPlan};
 pub use error::PlanError;
 pub use link::LinkParts;
 pub use link::{CapacityPlan, CheckedLink, LinkPlan, QueuePlan, RouterPlan};

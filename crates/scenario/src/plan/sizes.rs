@@ -2,11 +2,12 @@
 //! Workloads for Network and Server Performance Evaluation, SIGMETRICS 1998.
 
 use super::error::{LONGEST_S, PlanError, bad, within};
+use crate::sums::sum;
 use longfat_units::{Stream, bounded_pareto_at, math};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The distributions that a SURGE user draws from.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Habits {
     /// Bytes of a file.
     #[serde(flatten)]
@@ -26,7 +27,7 @@ pub struct Habits {
 }
 
 /// Sizes of files with a lognormal body below a Pareto tail; the constants come from the scenario.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct FileSizes {
     /// Mean of the logarithm of a file's bytes, in the body.
     pub body_mu: f64,
@@ -67,7 +68,7 @@ impl FileSizes {
         within(&key("tail_share"), self.tail_share, 0.0, 1.0)?;
         within(&key("tail_least_bytes"), self.tail_least_bytes, 1.0, 1e12)?;
         // sizes of the body are drawn until one lies below the tail, so the body's middle has to lie there
-        if self.body_mu > math::ln(self.tail_least_bytes) {
+        if !self.body_fits() {
             return bad(key("body_mu"), "the middle of the body lies above tail_least_bytes");
         }
         within(&key("tail_shape"), self.tail_shape, 0.05, 100.0)?;
@@ -113,5 +114,103 @@ impl Habits {
     /// Draws the seconds between two objects.
     pub fn inactive_off_s(&self, stream: &mut Stream) -> f64 {
         stream.pareto_from(self.inactive_off_shape, self.inactive_off_least_s)
+    }
+}
+
+impl FileSizes {
+    /// Whether at least half of the lognormal is below the tail; sizes are drawn again until they are.
+    pub fn body_fits(&self) -> bool {
+        self.body_mu <= math::ln(self.tail_least_bytes)
+    }
+
+    /// The share of files with more bytes.
+    pub fn larger(&self, bytes: f64) -> f64 {
+        if bytes >= self.largest_bytes {
+            return 0.0;
+        }
+        if bytes >= self.tail_least_bytes {
+            let beyond = math::pow(self.tail_least_bytes / bytes, self.tail_shape);
+            let end = math::pow(self.tail_least_bytes / self.largest_bytes, self.tail_shape);
+            return self.tail_share * (beyond - end) / (1.0 - end);
+        }
+        let body = |bytes: f64| normal_cdf((math::ln(bytes) - self.body_mu) / self.body_sigma);
+        1.0 - (1.0 - self.tail_share) * body(bytes) / body(self.tail_least_bytes)
+    }
+
+    /// The mean size of a file, bytes.
+    pub fn mean_bytes(&self) -> f64 {
+        let (mu, sigma, least) = (self.body_mu, self.body_sigma, math::ln(self.tail_least_bytes));
+        // a lognormal weighted by its size is one with a greater mu
+        let weighted = normal_cdf((least - (mu + sigma * sigma)) / sigma);
+        let body = math::exp(mu + 0.5 * sigma * sigma) * weighted / normal_cdf((least - mu) / sigma);
+        let (ratio, shape) = (self.tail_least_bytes / self.largest_bytes, self.tail_shape);
+        let tail = if ratio == 1.0 {
+            self.tail_least_bytes
+        } else {
+            let stretch = if shape == 1.0 {
+                -math::ln(ratio)
+            } else {
+                (1.0 - math::pow(ratio, shape - 1.0)) / (shape - 1.0)
+            };
+            self.tail_least_bytes * shape * stretch / (1.0 - math::pow(ratio, shape))
+        };
+        (1.0 - self.tail_share) * body + self.tail_share * tail
+    }
+}
+
+/// The standard normal distribution.
+fn normal_cdf(x: f64) -> f64 {
+    0.5 * (1.0 + math::erf(x / std::f64::consts::SQRT_2))
+}
+
+impl Habits {
+    /// The mean number of files of an object.
+    pub fn mean_files(&self) -> f64 {
+        let shares: Vec<f64> =
+            (1..=self.files_most).map(|n| math::pow(n as f64, -self.files_shape)).collect();
+        sum(&shares)
+    }
+
+    /// The mean time between two files of an object, s.
+    pub fn mean_active_off_s(&self) -> f64 {
+        self.active_off_scale_s * math::gamma(1.0 + 1.0 / self.active_off_shape)
+    }
+
+    /// The mean time between two objects, s.
+    pub fn mean_inactive_off_s(&self) -> f64 {
+        self.inactive_off_least_s * self.inactive_off_shape / (self.inactive_off_shape - 1.0)
+    }
+
+    /// The mean time of a file on an idle path, s: handshake, doubling windows, and its bits at the path's rate.
+    ///
+    /// Counts a round trip for the SYN exchange and one for each window, from the initial one on; no losses, no
+    /// queue.
+    fn mean_transfer_s(&self, rtt_s: f64, mss_bytes: f64, window: f64, rate_bps: f64) -> f64 {
+        let (mut rounds, mut sent, mut window, mut share) = (0.0, 0.0, window, 1.0);
+        while share > 0.0 {
+            rounds += share; // the share of files that need another round
+            sent += window * mss_bytes;
+            window *= 2.0;
+            share = self.sizes.larger(sent);
+        }
+        rtt_s * (1.0 + rounds) + 8.0 * self.sizes.mean_bytes() / rate_bps
+    }
+
+    /// The load of one user on an idle path, bit/s of IP: an object's bytes over the user's mean cycle. The window
+    /// is the initial one, in segments.
+    pub fn offered_bps(
+        &self,
+        rtt_s: f64,
+        mss_bytes: f64,
+        header_bytes: f64,
+        window: f64,
+        rate_bps: f64,
+    ) -> f64 {
+        let files = self.mean_files();
+        let cycle_s = files * self.mean_transfer_s(rtt_s, mss_bytes, window, rate_bps)
+            + (files - 1.0) * self.mean_active_off_s()
+            + self.mean_inactive_off_s();
+        let packets = 1.0 + header_bytes / mss_bytes;
+        8.0 * files * self.sizes.mean_bytes() * packets / cycle_s
     }
 }

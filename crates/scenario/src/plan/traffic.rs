@@ -5,10 +5,10 @@ use super::distribution::{DistributionPlan, empirical};
 use super::error::{LONGEST_S, PlanError, bad, within};
 use super::sizes::{FileSizes, Habits};
 use longfat_units::{Distribution, Empirical};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The kind of traffic and its numbers, as read from JSON.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TrafficPlan {
     /// Web sessions.
@@ -39,7 +39,7 @@ pub enum Traffic {
 }
 
 /// Web sessions.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebPlan {
     /// Sessions at once.
@@ -53,7 +53,7 @@ pub struct WebPlan {
 }
 
 /// SURGE user equivalents.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SurgePlan {
     /// How many users.
@@ -63,7 +63,7 @@ pub struct SurgePlan {
 }
 
 /// Short flows.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShortPlan {
     /// Mean gap between two starts, seconds.
@@ -73,7 +73,7 @@ pub struct ShortPlan {
 }
 
 /// How the sizes of short flows are drawn.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SizesPlan {
     /// A lognormal body and a Pareto tail.
@@ -101,7 +101,7 @@ pub enum Sizes {
 }
 
 /// Long-lived flows.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BulkPlan {
     /// How many.
@@ -120,7 +120,7 @@ pub struct Bulk {
 }
 
 /// On-off sources; rate and periods are parameters of the algorithm `onoff`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnoffPlan {
     /// How many.

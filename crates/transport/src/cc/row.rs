@@ -3,11 +3,11 @@
 use core::ops::Deref;
 use longfat_units::Entry;
 use longfat_units::parameters::{ParameterError, Parameters, Value};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// How a sender finds losses, and what it sends again. In JSON: `sack`, `rack`, `newreno`, `reno`
 /// or `tahoe`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LossDetection {
     /// Selective acknowledgements and the RFC 6675 pipe.

@@ -9,10 +9,10 @@ use crate::slow_start::SlowStartExit;
 use crate::{RtoConfig, RttSamples};
 use longfat_units::Interval;
 use longfat_wire::FlowId;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Which timeouts reduce ssthresh. In JSON: `once` or `each`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutReductions {
     /// One that begins an episode. A timeout within a recovery, and those that follow a timeout before it is
@@ -24,7 +24,7 @@ pub enum TimeoutReductions {
 }
 
 /// How far early reductions and those by a timeout go. In JSON: `own` or `half`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstReduction {
     /// As far as the algorithm says, like all others.

@@ -1,0 +1,551 @@
+//! Quantities, counts, shares and switches. Each limit is a constant.
+
+use crate::at::At;
+use crate::form::{Custom, Form, View, any_of};
+use crate::problem::{Refusal, Refused, refuse};
+use crate::text::{general, listed, listed_words, suggestion};
+use crate::tree::{Item, Value};
+use crate::units::{Dimension, RATE, SIZE, TIME, split};
+use serde_json::{Value as Json, json};
+
+/// The rates of links, bit/s.
+pub const RATES_BPS: (f64, f64) = (1e3, 1e13);
+/// The lengths of runs, s.
+pub const DURATIONS_S: (f64, f64) = (1e-3, 1e6);
+/// Times within runs, s.
+pub const TIMES_S: (f64, f64) = (0.0, DURATIONS_S.1);
+/// Round-trip times, s.
+pub const RTTS_S: (f64, f64) = (1e-6, 1e3);
+/// Ticks of clocks, s; 0 is none.
+pub const TICKS_S: (f64, f64) = (0.0, 10.0);
+/// The ticks of a link's clock other than 0, s.
+pub const SERVICE_TICKS_S: (f64, f64) = (1e-6, TICKS_S.1);
+/// Mean gaps, s.
+pub const GAPS_S: (f64, f64) = (1e-6, DURATIONS_S.1);
+/// Delays that disturbances add, s.
+pub const DELAYS_S: (f64, f64) = (0.0, 100.0);
+/// Payload of a segment, bytes; the greatest leaves room for the headers in an IP packet of 65535 bytes.
+pub const MSS_BYTES: (f64, f64) = (64.0, 65_483.0);
+/// Payload of a transfer, bytes.
+pub const TRANSFER_BYTES: (f64, f64) = (1.0, 1e15);
+/// Windows, segments.
+pub const WINDOWS_SEGMENTS: (f64, f64) = (1.0, 1e9);
+/// The most characters of a name.
+pub const LONGEST_NAME: usize = 100;
+/// The most flows of a scenario.
+pub const MOST_FLOWS: i128 = 100_000;
+/// The most sessions, users or sources of a background.
+pub const MOST_SESSIONS: i128 = 100_000;
+/// Seeds.
+pub const SEEDS: (i128, i128) = (0, i64::MAX as i128);
+/// How files write a window or a threshold without limit.
+pub const INFINITE: &str = "infinite";
+
+/// A time, a rate or a size within limits: an SI float inside, a number with its unit in a file.
+#[derive(Clone, Copy)]
+pub struct Quantity {
+    dimension: &'static Dimension,
+    limits: (f64, f64),
+    example: &'static str,
+    may_vary: Option<&'static str>,
+    /// The least value other than 0, if 0 stands for none.
+    least_above_zero: f64,
+}
+
+const fn quantity(dimension: &'static Dimension, limits: (f64, f64), example: &'static str) -> Quantity {
+    Quantity { dimension, limits, example, may_vary: None, least_above_zero: 0.0 }
+}
+
+/// A time within limits, s.
+pub const fn time(limits: (f64, f64), example: &'static str) -> Quantity {
+    quantity(&TIME, limits, example)
+}
+
+/// A size within limits, bytes.
+pub const fn size(limits: (f64, f64), example: &'static str) -> Quantity {
+    quantity(&SIZE, limits, example)
+}
+
+/// A rate that does not vary, bit/s.
+pub const fn constant_rate(limits: (f64, f64), example: &'static str) -> Quantity {
+    Quantity {
+        may_vary: Some("only bottleneck.rate and link.rate can vary"),
+        ..quantity(&RATE, limits, example)
+    }
+}
+
+/// The length of a run.
+pub const DURATION: Quantity = time(DURATIONS_S, "60 s");
+/// A time within a run.
+pub const MOMENT: Quantity = time(TIMES_S, "5 s");
+/// A round-trip time.
+pub const RTT: Quantity = time(RTTS_S, "42 ms");
+/// A sampling period.
+pub const PERIOD: Quantity = time((1e-6, 1e6), "100 ms");
+/// A tick of a clock.
+pub const TICK: Quantity = time(TICKS_S, "1 ms");
+/// The tick of a link's clock.
+pub const SERVICE_TICK: Quantity = Quantity { least_above_zero: SERVICE_TICKS_S.0, ..time(TICKS_S, "1 ms") };
+/// A mean gap.
+pub const GAP: Quantity = time(GAPS_S, "1 s");
+/// Payload of a transfer.
+pub const TRANSFER: Quantity = size(TRANSFER_BYTES, "10 MB");
+
+impl Quantity {
+    /// Reads it, exactly as the form does.
+    pub fn parse(&self, value: &Value) -> Result<f64, Refusal> {
+        if let (Some(what), Value::Table(_)) = (self.may_vary, value) {
+            return refuse(what, format!("a constant rate such as \"{}\"", self.dimension.example));
+        }
+        let number = self.dimension.parse_within(value, self.limits, self.example)?;
+        if 0.0 < number && number < self.least_above_zero {
+            let span = self.dimension.span((self.least_above_zero, self.limits.1));
+            return refuse("the time is too small", format!("0 s for none, or {span}"));
+        }
+        Ok(number)
+    }
+
+    /// Writes it.
+    pub fn written(&self, x: f64) -> Value {
+        self.dimension.write(x).into()
+    }
+
+    /// The example.
+    pub const fn example(&self) -> &'static str {
+        self.example
+    }
+}
+
+impl Form for Quantity {
+    type Value = f64;
+
+    fn accepts(&self) -> String {
+        format!("a {} such as \"{}\"", self.dimension.name, self.example)
+    }
+
+    fn read(&self, item: &Item, _: &At<'_>) -> Result<f64, Refused> {
+        Ok(self.parse(&item.value)?)
+    }
+
+    fn write(&self, value: &f64) -> Value {
+        self.written(*value)
+    }
+
+    fn schema(&self) -> Json {
+        let units: Vec<&str> = self.dimension.unit_names().collect();
+        let what = format!(
+            "A {} with its unit ({}), {}",
+            self.dimension.name,
+            units.join(", "),
+            self.dimension.span(self.limits)
+        );
+        json!({"type": "string", "pattern": number_with(&units, false), "description": what,
+            "examples": [self.example]})
+    }
+
+    fn view(&self, value: &f64) -> View {
+        View::Float(*value)
+    }
+}
+
+/// The JSON Schema of a number with a unit of this dimension.
+pub fn quantity_schema(dimension: &Dimension) -> Json {
+    let units: Vec<&str> = dimension.unit_names().collect();
+    number_schema(&format!("a {}", dimension.name), dimension.example, &units, false)
+}
+
+/// The JSON Schema of a text that holds a number and one of these units.
+pub fn number_schema(what: &str, example: &str, units: &[&str], negative: bool) -> Json {
+    json!({"type": "string", "pattern": number_with(units, negative),
+        "description": format!("{what}, with its unit ({}), such as \"{example}\"", units.join(", ")),
+        "examples": [example]})
+}
+
+/// A regular expression, of JSON Schema, for a number with one of these units.
+fn number_with(units: &[&str], negative: bool) -> String {
+    let sign = if negative { "[+-]?" } else { r"\+?" };
+    let spelled: Vec<String> =
+        units.iter().map(|unit| unit.replace(' ', r"\s+").replace('µ', "[\u{b5}\u{3bc}]")).collect();
+    format!(r"^\s*{sign}([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{{1,3}})?\s*({})\s*$", spelled.join("|"))
+}
+
+/// A bare number within limits.
+pub fn bare_number(number: Option<f64>, limits: (f64, f64), accepted: &str) -> Result<f64, Refusal> {
+    match number {
+        Some(x) if (limits.0..=limits.1).contains(&x) => Ok(x),
+        Some(x) if x < limits.0 => refuse("the number is too small", accepted),
+        Some(x) if x > limits.1 => refuse("the number is too large", accepted),
+        _ => refuse("this is not a number", accepted),
+    }
+}
+
+/// A share or a probability: a bare number, or a percentage such as "7 %".
+pub fn share(value: &Value, limits: (f64, f64), accepted: &str) -> Result<f64, Refusal> {
+    let percentage = match value.text().and_then(split) {
+        Some((amount, unit)) if unit == "%" => Some(amount.shifted(-2).to_f64()),
+        _ => value.number(),
+    };
+    bare_number(percentage, limits, accepted)
+}
+
+/// The JSON Schema of what [`share`] reads.
+pub fn share_schema(limits: (f64, f64)) -> Json {
+    let bare = json!({"type": "number", "minimum": limits.0, "maximum": limits.1});
+    any_of([bare, number_schema("A percentage", "7 %", &["%"], false)])
+}
+
+/// A whole number within limits, bare or with its unit: 3 or "3 flows".
+pub fn whole_number(value: &Value, limits: (i128, i128), unit: &str) -> Result<i64, Refusal> {
+    let number = match value {
+        Value::Integer(number) => Some(*number),
+        _ => value.text().and_then(split).and_then(|(amount, given)| {
+            let single = unit.strip_suffix('s').unwrap_or(unit);
+            let fits = !given.is_empty() && (given == unit || given == single);
+            fits.then(|| amount.whole()).flatten()
+        }),
+    };
+    let accepted = format!("a whole number from {} to {}", limits.0, limits.1);
+    match number {
+        Some(n) if n < limits.0 => refuse("the number is too small", accepted),
+        Some(n) if n > limits.1 => refuse("the number is too large", accepted),
+        Some(n) => Ok(n as i64),
+        None => refuse("this is not a whole number", accepted),
+    }
+}
+
+/// The JSON Schema of what [`whole_number`] reads.
+pub fn whole_schema(limits: (i128, i128), unit: &str) -> Json {
+    let bare = json!({"type": "integer", "minimum": limits.0 as i64, "maximum": limits.1 as i64});
+    if unit.is_empty() {
+        return bare;
+    }
+    let single = unit.strip_suffix('s').unwrap_or(unit);
+    any_of([bare, number_schema("A count", &format!("3 {unit}"), &[unit, single], false)])
+}
+
+/// A whole number within limits, perhaps with a unit.
+#[derive(Clone, Copy)]
+pub struct Whole {
+    limits: (i128, i128),
+    unit: &'static str,
+}
+
+/// A whole number within limits, perhaps with a unit.
+pub const fn whole(limits: (i128, i128), unit: &'static str) -> Whole {
+    Whole { limits, unit }
+}
+
+impl Form for Whole {
+    type Value = i64;
+
+    fn accepts(&self) -> String {
+        "a whole number".to_owned()
+    }
+
+    fn read(&self, item: &Item, _: &At<'_>) -> Result<i64, Refused> {
+        Ok(whole_number(&item.value, self.limits, self.unit)?)
+    }
+
+    fn write(&self, value: &i64) -> Value {
+        Value::Integer((*value).into())
+    }
+
+    fn schema(&self) -> Json {
+        whole_schema(self.limits, self.unit)
+    }
+
+    fn view(&self, value: &i64) -> View {
+        View::Integer(*value)
+    }
+}
+
+/// A bare number within limits.
+#[derive(Clone, Copy)]
+pub struct Number {
+    limits: (f64, f64),
+    accepted: &'static str,
+    example: f64,
+    is_share: bool,
+}
+
+/// A bare number within limits.
+pub const fn number(limits: (f64, f64), accepted: &'static str, example: f64) -> Number {
+    Number { limits, accepted, example, is_share: false }
+}
+
+/// A share, bare or as a percentage.
+pub const fn share_of(limits: (f64, f64), accepted: &'static str, example: f64) -> Number {
+    Number { limits, accepted, example, is_share: true }
+}
+
+impl Form for Number {
+    type Value = f64;
+
+    fn accepts(&self) -> String {
+        if self.is_share && self.accepted.contains("such as") {
+            return self.accepted.to_owned();
+        }
+        general(self.example, 6)
+    }
+
+    fn read(&self, item: &Item, _: &At<'_>) -> Result<f64, Refused> {
+        Ok(if self.is_share {
+            share(&item.value, self.limits, self.accepted)?
+        } else {
+            bare_number(item.value.number(), self.limits, self.accepted)?
+        })
+    }
+
+    fn write(&self, value: &f64) -> Value {
+        Value::Float(*value)
+    }
+
+    fn schema(&self) -> Json {
+        if self.is_share {
+            return share_schema(self.limits);
+        }
+        json!({"type": "number", "minimum": self.limits.0, "maximum": self.limits.1,
+            "description": self.accepted})
+    }
+
+    fn view(&self, value: &f64) -> View {
+        View::Float(*value)
+    }
+}
+
+/// A number of segments, perhaps without limit.
+#[derive(Clone, Copy)]
+pub struct Segments {
+    /// Whether "infinite" is a value.
+    pub or_infinite: bool,
+}
+
+impl Form for Segments {
+    type Value = f64;
+
+    fn accepts(&self) -> String {
+        "a number of segments".to_owned()
+    }
+
+    fn read(&self, item: &Item, _: &At<'_>) -> Result<f64, Refused> {
+        let value = &item.value;
+        if self.or_infinite && (value.text() == Some(INFINITE) || value.number() == Some(f64::INFINITY)) {
+            return Ok(f64::INFINITY);
+        }
+        let number = match value.text().and_then(split) {
+            Some((amount, unit)) if unit == "segments" || unit == "segment" => Some(amount.to_f64()),
+            _ => value.number(),
+        };
+        let (least, greatest) = WINDOWS_SEGMENTS;
+        let endless = if self.or_infinite { format!(", or \"{INFINITE}\"") } else { String::new() };
+        let accepted =
+            format!("a number of segments from {} to {}{endless}", general(least, 6), general(greatest, 6));
+        Ok(bare_number(number, WINDOWS_SEGMENTS, &accepted)?)
+    }
+
+    fn write(&self, value: &f64) -> Value {
+        if value.is_infinite() { INFINITE.into() } else { Value::Float(*value) }
+    }
+
+    fn schema(&self) -> Json {
+        let bare = json!({"type": "number", "minimum": WINDOWS_SEGMENTS.0, "maximum": WINDOWS_SEGMENTS.1});
+        let text = number_schema("A number", "100 segments", &["segments", "segment"], false);
+        any_of([bare, text].into_iter().chain(self.or_infinite.then(|| json!({"const": INFINITE}))))
+    }
+
+    fn view(&self, value: &f64) -> View {
+        View::Float(*value)
+    }
+}
+
+/// A number of segments.
+pub const SEGMENTS: Segments = Segments { or_infinite: false };
+/// A number of segments, or "infinite".
+pub const SEGMENTS_OR_INFINITE: Segments = Segments { or_infinite: true };
+
+/// One of a few words, which stand for the values of an enumeration.
+pub struct Words<T: 'static>(pub &'static [(&'static str, T)]);
+
+impl<T: Copy + PartialEq> Words<T> {
+    fn name(&self, value: &T) -> &'static str {
+        self.0.iter().find(|(_, known)| known == value).map_or("", |(word, _)| word)
+    }
+}
+
+impl<T: Copy + PartialEq> Form for Words<T> {
+    type Value = T;
+
+    fn accepts(&self) -> String {
+        listed_words(&self.0.iter().map(|(word, _)| *word).collect::<Vec<_>>())
+    }
+
+    fn read(&self, item: &Item, _: &At<'_>) -> Result<T, Refused> {
+        let given = item.value.text();
+        if let Some((_, value)) = self.0.iter().find(|(word, _)| Some(*word) == given) {
+            return Ok(*value);
+        }
+        Ok(choice(&item.value, &self.0.iter().map(|(word, _)| *word).collect::<Vec<_>>(), &self.accepts())?)
+    }
+
+    fn write(&self, value: &T) -> Value {
+        self.name(value).into()
+    }
+
+    fn schema(&self) -> Json {
+        let words: Vec<&str> = self.0.iter().map(|(word, _)| *word).collect();
+        if let [one] = words[..] {
+            json!({"const": one, "type": "string"})
+        } else {
+            json!({"enum": words, "type": "string"})
+        }
+    }
+
+    fn view(&self, value: &T) -> View {
+        View::Text(self.name(value).to_owned())
+    }
+}
+
+/// Refuses a word, with the nearest accepted one if one is near.
+pub fn choice<T>(value: &Value, known: &[&str], accepted: &str) -> Result<T, Refusal> {
+    let near = value.text().map_or_else(String::new, |word| suggestion(word, known.iter().copied()));
+    refuse(format!("there is no such choice{near}"), accepted)
+}
+
+/// One of a few whole numbers.
+pub struct Numbers(pub &'static [i64]);
+
+impl Form for Numbers {
+    type Value = i64;
+
+    fn accepts(&self) -> String {
+        listed(&self.0.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    fn read(&self, item: &Item, _: &At<'_>) -> Result<i64, Refused> {
+        match item.value {
+            Value::Integer(number) if self.0.contains(&(number as i64)) => Ok(number as i64),
+            _ => refuse("there is no such choice", self.accepts()),
+        }
+    }
+
+    fn write(&self, value: &i64) -> Value {
+        Value::Integer((*value).into())
+    }
+
+    fn schema(&self) -> Json {
+        json!({"enum": self.0, "type": "integer"})
+    }
+
+    fn view(&self, value: &i64) -> View {
+        View::Integer(*value)
+    }
+}
+
+/// A switch.
+pub const SWITCH: Custom<bool> = Custom {
+    accepts: "true or false",
+    read: |value, _| match value {
+        Value::Bool(switch) => Ok(*switch),
+        _ => refuse("this is not a switch", "true or false"),
+    },
+    write: |value| Value::Bool(*value),
+    schema: || json!({"type": "boolean"}),
+    view: |value| View::Bool(*value),
+};
+
+/// Any text.
+pub const TEXT: Custom<String> = Custom {
+    accepts: "a text",
+    read: |value, _| match value.text() {
+        Some(text) => Ok(text.to_owned()),
+        None => refuse("this is not a text", "a text"),
+    },
+    write: |value| value.clone().into(),
+    schema: || json!({"type": "string"}),
+    view: |value| View::Text(value.clone()),
+};
+
+/// A name of a flow, a link, a node, a background or a program.
+pub const NAME: Custom<String> = Custom {
+    accepts: "a name such as \"R1\"",
+    read: |value, _| match value.text() {
+        Some(name)
+            if !name.trim().is_empty()
+                && name.chars().all(is_printable)
+                && name.chars().count() <= LONGEST_NAME =>
+        {
+            Ok(name.to_owned())
+        }
+        _ => refuse("this is not a name", format!("1 to {LONGEST_NAME} printable characters")),
+    },
+    write: |value| value.clone().into(),
+    schema: || json!({"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}),
+    view: |value| View::Text(value.clone()),
+};
+
+/// Whether a terminal shows it as it is: no control, no separator but the space, no direction of writing.
+fn is_printable(character: char) -> bool {
+    let separates = character.is_whitespace() && character != ' ';
+    let hides = matches!(character,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{e000}'..='\u{f8ff}' | '\u{fff9}'..='\u{fffb}');
+    !character.is_control() && !separates && !hides
+}
+
+/// How a flow uses marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// It negotiates no ECN of its own accord.
+    Off,
+    /// RFC 3168.
+    On,
+    /// Accurate feedback (RFC 9768).
+    Accurate,
+    /// The same, and ECT(1) on data (RFC 9331).
+    L4s,
+}
+
+/// How a flow uses marks.
+pub const ECN: Custom<Ecn> = Custom {
+    accepts: "true, false, \"accurate\" or \"l4s\"",
+    read: |value, _| match value {
+        Value::Bool(false) => Ok(Ecn::Off),
+        Value::Bool(true) => Ok(Ecn::On),
+        Value::Text(word) if word == "accurate" => Ok(Ecn::Accurate),
+        Value::Text(word) if word == "l4s" => Ok(Ecn::L4s),
+        _ => refuse("there is no such choice", "true, false, \"accurate\" or \"l4s\""),
+    },
+    write: |value| match value {
+        Ecn::Off => false.into(),
+        Ecn::On => true.into(),
+        Ecn::Accurate => "accurate".into(),
+        Ecn::L4s => "l4s".into(),
+    },
+    schema: || json!({"enum": [true, false, "accurate", "l4s"]}),
+    view: |value| match value {
+        Ecn::Off => View::Bool(false),
+        Ecn::On => View::Bool(true),
+        Ecn::Accurate => View::Text("accurate".to_owned()),
+        Ecn::L4s => View::Text("l4s".to_owned()),
+    },
+};
+
+/// Two times, the lesser first.
+pub const WINDOW: Custom<(f64, f64)> = Custom {
+    accepts: "two times such as [\"100 s\", \"600 s\"]",
+    read: |value, _| {
+        let Some([begin, end]) = value.list() else {
+            return refuse("these are not two times", "two times such as [\"100 s\", \"600 s\"]");
+        };
+        let begin = TIME.parse(&begin.value, "")?.to_f64();
+        let end = TIME.parse(&end.value, "")?.to_f64();
+        if !(0.0 <= begin && begin < end && end <= TIMES_S.1) {
+            let accepted = "two times, the lesser first, such as [\"100 s\", \"600 s\"]";
+            return refuse("the times are not in order", accepted);
+        }
+        Ok((begin, end))
+    },
+    write: |&(begin, end)| Value::List(vec![TIME.write(begin).into(), TIME.write(end).into()]),
+    schema: || json!({"type": "array", "items": quantity_schema(&TIME), "minItems": 2, "maxItems": 2}),
+    view: |&(begin, end)| View::List(vec![View::Float(begin), View::Float(end)]),
+};

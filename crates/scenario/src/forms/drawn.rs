@@ -1,0 +1,339 @@
+//! Quantities that are fixed or drawn, and files of measured values.
+
+use super::basic::{RTTS_S, TIMES_S, TRANSFER_BYTES, quantity_schema};
+use crate::at::At;
+use crate::form::{Custom, View, any_of, table_schema};
+use crate::problem::{Refusal, refuse};
+use crate::text::shown;
+use crate::tree::{Item, Table, Value};
+use crate::units::{Dimension, SIZE, TIME, split};
+use crate::world::measured_text;
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+/// The most rows of a file of measured values.
+const MOST_VALUES: usize = 100_000;
+/// The largest such file; longer lines than these rows need are comments.
+const MOST_BYTES: u64 = 16_000_000;
+const GREATEST_WEIGHT: f64 = 1e15;
+
+/// Values and their weights.
+pub type Rows = Arc<[(f64, f64)]>;
+
+/// A value that is fixed, or drawn once for each flow or connection.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawn {
+    /// Always this value.
+    Fixed(f64),
+    /// Uniform in [low, high).
+    Uniform(f64, f64),
+    /// The least value plus an exponential part; the second number is the mean of the sum.
+    Exponential(f64, f64),
+    /// One of these values, with probabilities in proportion to the weights.
+    Empirical(Rows),
+}
+
+impl Drawn {
+    /// The least value that can be drawn.
+    pub fn least(&self) -> f64 {
+        match self {
+            Drawn::Fixed(x) | Drawn::Uniform(x, _) | Drawn::Exponential(x, _) => *x,
+            Drawn::Empirical(rows) => {
+                rows.iter().filter(|row| row.1 > 0.0).map(|row| row.0).fold(f64::INFINITY, f64::min)
+            }
+        }
+    }
+
+    /// The mean of the draws.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Drawn::Fixed(x) | Drawn::Exponential(_, x) => *x,
+            Drawn::Uniform(low, high) => 0.5 * (low + high),
+            Drawn::Empirical(rows) => weighted_mean(rows, |x| x),
+        }
+    }
+
+    /// Whether one draw can differ from another.
+    pub fn is_random(&self) -> bool {
+        match self {
+            Drawn::Fixed(_) => false,
+            Drawn::Uniform(low, high) | Drawn::Exponential(low, high) => low < high,
+            Drawn::Empirical(rows) => {
+                let mut values = rows.iter().filter(|row| row.1 > 0.0).map(|row| row.0);
+                let first = values.next();
+                values.any(|value| Some(value) != first)
+            }
+        }
+    }
+
+    /// The same value, so much later; an exponential one stays.
+    #[must_use]
+    pub fn later(&self, delay: f64) -> Drawn {
+        match self {
+            Drawn::Fixed(x) => Drawn::Fixed(x + delay),
+            Drawn::Uniform(low, high) => Drawn::Uniform(low + delay, high + delay),
+            Drawn::Exponential(..) => self.clone(),
+            Drawn::Empirical(rows) => {
+                Drawn::Empirical(rows.iter().map(|&(value, weight)| (value + delay, weight)).collect())
+            }
+        }
+    }
+}
+
+/// The mean of what `of` makes of the values.
+pub fn weighted_mean(rows: &[(f64, f64)], of: impl Fn(f64) -> f64) -> f64 {
+    let (products, weights) = rows.iter().map(|&(x, w)| (of(x) * w, w)).unzip::<_, _, Vec<_>, Vec<_>>();
+    crate::sums::sum(&products) / crate::sums::sum(&weights)
+}
+
+/// What is drawn.
+struct Quantity {
+    dimension: &'static Dimension,
+    limits: (f64, f64),
+    example: &'static str,
+}
+
+const START: Quantity = Quantity { dimension: &TIME, limits: TIMES_S, example: "5 s" };
+const RTT: Quantity = Quantity { dimension: &TIME, limits: RTTS_S, example: "42 ms" };
+const SIZES: Quantity = Quantity { dimension: &SIZE, limits: TRANSFER_BYTES, example: "10 kB" };
+
+const ACCEPTED: &str = "a time such as \"42 ms\", { uniform = [\"0 s\", \"40 s\"] }, \
+     { exponential = \"40 ms\" } or { empirical = \"file.csv\" }";
+
+impl Quantity {
+    fn parse(&self, value: &Value) -> Result<f64, Refusal> {
+        self.dimension.parse_within(value, self.limits, self.example)
+    }
+
+    fn read(&self, value: &Value, at: &At<'_>) -> Result<Drawn, Refusal> {
+        let Some(table) = value.table() else { return self.parse(value).map(Drawn::Fixed) };
+        let of = |key: &str| table.get(key).map_or(&Value::Null, |item| &item.value);
+        if table.has_only(&["uniform"], &[]) {
+            let Some([low, high]) = of("uniform").list() else {
+                return refuse(
+                    "these are not two times",
+                    "two times such as { uniform = [\"0 s\", \"40 s\"] }",
+                );
+            };
+            let (low, high) = (self.parse(&low.value)?, self.parse(&high.value)?);
+            if low > high {
+                return refuse("uniform has its first time above the second", "the lesser time first");
+            }
+            Ok(Drawn::Uniform(low, high))
+        } else if table.has_only(&["exponential"], &["least"]) {
+            let mean = self.parse(of("exponential"))?;
+            let least = if table.has("least") { self.parse(of("least"))? } else { 0.0 };
+            if least > mean {
+                return refuse("least is above the mean", "the lesser time as least");
+            }
+            Ok(Drawn::Exponential(least, mean))
+        } else if table.has_only(&["empirical"], &[]) {
+            self.empirical(of("empirical"), at).map(Drawn::Empirical)
+        } else {
+            refuse("this is not a time", ACCEPTED)
+        }
+    }
+
+    /// Reads the name of a file, or rows that are a value, or a value and its weight.
+    fn empirical(&self, value: &Value, at: &At<'_>) -> Result<Rows, Refusal> {
+        let mut rows = Vec::new();
+        let name = match value {
+            Value::Text(file) => {
+                let path = at.context.base.join(file);
+                let accepted = "a file with lines of value[, weight], relative to the scenario's folder";
+                let unreadable = |reason| Refusal::new(format!("{}: {reason}", path.display()), accepted);
+                let bytes = at.context.world.bytes(&path, MOST_BYTES).map_err(unreadable)?;
+                let text = measured_text(bytes, MOST_BYTES).map_err(unreadable)?;
+                for (index, line) in text.split('\n').enumerate() {
+                    let place = format!("{}, line {}", path.display(), index + 1);
+                    if let Some(row) = self.line(line).map_err(|refusal| refusal.within(&place))? {
+                        rows.push(row);
+                    }
+                }
+                format!("{}: ", path.display())
+            }
+            Value::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let place = format!("value {}", index + 1);
+                    rows.push(self.row(&item.value, &place)?);
+                }
+                String::new()
+            }
+            _ => {
+                let accepted = format!(
+                    "a file's name such as \"measured.csv\", or a list such as [\"{}\"]",
+                    self.example
+                );
+                return refuse("these are no values", accepted);
+            }
+        };
+        if rows.is_empty() || rows.len() > MOST_VALUES {
+            let held = if rows.is_empty() {
+                "no value".to_owned()
+            } else {
+                format!("more than {MOST_VALUES} values")
+            };
+            return refuse(
+                format!("{name}it holds {held}"),
+                format!("up to {MOST_VALUES} lines of value[, weight]"),
+            );
+        }
+        if rows.iter().all(|row| row.1 == 0.0) {
+            return refuse(format!("{name}all weights are 0"), "at least one above 0");
+        }
+        Ok(rows.into())
+    }
+
+    /// The value and the weight of a line; `None` if it is empty.
+    fn line(&self, line: &str) -> Result<Option<(f64, f64)>, Refusal> {
+        let cells: Vec<&str> = line.split('#').next().unwrap_or_default().split(',').map(str::trim).collect();
+        match cells[..] {
+            [""] => Ok(None),
+            [value] => Ok(Some((self.parse(&value.into())?, 1.0))),
+            [value, weight] => Ok(Some((self.parse(&value.into())?, read_weight(&weight.into())?))),
+            _ => refuse(
+                format!("it has {} columns", cells.len()),
+                format!("value[, weight] such as \"{}, 3\"", self.example),
+            ),
+        }
+    }
+
+    fn row(&self, value: &Value, place: &str) -> Result<(f64, f64), Refusal> {
+        let within = |refusal: Refusal| refusal.within(place);
+        match value {
+            Value::List(items) => match &items[..] {
+                [value, weight] => Ok((
+                    self.parse(&value.value).map_err(within)?,
+                    read_weight(&weight.value).map_err(within)?,
+                )),
+                _ => refuse(
+                    "this is not a value with its weight",
+                    format!("a value, or a value and its weight such as [\"{}\", 3]", self.example),
+                ),
+            },
+            _ => Ok((self.parse(value).map_err(within)?, 1.0)),
+        }
+    }
+
+    /// Writes the values themselves, so that a stored scenario needs no other file.
+    fn write_rows(&self, rows: &Rows) -> Value {
+        let row = |&(value, weight): &(f64, f64)| {
+            let text = self.dimension.write(value);
+            if weight == 1.0 {
+                Item::from(text)
+            } else {
+                Item::new(Value::List(vec![text.into(), Item::new(Value::Float(weight))]))
+            }
+        };
+        Table::of([("empirical", rows.iter().map(row).collect::<Vec<_>>())]).into()
+    }
+
+    fn write(&self, value: &Drawn) -> Value {
+        let text = |x: &f64| self.dimension.write(*x);
+        match value {
+            Drawn::Fixed(x) => text(x).into(),
+            Drawn::Uniform(low, high) => {
+                Table::of([("uniform", vec![Item::from(text(low)), Item::from(text(high))])]).into()
+            }
+            Drawn::Exponential(least, mean) => {
+                let mut table = Table::of([("exponential", text(mean))]);
+                if *least > 0.0 {
+                    table.push("least", text(least));
+                }
+                table.into()
+            }
+            Drawn::Empirical(rows) => self.write_rows(rows),
+        }
+    }
+
+    fn rows_schema(&self) -> Json {
+        let value = quantity_schema(self.dimension);
+        let weight = json!({"type": ["number", "string"], "minimum": 0});
+        let pair = json!({"type": "array", "prefixItems": [value, weight], "minItems": 2, "maxItems": 2});
+        let rows = json!({"type": "array", "items": any_of([value, pair]), "minItems": 1,
+            "maxItems": MOST_VALUES});
+        let about = "A file with lines of value[, weight], relative to the scenario";
+        let file = json!({"type": "string", "description": about});
+        table_schema(&[("empirical", any_of([file, rows]))], &[])
+    }
+
+    fn schema(&self) -> Json {
+        let value = quantity_schema(self.dimension);
+        let ends = json!({"type": "array", "items": value, "minItems": 2, "maxItems": 2});
+        any_of([
+            value.clone(),
+            table_schema(&[("uniform", ends)], &[]),
+            table_schema(&[("exponential", value.clone())], &[("least", value)]),
+            self.rows_schema(),
+        ])
+    }
+}
+
+fn read_weight(value: &Value) -> Result<f64, Refusal> {
+    let number = match value.text().and_then(split) {
+        Some((amount, unit)) if unit.is_empty() => Some(amount.to_f64()),
+        _ => value.number(),
+    };
+    match number {
+        Some(weight) if (0.0..=GREATEST_WEIGHT).contains(&weight) => Ok(weight),
+        _ => refuse(
+            format!("{} is not a weight", shown(value)),
+            format!("a number from 0 to {}", crate::text::general(GREATEST_WEIGHT, 6)),
+        ),
+    }
+}
+
+fn view(value: &Drawn) -> View {
+    let pair = |low: &f64, high: &f64| View::List(vec![View::Float(*low), View::Float(*high)]);
+    match value {
+        Drawn::Fixed(x) => View::Float(*x),
+        Drawn::Uniform(low, high) => View::Fields(vec![("uniform", pair(low, high))]),
+        Drawn::Exponential(least, mean) => View::Fields(vec![("exponential", pair(least, mean))]),
+        Drawn::Empirical(rows) => View::Fields(vec![("empirical", view_rows(rows))]),
+    }
+}
+
+fn view_rows(rows: &Rows) -> View {
+    View::List(rows.iter().map(|&(x, w)| View::List(vec![View::Float(x), View::Float(w)])).collect())
+}
+
+/// What a key of an RTT takes.
+pub const RTT_SUCH_AS: &str =
+    "a two-way propagation delay such as \"42 ms\", or { uniform = [\"16 ms\", \"320 ms\"] }";
+
+/// A time within a run, fixed or drawn.
+pub const DRAWN_TIME: Custom<Drawn> = Custom {
+    accepts: "a time such as \"5 s\", or { uniform = [\"0 s\", \"40 s\"] }",
+    read: |value, at| START.read(value, at),
+    write: |value| START.write(value),
+    schema: || START.schema(),
+    view,
+};
+
+/// A round-trip time, fixed or drawn.
+pub const DRAWN_RTT: Custom<Drawn> = Custom {
+    accepts: RTT_SUCH_AS,
+    read: |value, at| RTT.read(value, at),
+    write: |value| RTT.write(value),
+    schema: || RTT.schema(),
+    view,
+};
+
+/// Measured sizes.
+pub const MEASURED_SIZES: Custom<Rows> = Custom {
+    accepts: "{ empirical = \"sizes.csv\" }",
+    read: |value, at| match value.table().filter(|table| table.has_only(&["empirical"], &[])) {
+        Some(table) => {
+            let value = table.get("empirical").map_or(&Value::Null, |item| &item.value);
+            SIZES.empirical(value, at)
+        }
+        None => refuse(
+            "these are no measured sizes",
+            "{ empirical = \"sizes.csv\" }, with lines of size[, weight], \
+             or { empirical = [\"10 kB\", [\"1 MB\", 0.1]] }",
+        ),
+    },
+    write: |value| SIZES.write_rows(value),
+    schema: || SIZES.rows_schema(),
+    view: view_rows,
+};

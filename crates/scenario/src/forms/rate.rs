@@ -1,0 +1,194 @@
+//! Rates of links, constant or varying: a sine, steps, or a Mahimahi trace.
+//!
+//! A trace is a text file in the format of Mahimahi's link shell (Netravali et al., USENIX ATC 2015): each line
+//! is a time in milliseconds at which the link can deliver 1500 bytes; after the last line it starts again.
+
+use super::basic::{RATES_BPS, quantity_schema};
+use super::steps::{self, LATEST_S, MOST_STEPS};
+use super::trace::{self, Kind, Source};
+use crate::at::At;
+use crate::form::{Custom, View, any_of, table_schema};
+use crate::problem::{Refusal, refuse};
+use crate::text::general;
+use crate::tree::{Item, Table, Value};
+use crate::units::{Dimension, RATE, TIME};
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+/// The bytes that one line of a trace delivers.
+const OPPORTUNITY_BYTES: f64 = 1500.0;
+const MOST_OPPORTUNITIES: usize = 5_000_000;
+const PERIODS_S: (f64, f64) = (1e-3, 1e6);
+/// The core counts nanoseconds.
+const LEAST_PERIOD_MS: f64 = 1e-6;
+
+/// A rate, bit/s.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rate {
+    /// It does not vary.
+    Constant(f64),
+    /// A sine between the greatest and the least rate.
+    Sine {
+        /// The greatest rate.
+        max: f64,
+        /// The least rate.
+        min: f64,
+        /// The period, s.
+        period_s: f64,
+    },
+    /// A time in s and a rate from then on.
+    Steps(Vec<(f64, f64)>),
+    /// Times of deliveries, ms, the mean rate, and their file.
+    Trace(Arc<[f64]>, f64, Source),
+}
+
+impl Rate {
+    /// The greatest rate, for a trace the mean rate. Buffers given as a time or a share of the BDP, access
+    /// links and the reverse path use that number.
+    pub fn bps(&self) -> f64 {
+        match self {
+            Rate::Constant(bps) | Rate::Sine { max: bps, .. } | Rate::Trace(_, bps, _) => *bps,
+            Rate::Steps(steps) => steps.iter().map(|step| step.1).fold(0.0, f64::max),
+        }
+    }
+
+    /// The file of a trace.
+    pub const fn source(&self) -> Option<&Source> {
+        match self {
+            Rate::Trace(_, _, source) => Some(source),
+            _ => None,
+        }
+    }
+
+    /// The time after which a trace starts again, s; `None` without a trace.
+    pub fn repeats_after_s(&self) -> Option<f64> {
+        match self {
+            Rate::Trace(times, ..) => times.last().map(|ms| ms / 1e3),
+            _ => None,
+        }
+    }
+}
+
+const ACCEPTED: &str = "a rate such as \"250 Mbit/s\", \
+     { sine = { max = \"1 Gbit/s\", min = \"300 Mbit/s\", period = \"32 s\" } }, \
+     { steps = [[\"0 s\", \"1 Gbit/s\"], [\"10 s\", \"300 Mbit/s\"]] } or { trace = \"file\" }";
+const ACCEPTED_SINE: &str = "{ max = \"1 Gbit/s\", min = \"300 Mbit/s\", period = \"32 s\" }";
+const ACCEPTED_LINES: &str =
+    "one time in ms on each line, none smaller than the one before; each delivers 1500 bytes";
+
+fn read(value: &Value, at: &At<'_>) -> Result<Rate, Refusal> {
+    let Some(table) = value.table() else {
+        return RATE.parse_within(value, RATES_BPS, "").map(Rate::Constant);
+    };
+    let keys: Vec<&str> = table.keys().collect();
+    match (&keys[..], table.iter().next()) {
+        (["sine"], Some((_, sine))) => read_sine(sine),
+        (["steps"], Some((_, pairs))) => {
+            let rate = |value: &Value| RATE.parse_within(value, RATES_BPS, "");
+            let examples = ("1 Gbit/s", "300 Mbit/s");
+            steps::read(&pairs.value, "rate", examples, rate, true).map(Rate::Steps)
+        }
+        _ if trace::is_named(table) => read_trace(table, at),
+        _ => refuse("this is not a rate", ACCEPTED),
+    }
+}
+
+fn read_sine(item: &Item) -> Result<Rate, Refusal> {
+    let Some(table) = item.value.table().filter(|t| t.has_only(&["max", "min", "period"], &[])) else {
+        return refuse("sine takes max, min and period", ACCEPTED_SINE);
+    };
+    let part = |key: &str, dimension: &Dimension, limits| {
+        let value = table.get(key).map_or(&Value::Null, |item| &item.value);
+        dimension.parse_within(value, limits, "").map_err(|refusal| refusal.within(&format!("sine.{key}")))
+    };
+    let (max, min) = (part("max", &RATE, RATES_BPS)?, part("min", &RATE, RATES_BPS)?);
+    if min > max {
+        return refuse("sine.min is above sine.max", "the lesser rate as min");
+    }
+    Ok(Rate::Sine { max, min, period_s: part("period", &TIME, PERIODS_S)? })
+}
+
+fn read_trace(table: &Table, at: &At<'_>) -> Result<Rate, Refusal> {
+    let latest_ms = 1e3 * LATEST_S;
+    let mut times: Vec<f64> = Vec::new();
+    let kind = Kind { columns: 1, accepted: ACCEPTED_LINES, convert };
+    let (source, path) = trace::read(table, at, &kind, "cellular.trace", |row| {
+        let time = row.numbers[0];
+        if !(0.0..=latest_ms).contains(&time) {
+            return row.refuse(&format!("times from 0 to {latest_ms} ms"));
+        }
+        if let Some(&before) = times.last()
+            && time < before
+        {
+            return row.refuse_order(time, before, ACCEPTED_LINES);
+        }
+        times.push(time);
+        if times.len() > MOST_OPPORTUNITIES {
+            let accepted = format!("up to {MOST_OPPORTUNITIES} lines");
+            return row.refuse(&accepted);
+        }
+        Ok(())
+    })?;
+    let last = times.last().copied().unwrap_or(0.0);
+    if last < LEAST_PERIOD_MS {
+        return refuse(format!("trace {}: no line has a time after 0 ms", path.display()), ACCEPTED_LINES);
+    }
+    // exact as long as the product is, below 2^53 / 12e6 lines
+    let mean = 8.0 * OPPORTUNITY_BYTES * times.len() as f64 * 1000.0 / last;
+    RATE.within(mean, RATES_BPS).map_err(|refusal| {
+        let what = format!("trace {}: its mean is {} bit/s", path.display(), general(mean, 3));
+        Refusal::new(what, refusal.accepted)
+    })?;
+    Ok(Rate::Trace(times.into(), mean, source))
+}
+
+/// How the lines of a file with times and rates become steps.
+fn convert(lines: &[Vec<&str>]) -> String {
+    let pairs: Vec<String> = lines
+        .iter()
+        .filter(|line| line.len() > 1)
+        .map(|line| format!("[\"{} s\", \"{} Mbit/s\"]", line[0], line[1]))
+        .collect();
+    let pairs = pairs.join(", ");
+    format!("if its lines have seconds and Mbit/s, write rate = {{ steps = [{pairs}, ...] }}")
+}
+
+fn write(rate: &Rate) -> Value {
+    match rate {
+        Rate::Constant(bps) => RATE.write(*bps).into(),
+        Rate::Sine { max, min, period_s } => {
+            let sine =
+                [("max", RATE.write(*max)), ("min", RATE.write(*min)), ("period", TIME.write(*period_s))];
+            Table::of([("sine", Table::of(sine))]).into()
+        }
+        Rate::Steps(steps) => {
+            let pair = |&(time, bps): &(f64, f64)| {
+                Item::new(Value::List(vec![TIME.write(time).into(), RATE.write(bps).into()]))
+            };
+            Table::of([("steps", steps.iter().map(pair).collect::<Vec<_>>())]).into()
+        }
+        Rate::Trace(_, _, source) => source.written(),
+    }
+}
+
+fn schema() -> Json {
+    let (rate, time) = (quantity_schema(&RATE), quantity_schema(&TIME));
+    let pair = json!({"type": "array", "prefixItems": [time, rate], "minItems": 2, "maxItems": 2});
+    let steps = json!({"type": "array", "items": pair, "minItems": 1, "maxItems": MOST_STEPS});
+    let sine = table_schema(&[("max", rate.clone()), ("min", rate.clone()), ("period", time)], &[]);
+    any_of([
+        rate,
+        table_schema(&[("sine", sine)], &[]),
+        table_schema(&[("steps", steps)], &[]),
+        trace::schema("A file in Mahimahi's format, relative to the scenario"),
+    ])
+}
+
+/// A rate, constant or varying.
+pub const VARYING_RATE: Custom<Rate> = Custom {
+    accepts: "a rate such as \"250 Mbit/s\"",
+    read,
+    write,
+    schema,
+    view: |rate| View::Float(rate.bps()),
+};

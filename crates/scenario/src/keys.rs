@@ -1,0 +1,401 @@
+//! Tables of keys: each key is defined once, as a field with its documentation, its form and its default.
+
+use crate::at::At;
+use crate::form::{Form, View};
+use crate::problem::{Problem, Refusal, Refused};
+use crate::text::{shown, suggestion};
+use crate::tree::{Item, Table, Value};
+use serde_json::Value as Json;
+use std::marker::PhantomData;
+
+/// One key of a table, for documentation, schemas and stubs.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// Its name in files.
+    pub name: &'static str,
+    /// Its effect, in a sentence or two.
+    pub doc: String,
+    /// What it takes.
+    pub accepts: String,
+    /// Its JSON Schema.
+    pub schema: Json,
+    /// Its default as a file writes it; null if it has none.
+    pub default: Value,
+    /// Whether it has to be given.
+    pub required: bool,
+    /// The tables that it holds.
+    pub tables: Vec<TableDoc>,
+}
+
+/// A table, for documentation, schemas and stubs.
+#[derive(Clone, Debug)]
+pub struct TableDoc {
+    /// Its name, such as "Flow".
+    pub title: &'static str,
+    /// What it is.
+    pub about: String,
+    /// Its keys.
+    pub keys: Vec<Key>,
+}
+
+/// The names of the keys that a table was given. All are equal: how a value came does not matter.
+#[derive(Clone, Debug, Default)]
+pub struct Given(Vec<String>);
+
+impl Given {
+    /// All keys of a table.
+    pub fn of(table: &Table) -> Given {
+        Given(table.keys().map(str::to_owned).collect())
+    }
+
+    /// Whether a key was given.
+    pub fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|known| known == key)
+    }
+}
+
+impl PartialEq for Given {
+    fn eq(&self, _: &Given) -> bool {
+        true
+    }
+}
+
+/// A table whose keys are fields; [`table!`](crate::table) makes one.
+pub trait Keys: Sized {
+    /// Its name, such as "Flow".
+    const TITLE: &'static str;
+
+    /// What it is.
+    fn about() -> String;
+
+    /// The names of its keys in files, in order.
+    fn names(out: &mut Vec<&'static str>);
+
+    /// Describes its keys, in order.
+    fn describe(out: &mut Vec<Key>);
+
+    /// Reads the keys of a table; `None` if any of them is refused.
+    fn take(table: &Table, at: &At<'_>, problems: &mut Vec<Problem>) -> Option<Self>;
+
+    /// Writes its keys that have a value as a file has them.
+    fn put(&self, out: &mut Table);
+
+    /// Its values in SI numbers.
+    fn view(&self, out: &mut Vec<(&'static str, View)>);
+
+    /// The documentation of the table.
+    fn doc() -> TableDoc {
+        let mut keys = Vec::new();
+        Self::describe(&mut keys);
+        TableDoc { title: Self::TITLE, about: Self::about(), keys }
+    }
+}
+
+/// What a table does beside holding its keys.
+pub trait Checked: Keys {
+    /// Keys that stand for others.
+    const SHORTHANDS: &'static [&'static str] = &[];
+
+    /// The table with the keys that shorthands stand for.
+    fn spelled_out(_table: &Table, _at: &At<'_>) -> Result<Option<Table>, Refusal> {
+        Ok(None)
+    }
+
+    /// Refuses values that do not fit together.
+    fn check(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// Takes out keys that files do not write.
+    fn tidy(&self, _written: &mut Table) {}
+}
+
+/// Reads a table. All problems of its keys come together.
+pub fn read<T: Checked>(item: &Item, at: &At<'_>) -> Result<T, Refused> {
+    let Some(given) = item.value.table() else {
+        let path = at.to_string();
+        let (value, accepted) = if path.is_empty() {
+            (None, "tables, as in a file".to_owned())
+        } else {
+            (Some(shown(&item.value)), format!("a table, [{path}]"))
+        };
+        let refusal = Refusal::new("this is not a table", accepted);
+        return Err(Refused::Keys(vec![Problem { key: path, value, refusal, span: item.span.clone() }]));
+    };
+    let whole = |refusal| {
+        Refused::Keys(vec![Problem { key: at.to_string(), value: None, refusal, span: item.span.clone() }])
+    };
+    let spelled = T::spelled_out(given, at).map_err(whole)?;
+    let table = spelled.as_ref().unwrap_or(given);
+    let mut problems = Vec::new();
+    let part = T::take(table, at, &mut problems);
+    let mut known: Vec<&str> = Vec::new();
+    T::names(&mut known);
+    known.extend(T::SHORTHANDS);
+    for (word, item) in table.iter().filter(|(word, _)| !known.contains(word)) {
+        let near = suggestion(word, known.iter().copied());
+        problems.push(Problem {
+            key: at.below(word).to_string(),
+            value: None,
+            refusal: Refusal::new(format!("there is no such key{near}"), known.join(", ")),
+            span: item.span.clone(),
+        });
+    }
+    match part {
+        Some(part) if problems.is_empty() => match part.check() {
+            Ok(()) => Ok(part),
+            Err(refusal) => Err(whole(refusal)),
+        },
+        _ => Err(Refused::Keys(problems)),
+    }
+}
+
+/// Writes a table.
+pub fn write<T: Checked>(part: &T) -> Table {
+    let mut out = Table::default();
+    part.put(&mut out);
+    part.tidy(&mut out);
+    out
+}
+
+/// Reads one key.
+pub fn take_key<F: Form>(
+    table: &Table,
+    name: &str,
+    form: &F,
+    default: Option<F::Value>,
+    at: &At<'_>,
+    problems: &mut Vec<Problem>,
+) -> Option<F::Value> {
+    let here = at.below(name);
+    let Some(item) = table.get(name) else {
+        if default.is_none() {
+            let refusal = Refusal::new("this key is missing", form.accepts());
+            problems.push(Problem { key: here.to_string(), value: None, refusal, span: None });
+        }
+        return default;
+    };
+    match form.read(item, &here) {
+        Ok(value) => Some(value),
+        Err(Refused::Keys(more)) => {
+            problems.extend(more);
+            None
+        }
+        Err(Refused::Value(refusal)) => {
+            problems.push(Problem {
+                key: here.to_string(),
+                value: Some(shown(&item.value)),
+                refusal,
+                span: item.span.clone(),
+            });
+            None
+        }
+    }
+}
+
+/// Writes one key, unless it has no value.
+pub fn put_key<F: Form>(out: &mut Table, name: &'static str, form: &F, value: &F::Value) {
+    let written = form.write(value);
+    if written != Value::Null {
+        out.push(name, written);
+    }
+}
+
+/// Describes one key.
+pub fn describe_key<F: Form>(name: &'static str, doc: &str, form: &F, default: Option<F::Value>) -> Key {
+    Key {
+        name,
+        doc: doc.trim().to_owned(),
+        accepts: form.accepts(),
+        schema: form.schema(),
+        required: default.is_none(),
+        default: default.map_or(Value::Null, |value| form.write(&value)),
+        tables: form.tables(),
+    }
+}
+
+/// The form of a table.
+pub struct OneTable<T>(PhantomData<T>);
+
+/// A table.
+pub const fn one_table<T>() -> OneTable<T> {
+    OneTable(PhantomData)
+}
+
+impl<T: Checked> Form for OneTable<T> {
+    type Value = T;
+
+    fn accepts(&self) -> String {
+        "a table".to_owned()
+    }
+
+    fn read(&self, item: &Item, at: &At<'_>) -> Result<T, Refused> {
+        read(item, at)
+    }
+
+    fn write(&self, value: &T) -> Value {
+        write(value).into()
+    }
+
+    fn schema(&self) -> Json {
+        serde_json::json!({"$ref": format!("#/$defs/{}", T::TITLE)})
+    }
+
+    fn view(&self, value: &T) -> View {
+        let mut out = Vec::new();
+        value.view(&mut out);
+        View::Fields(out)
+    }
+
+    fn tables(&self) -> Vec<TableDoc> {
+        vec![T::doc()]
+    }
+}
+
+/// A list of what a form reads.
+pub struct Tables<F>(pub F);
+
+impl<F: Form> Form for Tables<F> {
+    type Value = Vec<F::Value>;
+
+    fn accepts(&self) -> String {
+        "a list of tables".to_owned()
+    }
+
+    fn read(&self, item: &Item, at: &At<'_>) -> Result<Self::Value, Refused> {
+        let Some(items) = item.value.list() else {
+            return Err(Refusal::new("this is not a list", format!("a list of tables, [[{at}]]")).into());
+        };
+        let (mut found, mut problems) = (Vec::new(), Vec::new());
+        for (index, item) in items.iter().enumerate() {
+            match self.0.read(item, &at.item(index)) {
+                Ok(one) => found.push(one),
+                Err(Refused::Keys(more)) => problems.extend(more),
+                Err(Refused::Value(refusal)) => problems.push(Problem {
+                    key: at.item(index).to_string(),
+                    value: Some(shown(&item.value)),
+                    refusal,
+                    span: item.span.clone(),
+                }),
+            }
+        }
+        if problems.is_empty() { Ok(found) } else { Err(Refused::Keys(problems)) }
+    }
+
+    fn write(&self, value: &Self::Value) -> Value {
+        Value::List(value.iter().map(|one| Item::new(self.0.write(one))).collect())
+    }
+
+    fn schema(&self) -> Json {
+        serde_json::json!({"items": self.0.schema(), "type": "array"})
+    }
+
+    fn view(&self, value: &Self::Value) -> View {
+        View::List(value.iter().map(|one| self.0.view(one)).collect())
+    }
+
+    fn tables(&self) -> Vec<TableDoc> {
+        self.0.tables()
+    }
+}
+
+/// Defines a table. Each key is a field: its documentation, its name, its type, its form, and its default unless
+/// it has to be given. A first line `..base: Type` takes the keys of another table in.
+#[macro_export]
+macro_rules! table {
+    (
+        $(#[doc = $about:literal])+
+        pub struct $Name:ident {
+            $(..$base:ident: $Base:ty,)?
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident $(as $alias:literal)?: $Type:ty = $form:expr $(, else $default:expr)?;
+            )*
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $Name {
+            $(
+                /// Keys that other tables have too.
+                pub $base: $Base,
+            )?
+            $($(#[doc = $doc])+ pub $field: $Type,)*
+            /// The keys that were given.
+            pub given: $crate::keys::Given,
+        }
+
+        impl $crate::keys::Keys for $Name {
+            const TITLE: &'static str = stringify!($Name);
+
+            fn about() -> String {
+                concat!($($about, "\n"),+).trim().to_owned()
+            }
+
+            fn names(out: &mut Vec<&'static str>) {
+                $(<$Base as $crate::keys::Keys>::names(out);)?
+                $(out.push($crate::table!(@name $field $($alias)?));)*
+            }
+
+            fn describe(out: &mut Vec<$crate::keys::Key>) {
+                $(<$Base as $crate::keys::Keys>::describe(out);)?
+                $(out.push($crate::keys::describe_key(
+                    $crate::table!(@name $field $($alias)?),
+                    concat!($($doc),+),
+                    &$form,
+                    $crate::table!(@default $($default)?),
+                ));)*
+            }
+
+            fn take(
+                table: &$crate::tree::Table,
+                at: &$crate::at::At<'_>,
+                problems: &mut Vec<$crate::problem::Problem>,
+            ) -> Option<Self> {
+                $(let $base = <$Base as $crate::keys::Keys>::take(table, at, problems);)?
+                $(let $field: Option<$Type> = $crate::keys::take_key(
+                    table,
+                    $crate::table!(@name $field $($alias)?),
+                    &$form,
+                    $crate::table!(@default $($default)?),
+                    at,
+                    problems,
+                );)*
+                Some($Name {
+                    $($base: $base?,)?
+                    $($field: $field?,)*
+                    given: $crate::keys::Given::of(table),
+                })
+            }
+
+            fn put(&self, out: &mut $crate::tree::Table) {
+                $($crate::keys::Keys::put(&self.$base, out);)?
+                $($crate::keys::put_key(
+                    out,
+                    $crate::table!(@name $field $($alias)?),
+                    &$form,
+                    &self.$field,
+                );)*
+            }
+
+            fn view(&self, out: &mut Vec<(&'static str, $crate::form::View)>) {
+                $($crate::keys::Keys::view(&self.$base, out);)?
+                $(out.push((stringify!($field), $crate::form::Form::view(&$form, &self.$field)));)*
+            }
+        }
+
+        $(
+            impl std::ops::Deref for $Name {
+                type Target = $Base;
+
+                fn deref(&self) -> &$Base {
+                    &self.$base
+                }
+            }
+        )?
+    };
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $alias:literal) => { $alias };
+    (@default) => { None };
+    (@default $default:expr) => { Some($default) };
+}

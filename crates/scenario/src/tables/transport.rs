@@ -1,0 +1,362 @@
+//! How the two ends of a connection behave; flows and background traffic share it.
+
+use crate::at::{At, Context};
+use crate::form::Maybe;
+use crate::forms::{
+    ALGORITHM, Algorithm, Carrier, ECN, Ecn, MSS_BYTES, RECEIVER, Receiver, SEGMENTS, SEGMENTS_OR_INFINITE,
+    SWITCH, TICK, Words, constant_rate, row_named, size, table_of, time, whole,
+};
+use crate::keys::{Checked, Keys, read, write};
+use crate::problem::{Refusal, refuse};
+use crate::stacks::{self, Stack};
+use crate::table;
+use crate::tree::{Item, Table, Value};
+use crate::world::Files;
+use longfat_transport::cc::LossDetection;
+pub use longfat_transport::{
+    BackoffUntil, FirstReduction, Recovery, RtoMinOf, RttSamples, TimeoutReductions,
+};
+use std::path::Path;
+
+pub use crate::plan::SlowStart;
+
+/// IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload, bytes.
+pub const HEADER_BYTES: u32 = 52;
+/// The timestamps option of RFC 7323, padded, bytes.
+pub const TIMESTAMP_BYTES: u32 = 12;
+
+/// The lowest and the highest rate that a request can ask for, bit/s (RFC 4782, section 3.1).
+const QUICK_START_BPS: (f64, f64) = (80e3, 1_310_720e3);
+
+const SLOW_STARTS: Words<SlowStart> = Words(&[
+    ("standard", SlowStart::Standard),
+    ("limited", SlowStart::Limited),
+    ("hystart++", SlowStart::HystartPlus),
+    ("search", SlowStart::Search),
+]);
+const LOSS_DETECTIONS: Words<LossDetection> = Words(&[
+    ("rack", LossDetection::Rack),
+    ("sack", LossDetection::Sack),
+    ("newreno", LossDetection::NewReno),
+    ("reno", LossDetection::Reno),
+    ("tahoe", LossDetection::Tahoe),
+]);
+const RECOVERIES: Words<Recovery> = Words(&[
+    ("rate-halving", Recovery::RateHalving),
+    ("rate-halving-to-half", Recovery::RateHalvingToHalf),
+    ("prr", Recovery::Prr),
+    ("prr-9937", Recovery::Prr9937),
+    ("immediate", Recovery::Immediate),
+]);
+const RTT_SAMPLES: Words<RttSamples> =
+    Words(&[("echoed", RttSamples::Echoed), ("last", RttSamples::Last), ("numbered", RttSamples::Numbered)]);
+
+table! {
+    /// How the two ends of a connection behave; flows and background traffic share it.
+    pub struct Transport {
+        /// The congestion control.
+        algorithm: Algorithm = ALGORITHM, else Algorithm::STANDARD;
+        /// Payload of a full segment; with the headers this makes a packet of 1500 bytes of IP.
+        mss: f64 = size(MSS_BYTES, "1448 B"), else 1448.0;
+        /// The slow-start threshold at the beginning.
+        initial_ssthresh: f64 = SEGMENTS_OR_INFINITE, else f64::INFINITY;
+        /// Begin with the slow-start threshold that earlier connections between the same two hosts left.
+        ssthresh_cache: bool = SWITCH, else false;
+        /// The window at the beginning.
+        initial_window: f64 = SEGMENTS, else 3.0; // RFC 3390 for this segment size
+        /// The receiver's window.
+        max_window: f64 = SEGMENTS_OR_INFINITE, else f64::INFINITY;
+        /// The most segments that one ACK releases; the rest waits for the next ACK.
+        max_burst: f64 = SEGMENTS_OR_INFINITE, else f64::INFINITY;
+        /// Standard slow-start, the limited one of RFC 3742, or one that HyStart++ or SEARCH may end early.
+        slow_start: SlowStart = SLOW_STARTS, else SlowStart::Standard;
+        /// The window from which limited slow-start grows more slowly.
+        max_ssthresh: f64 = SEGMENTS, else 100.0; // RFC 3742; used by limited slow-start
+        /// The receiver acknowledges every second segment.
+        delayed_ack: bool = SWITCH, else true;
+        /// The receiver acknowledges a single segment after this long.
+        delayed_ack_timeout: f64 = time((1e-6, 10.0), "40 ms"), else 0.04; // Linux's least
+        /// The first this many ACKs of a connection are not delayed.
+        quick_acks: i64 = whole((0, 1_000_000_000), "segments"), else 16; // Linux TCP_MAX_QUICKACKS
+        /// ACKs of segments above a gap wait up to this long for each other, as in Linux. With 0 they do not.
+        sack_compression: f64 = TICK, else 0.0;
+        /// The window grows by acknowledged segments (RFC 3465), not by ACKs.
+        byte_counting: bool = SWITCH, else true;
+        /// With byte counting, the most segments that one ACK counts in slow-start.
+        slow_start_limit: f64 = SEGMENTS_OR_INFINITE, else 2.0; // RFC 3465, section 2.2, L
+        /// How the sender finds losses; by default as the algorithm has it in the registry.
+        loss_detection: Option<LossDetection> = Maybe(LOSS_DETECTIONS), else None;
+        /// How the window shrinks in SACK recovery; by default "rate-halving"; "prr" for scalable algorithms.
+        recovery: Option<Recovery> = Maybe(RECOVERIES), else None;
+        /// At dubious ACKs the window is at most three segments above those in flight, as in Linux 2.6.
+        cwnd_moderation: bool = SWITCH, else false;
+        /// Which timeouts reduce ssthresh: only one that begins a loss episode, or each one, as in ns-2.
+        timeout_reductions: TimeoutReductions = Words(&[
+            ("once", TimeoutReductions::Once),
+            ("each", TimeoutReductions::Each),
+        ]), else TimeoutReductions::Once;
+        /// The first reduction, and those in slow-start and by timeouts: the algorithm's own, or to half.
+        first_reduction: FirstReduction = Words(&[
+            ("own", FirstReduction::Own),
+            ("half", FirstReduction::Half),
+        ]), else FirstReduction::Own;
+        /// Which round-trip times reach the algorithm: the echoed timestamp's, or those of Linux or of QUIC.
+        rtt_samples: RttSamples = RTT_SAMPLES, else RttSamples::Echoed;
+        /// Packets carry timestamps (RFC 7323). Without them the sender times one segment per round trip.
+        timestamps: bool = SWITCH, else true;
+        /// Granularity of the host's timer: packets leave in bursts at its ticks. With 0 they leave at once.
+        host_tick: f64 = TICK, else 0.0;
+        /// Both hosts take packets at interrupts at least this far apart. With 0 they take each one at once.
+        interrupt_moderation: f64 = TICK, else 0.0;
+        /// What the sender's host may send waits for a random time up to this, in order. With 0 it does not.
+        send_jitter: f64 = TICK, else 0.0;
+        /// Least margin of the retransmission timeout above the smoothed RTT, or least timeout: `rto_min_of`.
+        rto_min: f64 = time((0.0, 60.0), "200 ms"), else 0.2; // Linux; RFC 6298 has 1 s
+        /// What `rto_min` bounds: the margin above the smoothed RTT (Linux), or the whole timeout (RFC 6298).
+        rto_min_of: RtoMinOf = Words(&[
+            ("margin", RtoMinOf::Margin),
+            ("timeout", RtoMinOf::Timeout),
+        ]), else RtoMinOf::Margin;
+        /// The clock of the retransmission timer: RTTs and timeouts are whole ticks. With 0 it is exact.
+        rto_tick: f64 = TICK, else 0.0;
+        /// With timestamps, what ends the timer's backoff: the next RTT sample, or a new segment's ACK (ns-2).
+        backoff_until: BackoffUntil = Words(&[
+            ("sample", BackoffUntil::Sample),
+            ("new-segment", BackoffUntil::NewSegment),
+        ]), else BackoffUntil::Sample;
+        /// The retransmission timeout before the first RTT sample.
+        initial_rto: f64 = time((1e-3, 60.0), "1 s"), else 1.0; // RFC 6298, section 2.1
+        /// Negotiate ECN (RFC 3168), for marks instead of drops. "accurate": counters; "l4s": ECT(1) too.
+        ecn: Ecn = ECN, else Ecn::Off;
+        /// A mark reduces the window less than a loss does (RFC 8511): to 0.8, CUBIC to 0.85.
+        abe: bool = SWITCH, else false;
+        /// The rate that the connection request asks the routers for (RFC 4782); none by default.
+        quick_start: Option<f64> = Maybe(constant_rate(QUICK_START_BPS, "10 Mbit/s")), else None;
+        /// What the receiver does against the rules; by default nothing.
+        receiver: Receiver = RECEIVER, else Receiver::HONEST;
+    }
+}
+
+/// The keys that transports over UDP use.
+const OVER_UDP: [&str; 6] = ["algorithm", "mss", "host_tick", "interrupt_moderation", "rto_min", "stack"];
+
+/// The keys of a flow that its transport ignores.
+pub fn ignored_keys(carrier: Carrier) -> Vec<&'static str> {
+    if carrier == Carrier::Tcp {
+        return Vec::new();
+    }
+    let mut names = Vec::new();
+    Transport::names(&mut names);
+    let is_used =
+        |name: &str| OVER_UDP.contains(&name) && !(carrier == Carrier::Datagrams && name == "rto_min");
+    names.retain(|name| !is_used(name));
+    names
+}
+
+impl Transport {
+    /// How the window shrinks in SACK recovery, also where no key says so.
+    ///
+    /// Rate halving takes a segment for every two that arrive, down to what is in flight and one: too coarse for
+    /// reductions by the extent of marks (RFC 8257), which are frequent and small. Linux has PRR.
+    pub fn recovery_used(&self) -> Recovery {
+        let is_scalable = || self.algorithm.needs_marks() || self.algorithm.is_scalable();
+        self.recovery.unwrap_or_else(|| if is_scalable() { Recovery::Prr } else { Recovery::RateHalving })
+    }
+
+    /// The bytes of headers before each segment's payload.
+    pub fn header_bytes(&self) -> u32 {
+        let stamps = if self.timestamps { 0 } else { TIMESTAMP_BYTES };
+        HEADER_BYTES + self.algorithm.explicit_bytes() - stamps
+    }
+
+    /// The bytes of a full packet of IP.
+    pub fn packet_bytes(&self) -> f64 {
+        self.mss + f64::from(self.header_bytes())
+    }
+
+    fn options_fit(&self) -> Result<(), Refusal> {
+        let name = self.algorithm.name();
+        let ignored = ignored_keys(self.algorithm.carrier());
+        let mut wrong: Vec<&str> = ignored.iter().copied().filter(|key| self.given.has(key)).collect();
+        wrong.sort_unstable();
+        if let Some(key) = wrong.first() {
+            let mut others = Vec::new();
+            Transport::names(&mut others);
+            others.retain(|other| !ignored.contains(other));
+            return refuse(
+                format!("{key} does not go with \"{name}\", which is not TCP"),
+                format!("beside it {}", others.join(", ")),
+            );
+        }
+        if self.quick_start.is_some() && self.algorithm.protocol().is_some() {
+            return refuse(
+                format!("quick_start does not go with \"{name}\", which its routers guide from the start"),
+                "one of them",
+            );
+        }
+        if self.abe && !self.algorithm.has_abe() {
+            let able: Vec<String> = longfat_transport::cc::algorithms()
+                .filter(|row| Algorithm::Listed(row.name, Vec::new()).has_abe())
+                .map(|row| format!("\"{}\"", row.name))
+                .collect();
+            return refuse(
+                format!("abe does not go with \"{name}\", for which RFC 8511 has no factor"),
+                format!("beside it {}", able.join(", ")),
+            );
+        }
+        Ok(())
+    }
+
+    fn one_rule_ends_slow_start(&self) -> Result<(), Refusal> {
+        let word = match self.slow_start {
+            SlowStart::HystartPlus => "hystart++",
+            SlowStart::Search => "search",
+            _ => return Ok(()),
+        };
+        let name = self.algorithm.name();
+        if self.algorithm.protocol().is_some() {
+            return refuse(
+                format!("slow_start = \"{word}\" does not go with \"{name}\", which its routers guide"),
+                "\"standard\" or \"limited\"",
+            );
+        }
+        if self.algorithm.is_model_based() {
+            return refuse(
+                format!(
+                    "slow_start = \"{word}\" does not go with \"{name}\", which controls the window itself"
+                ),
+                "\"standard\"",
+            );
+        }
+        let hybrid = if name == "cubic" { self.algorithm.word("hystart") } else { None };
+        let is_linux = || self.algorithm.word("variant").as_deref() == Some("linux");
+        if hybrid.as_deref() == Some("on") || (hybrid.as_deref() == Some("auto") && is_linux()) {
+            return refuse(
+                format!("slow_start = \"{word}\" stands beside cubic's own HyStart"),
+                "{ name = \"cubic\", hystart = false } with it, or slow_start = \"standard\"",
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether it is the variant of the algorithm that has a HyStart, and not the scenario.
+    fn brings_hystart(&self) -> bool {
+        let variant = match &self.algorithm {
+            Algorithm::Listed("cubic", given) => given.iter().find(|(name, _)| *name == "variant"),
+            _ => None,
+        };
+        let is_linux =
+            matches!(variant, Some((_, longfat_units::parameters::Value::Word(word))) if word == "linux");
+        is_linux && !self.algorithm.has_given("hystart")
+    }
+}
+
+impl Checked for Transport {
+    const SHORTHANDS: &'static [&'static str] = &["variant", "stack"];
+
+    fn spelled_out(given: &Table, at: &At<'_>) -> Result<Option<Table>, Refusal> {
+        let standard = Value::from("sack");
+        let algorithm = given.get("algorithm").map_or(&standard, |item| &item.value).clone();
+        let mut table = None;
+        if let Some(stack) = given.get("stack") {
+            table = Some(with_stack(given, &stack.value, &algorithm)?);
+        } else if let Some(stack) = at.context.stack
+            && carrier(&algorithm) == Carrier::Tcp
+        {
+            table = Some(with_stack(given, &stack.into(), &algorithm)?);
+        }
+        let current = table.as_ref().unwrap_or(given);
+        if let Some(variant) = current.get("variant").cloned() {
+            let mut inner = table_of(&algorithm);
+            if !inner.has("variant") {
+                inner.set("variant", variant);
+            }
+            let mut changed = current.clone();
+            changed.remove("variant");
+            let span = given.get("algorithm").and_then(|item| item.span.clone());
+            changed.set("algorithm", Item { value: inner.into(), span });
+            table = Some(changed);
+        }
+        let current = table.as_ref().unwrap_or(given);
+        if current.has("slow_start") {
+            table = without_own_hystart(current).or(table);
+        }
+        Ok(table)
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        self.options_fit()?;
+        self.one_rule_ends_slow_start()
+    }
+
+    fn tidy(&self, written: &mut Table) {
+        for key in ignored_keys(self.algorithm.carrier()) {
+            written.remove(key);
+        }
+        if self.brings_hystart() {
+            written.remove("slow_start");
+        }
+    }
+}
+
+/// What carries the algorithm that a table names.
+fn carrier(algorithm: &Value) -> Carrier {
+    row_named(algorithm).map_or(Carrier::Tcp, |row| Algorithm::Listed(row.name, Vec::new()).carrier())
+}
+
+/// A table with the keys of a stack in place of the stack's name; keys that are written out win.
+fn with_stack(given: &Table, stack: &Value, algorithm: &Value) -> Result<Table, Refusal> {
+    let stack = stacks::find(stack)?;
+    let row = row_named(algorithm);
+    if let Some(row) = row
+        && carrier(algorithm) != Carrier::Tcp
+    {
+        return refuse(
+            format!("stack = \"{}\" does not go with \"{}\", which is not TCP", stack.name, row.name),
+            "no stack",
+        );
+    }
+    let mut table = Table::default();
+    for (key, value) in stack.keys_for(row.map(|row| row.name)) {
+        if !given.has(key) {
+            table.set(key, value);
+        }
+    }
+    for (key, item) in given.iter().filter(|(key, _)| *key != "stack") {
+        table.set(key, item.clone());
+    }
+    Ok(table)
+}
+
+/// A table that has slow_start, without the HyStart that its algorithm's variant brings along; `None` if it
+/// brings none.
+fn without_own_hystart(given: &Table) -> Option<Table> {
+    let algorithm = given.get("algorithm")?;
+    let mut inner = table_of(&algorithm.value);
+    let is_linux = inner.get("variant").is_some_and(|item| item.value.text() == Some("linux"));
+    if row_named(&algorithm.value)?.name != "cubic" || !is_linux || inner.has("hystart") {
+        return None;
+    }
+    inner.push("hystart", false);
+    let mut table = given.clone();
+    table.set("algorithm", Item { value: inner.into(), span: algorithm.span.clone() });
+    Some(table)
+}
+
+/// The keys of stacks in which a connection over TCP differs from this stack's hosts.
+pub fn unlike(part: &Transport, stack: &Stack, keys: &[&'static str]) -> Vec<&'static str> {
+    let context = Context { world: &Files, base: Path::new(""), stack: None };
+    let mut given = Table::default();
+    if let Algorithm::Listed(..) = part.algorithm {
+        let algorithm = write(part).remove("algorithm");
+        given.set("algorithm", algorithm.unwrap_or_else(|| Item::from("sack")));
+    }
+    given.push("stack", stack.name);
+    let Ok(hosts) = read::<Transport>(&Item::new(given.into()), &At::top(&context)) else {
+        return Vec::new();
+    };
+    let (mut mine, mut theirs) = (Table::default(), Table::default());
+    part.put(&mut mine);
+    hosts.put(&mut theirs);
+    keys.iter().copied().filter(|key| *key != "variant" && mine.get(key) != theirs.get(key)).collect()
+}

@@ -1,0 +1,196 @@
+//! Values as files, Python and JSON have them, each with its place in the text if it comes from one.
+
+use std::ops::Range;
+
+/// A value and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// What it is.
+    pub value: Value,
+    /// The bytes of the text that it takes; `None` if it comes from elsewhere.
+    pub span: Option<Range<usize>>,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Python's None.
+    Null,
+    /// A switch.
+    Bool(bool),
+    /// A whole number.
+    Integer(i128),
+    /// Any other number.
+    Float(f64),
+    /// A text.
+    Text(String),
+    /// A date or a time of TOML, which no key takes.
+    Moment(String),
+    /// A list.
+    List(Vec<Item>),
+    /// A table.
+    Table(Table),
+    /// An object of Python.
+    Object(Object),
+}
+
+/// An object of Python, such as the class of a user's own algorithm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its name in messages and files: "file.py:Class" for a class or function.
+    pub name: String,
+    /// Its number among the objects that the binding keeps.
+    pub index: usize,
+    /// Whether it can be called.
+    pub is_callable: bool,
+}
+
+/// Keys and values, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table(Vec<(String, Item)>);
+
+impl Item {
+    /// A value that comes from no text.
+    pub const fn new(value: Value) -> Item {
+        Item { value, span: None }
+    }
+}
+
+impl<V: Into<Value>> From<V> for Item {
+    fn from(value: V) -> Item {
+        Item::new(value.into())
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(text)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(switch: bool) -> Value {
+        Value::Bool(switch)
+    }
+}
+
+impl From<Table> for Value {
+    fn from(table: Table) -> Value {
+        Value::Table(table)
+    }
+}
+
+impl From<Vec<Item>> for Value {
+    fn from(items: Vec<Item>) -> Value {
+        Value::List(items)
+    }
+}
+
+impl Value {
+    /// A number, whole if it is.
+    pub fn of_number(x: f64) -> Value {
+        if x.fract() == 0.0 && x.abs() < 1e15 { Value::Integer(x as i128) } else { Value::Float(x) }
+    }
+
+    /// The number that it is; `None` for anything else, switches too.
+    pub const fn number(&self) -> Option<f64> {
+        match self {
+            Value::Integer(number) => Some(*number as f64),
+            Value::Float(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The text that it is.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The table that it is.
+    pub const fn table(&self) -> Option<&Table> {
+        match self {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The items of the list that it is.
+    pub fn list(&self) -> Option<&[Item]> {
+        match self {
+            Value::List(items) => Some(items),
+            _ => None,
+        }
+    }
+}
+
+impl Table {
+    /// A table with these entries.
+    pub fn of<K: Into<String>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Table {
+        Table(entries.into_iter().map(|(key, value)| (key.into(), Item::new(value.into()))).collect())
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Item> {
+        self.0.iter().find(|(known, _)| known == key).map(|(_, item)| item)
+    }
+
+    /// The value of a key, to change it.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Item> {
+        self.0.iter_mut().find(|(known, _)| known == key).map(|(_, item)| item)
+    }
+
+    /// Whether it has this key.
+    pub fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Sets a key, in its place if it is there, else at the end.
+    pub fn set(&mut self, key: impl Into<String>, item: impl Into<Item>) {
+        let (key, item) = (key.into(), item.into());
+        match self.get_mut(&key) {
+            Some(known) => *known = item,
+            None => self.0.push((key, item)),
+        }
+    }
+
+    /// Takes a key out.
+    pub fn remove(&mut self, key: &str) -> Option<Item> {
+        let index = self.0.iter().position(|(known, _)| known == key)?;
+        Some(self.0.remove(index).1)
+    }
+
+    /// The entries, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Item)> {
+        self.0.iter().map(|(key, item)| (key.as_str(), item))
+    }
+
+    /// The keys, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(key, _)| key.as_str())
+    }
+
+    /// Whether it has exactly the first keys, and perhaps some of the second.
+    pub fn has_only(&self, required: &[&str], optional: &[&str]) -> bool {
+        required.iter().all(|key| self.has(key))
+            && self.keys().all(|key| required.contains(&key) || optional.contains(&key))
+    }
+
+    /// Whether it is empty.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds an entry that is not there yet.
+    pub fn push(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.0.push((key.into(), Item::new(value.into())));
+    }
+}
