@@ -5,6 +5,7 @@ mod capture;
 mod crew;
 mod ebpf;
 mod metrics;
+mod scenario;
 mod stepper;
 mod watch;
 
@@ -516,5 +517,9 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<stepper::Stepper>()?;
     m.add_function(wrap_pyfunction!(ebpf::ebpf_needs, m)?)?;
     m.add_function(wrap_pyfunction!(ebpf::ebpf_try_load, m)?)?;
+    m.add("Refused", m.py().get_type::<scenario::Refused>())?;
+    m.add_class::<scenario::PyScenario>()?;
+    m.add_function(wrap_pyfunction!(scenario::assignment, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::connection_keys, m)?)?;
     m.add_class::<ebpf::PyEbpf>()
 }

@@ -69,7 +69,7 @@ fn main() {
                 Ok(r) => {
                     let f = resolve::filled(&s).unwrap();
                     json!({"plan": serde_json::to_value(&r.plan).unwrap(), "written": write::toml(&write::tables(&s)),
-                        "filled": write::toml(&write::tables(&f)), "varies": s.varies()})
+                        "filled": write::toml(&write::tables(&f)), "varies": s.varies(), "notes": longfat_scenario::notes::notes(&s).unwrap(), "warnings": longfat_scenario::notes::warnings(&s).unwrap(), "meaningless": longfat_scenario::notes::meaningless_metrics(&s).unwrap(), "names": s.flow_names()[..s.flow_names().len().min(50)]})
                 }
             },
         };

@@ -38,6 +38,17 @@ pub struct TableDoc {
     pub keys: Vec<Key>,
 }
 
+/// What else is known of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// In a live run, the kernel decides it.
+    Kernel,
+    /// It means something to transports over UDP, too.
+    Udp,
+    /// It means something also to those whose receivers never answer.
+    Datagrams,
+}
+
 /// The names of the keys that a table was given. All are equal: how a value came does not matter.
 #[derive(Clone, Debug, Default)]
 pub struct Given(Vec<String>);
@@ -70,6 +81,9 @@ pub trait Keys: Sized {
 
     /// The names of its keys in files, in order.
     fn names(out: &mut Vec<&'static str>);
+
+    /// The marks of its keys, in order.
+    fn marks(out: &mut Vec<(&'static str, &'static [Mark])>);
 
     /// Describes its keys, in order.
     fn describe(out: &mut Vec<Key>);
@@ -105,6 +119,9 @@ pub trait Checked: Keys {
     fn check(&self) -> Result<(), Refusal> {
         Ok(())
     }
+
+    /// Values that follow from the keys, in SI numbers.
+    fn derived(&self, _out: &mut Vec<(&'static str, View)>) {}
 
     /// Takes out keys that files do not write.
     fn tidy(&self, _written: &mut Table) {}
@@ -156,6 +173,14 @@ pub fn write<T: Checked>(part: &T) -> Table {
     part.put(&mut out);
     part.tidy(&mut out);
     out
+}
+
+/// The values of a table, and those that follow from them, in SI numbers.
+pub fn view<T: Checked>(part: &T) -> View {
+    let mut out = Vec::new();
+    part.view(&mut out);
+    part.derived(&mut out);
+    View::Fields(out)
 }
 
 /// Reads one key.
@@ -242,9 +267,7 @@ impl<T: Checked> Form for OneTable<T> {
     }
 
     fn view(&self, value: &T) -> View {
-        let mut out = Vec::new();
-        value.view(&mut out);
-        View::Fields(out)
+        view(value)
     }
 
     fn tables(&self) -> Vec<TableDoc> {
@@ -299,8 +322,9 @@ impl<F: Form> Form for Tables<F> {
     }
 }
 
-/// Defines a table. Each key is a field: its documentation, its name, its type, its form, and its default unless
-/// it has to be given. A first line `..base: Type` takes the keys of another table in.
+/// Defines a table. Each key is a field: its documentation, its name, its type, perhaps [marks](crate::keys::Mark),
+/// its form, and its default unless it has to be given. A first line `..base: Type` takes the keys of another table
+/// in.
 #[macro_export]
 macro_rules! table {
     (
@@ -309,7 +333,7 @@ macro_rules! table {
             $(..$base:ident: $Base:ty,)?
             $(
                 $(#[doc = $doc:literal])+
-                $field:ident $(as $alias:literal)?: $Type:ty = $form:expr $(, else $default:expr)?;
+                $field:ident $(as $alias:literal)?: $Type:ty $(, $mark:ident)* = $form:expr $(, else $default:expr)?;
             )*
         }
     ) => {
@@ -335,6 +359,11 @@ macro_rules! table {
             fn names(out: &mut Vec<&'static str>) {
                 $(<$Base as $crate::keys::Keys>::names(out);)?
                 $(out.push($crate::table!(@name $field $($alias)?));)*
+            }
+
+            fn marks(out: &mut Vec<(&'static str, &'static [$crate::keys::Mark])>) {
+                $(<$Base as $crate::keys::Keys>::marks(out);)?
+                $(out.push(($crate::table!(@name $field $($alias)?), &[$($crate::keys::Mark::$mark),*]));)*
             }
 
             fn describe(out: &mut Vec<$crate::keys::Key>) {

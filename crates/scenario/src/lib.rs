@@ -14,11 +14,13 @@
 //! ```
 
 pub mod at;
+pub mod changes;
 mod decimal;
 pub mod form;
 pub mod forms;
 pub mod keys;
 pub mod network;
+pub mod notes;
 pub mod plan;
 pub mod problem;
 pub mod read;

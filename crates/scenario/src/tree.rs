@@ -173,6 +173,11 @@ impl Table {
         self.0.iter().map(|(key, item)| (key.as_str(), item))
     }
 
+    /// The values, in order, to change them.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Item> {
+        self.0.iter_mut().map(|(_, item)| item)
+    }
+
     /// The keys, in order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(key, _)| key.as_str())

@@ -1,5 +1,6 @@
 //! Writes scenarios as TOML.
 
+use crate::forms::{Added, Rate, Source};
 use crate::keys;
 use crate::tables::Scenario;
 use crate::tree::{Item, Table, Value};
@@ -81,4 +82,19 @@ fn value(item: &Item) -> Option<TomlValue> {
             TomlValue::InlineTable(inline)
         }
     })
+}
+
+/// The files of a scenario's traces.
+pub fn sources(scenario: &Scenario) -> Vec<&Source> {
+    let links = scenario.link.iter().flat_map(|link| pair(&link.rate, &link.added_delay));
+    let bottleneck = scenario.bottleneck.iter().flat_map(|link| pair(&link.rate, &link.added_delay));
+    links.chain(bottleneck).collect()
+}
+
+fn pair<'a>(rate: &'a Rate, added: &'a Option<Added>) -> Vec<&'a Source> {
+    let delays = match added {
+        Some(Added::Steps(_, source)) => source.as_ref(),
+        _ => None,
+    };
+    rate.source().into_iter().chain(delays).collect()
 }

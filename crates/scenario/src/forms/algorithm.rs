@@ -387,6 +387,22 @@ impl Form for AlgorithmForm {
             Algorithm::Listed(_, given) => view_parameters(given),
             _ => View::Fields(Vec::new()),
         };
-        View::Fields(vec![("name", View::Text(value.name().to_owned())), ("parameters", parameters)])
+        let kind = match value {
+            Algorithm::Listed(..) => "listed",
+            Algorithm::Own(_, Own::Ebpf(..), ..) => "ebpf",
+            Algorithm::Own(..) => "own",
+            Algorithm::Kernel(_) => "kernel",
+        };
+        View::Fields(vec![
+            ("name", View::Text(value.name().to_owned())),
+            ("parameters", parameters),
+            ("settings", view_parameters(&value.settings())),
+            ("kind", View::Text(kind.to_owned())),
+            ("transport", View::Text(value.carrier().name().to_owned())),
+            ("needs_marks", View::Bool(value.needs_marks())),
+            ("is_scalable", View::Bool(value.is_scalable())),
+            ("is_model_based", View::Bool(value.is_model_based())),
+            ("protocol", value.protocol().map_or(View::None, |name| View::Text(name.to_owned()))),
+        ])
     }
 }

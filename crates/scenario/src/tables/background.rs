@@ -10,7 +10,7 @@ use crate::forms::{
     NAME, Number, RATES_BPS, Rows, TRANSFER, Words, number, number_schema, share_of, size, weighted_mean,
     whole,
 };
-use crate::keys::{Checked, Keys, TableDoc, read, write};
+use crate::keys::{Checked, Keys, TableDoc, read, view, write};
 use crate::plan::{FileSizes, Habits};
 use crate::problem::{Problem, Refusal, Refused, refuse};
 use crate::table;
@@ -283,7 +283,7 @@ impl Connections {
 }
 
 macro_rules! checked {
-    ($($Name:ident, $start:expr, $check:expr;)*) => {$(
+    ($($Name:ident, $start:expr, $check:expr, $mean:expr;)*) => {$(
         impl Checked for $Name {
             const SHORTHANDS: &'static [&'static str] = Transport::SHORTHANDS;
 
@@ -298,6 +298,12 @@ macro_rules! checked {
                 check(self)
             }
 
+            fn derived(&self, out: &mut Vec<(&'static str, View)>) {
+                self.transport.derived(out);
+                let more: fn(&$Name) -> Option<f64> = $mean;
+                out.extend(more(self).map(|bytes| ("mean_ip_bytes", View::Float(bytes))));
+            }
+
             fn tidy(&self, written: &mut Table) {
                 self.transport.tidy(written);
             }
@@ -306,11 +312,11 @@ macro_rules! checked {
 }
 
 checked! {
-    Web, |_| None, |_| Ok(());
-    Surge, |_| None, check_surge;
-    Short, |_| None, check_short;
-    Bulk, |bulk| Some(&bulk.start), |_| Ok(());
-    Onoff, |onoff| onoff.start.as_ref(), check_onoff;
+    Web, |_| None, |_| Ok(()), |_| None;
+    Surge, |_| None, check_surge, |_| None;
+    Short, |_| None, check_short, |short| Some(short.mean_ip_bytes());
+    Bulk, |bulk| Some(&bulk.start), |_| Ok(()), |_| None;
+    Onoff, |onoff| onoff.start.as_ref(), check_onoff, |_| None;
 }
 
 /// On-off sources have an algorithm of their own.
@@ -574,11 +580,7 @@ impl Form for BackgroundForm {
     }
 
     fn view(&self, value: &Background) -> View {
-        each!(value, part => {
-            let mut out = Vec::new();
-            Keys::view(part, &mut out);
-            View::Fields(out)
-        })
+        each!(value, part => view(part))
     }
 
     fn tables(&self) -> Vec<TableDoc> {

@@ -1,7 +1,7 @@
 //! Flows, and how often they and the links are sampled.
 
 use super::transport::Transport;
-use crate::form::Maybe;
+use crate::form::{Maybe, View};
 use crate::forms::{
     DRAWN_RTT, DRAWN_TIME, Drawn, MOMENT, MOST_FLOWS, NAME, PERIOD, SWITCH, TRANSFER, Words, whole,
 };
@@ -85,6 +85,10 @@ impl Checked for Flow {
             return refuse("stagger does not go with an exponential start", "a fixed or uniform start");
         }
         Ok(())
+    }
+
+    fn derived(&self, out: &mut Vec<(&'static str, View)>) {
+        self.transport.derived(out);
     }
 
     fn tidy(&self, written: &mut Table) {

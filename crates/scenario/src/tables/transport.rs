@@ -1,12 +1,12 @@
 //! How the two ends of a connection behave; flows and background traffic share it.
 
 use crate::at::{At, Context};
-use crate::form::Maybe;
+use crate::form::{Maybe, View};
 use crate::forms::{
     ALGORITHM, Algorithm, Carrier, ECN, Ecn, MSS_BYTES, RECEIVER, Receiver, SEGMENTS, SEGMENTS_OR_INFINITE,
     SWITCH, TICK, Words, constant_rate, row_named, size, table_of, time, whole,
 };
-use crate::keys::{Checked, Keys, read, write};
+use crate::keys::{Checked, Keys, Mark, read, write};
 use crate::problem::{Refusal, refuse};
 use crate::stacks::{self, Stack};
 use crate::table;
@@ -55,102 +55,122 @@ table! {
     /// How the two ends of a connection behave; flows and background traffic share it.
     pub struct Transport {
         /// The congestion control.
-        algorithm: Algorithm = ALGORITHM, else Algorithm::STANDARD;
+        algorithm: Algorithm, Udp, Datagrams = ALGORITHM, else Algorithm::STANDARD;
         /// Payload of a full segment; with the headers this makes a packet of 1500 bytes of IP.
-        mss: f64 = size(MSS_BYTES, "1448 B"), else 1448.0;
+        mss: f64, Udp, Datagrams = size(MSS_BYTES, "1448 B"), else 1448.0;
         /// The slow-start threshold at the beginning.
-        initial_ssthresh: f64 = SEGMENTS_OR_INFINITE, else f64::INFINITY;
+        initial_ssthresh: f64, Kernel = SEGMENTS_OR_INFINITE, else f64::INFINITY;
         /// Begin with the slow-start threshold that earlier connections between the same two hosts left.
-        ssthresh_cache: bool = SWITCH, else false;
+        ssthresh_cache: bool, Kernel = SWITCH, else false;
         /// The window at the beginning.
         initial_window: f64 = SEGMENTS, else 3.0; // RFC 3390 for this segment size
         /// The receiver's window.
         max_window: f64 = SEGMENTS_OR_INFINITE, else f64::INFINITY;
         /// The most segments that one ACK releases; the rest waits for the next ACK.
-        max_burst: f64 = SEGMENTS_OR_INFINITE, else f64::INFINITY;
+        max_burst: f64, Kernel = SEGMENTS_OR_INFINITE, else f64::INFINITY;
         /// Standard slow-start, the limited one of RFC 3742, or one that HyStart++ or SEARCH may end early.
-        slow_start: SlowStart = SLOW_STARTS, else SlowStart::Standard;
+        slow_start: SlowStart, Kernel = SLOW_STARTS, else SlowStart::Standard;
         /// The window from which limited slow-start grows more slowly.
-        max_ssthresh: f64 = SEGMENTS, else 100.0; // RFC 3742; used by limited slow-start
+        max_ssthresh: f64, Kernel = SEGMENTS, else 100.0; // RFC 3742; used by limited slow-start
         /// The receiver acknowledges every second segment.
-        delayed_ack: bool = SWITCH, else true;
+        delayed_ack: bool, Kernel = SWITCH, else true;
         /// The receiver acknowledges a single segment after this long.
-        delayed_ack_timeout: f64 = time((1e-6, 10.0), "40 ms"), else 0.04; // Linux's least
+        delayed_ack_timeout: f64, Kernel = time((1e-6, 10.0), "40 ms"), else 0.04; // Linux's least
         /// The first this many ACKs of a connection are not delayed.
-        quick_acks: i64 = whole((0, 1_000_000_000), "segments"), else 16; // Linux TCP_MAX_QUICKACKS
+        quick_acks: i64, Kernel = whole((0, 1_000_000_000), "segments"), else 16; // Linux TCP_MAX_QUICKACKS
         /// ACKs of segments above a gap wait up to this long for each other, as in Linux. With 0 they do not.
-        sack_compression: f64 = TICK, else 0.0;
+        sack_compression: f64, Kernel = TICK, else 0.0;
         /// The window grows by acknowledged segments (RFC 3465), not by ACKs.
-        byte_counting: bool = SWITCH, else true;
+        byte_counting: bool, Kernel = SWITCH, else true;
         /// With byte counting, the most segments that one ACK counts in slow-start.
-        slow_start_limit: f64 = SEGMENTS_OR_INFINITE, else 2.0; // RFC 3465, section 2.2, L
+        slow_start_limit: f64, Kernel = SEGMENTS_OR_INFINITE, else 2.0; // RFC 3465, section 2.2, L
         /// How the sender finds losses; by default as the algorithm has it in the registry.
         loss_detection: Option<LossDetection> = Maybe(LOSS_DETECTIONS), else None;
         /// How the window shrinks in SACK recovery; by default "rate-halving"; "prr" for scalable algorithms.
         recovery: Option<Recovery> = Maybe(RECOVERIES), else None;
         /// At dubious ACKs the window is at most three segments above those in flight, as in Linux 2.6.
-        cwnd_moderation: bool = SWITCH, else false;
+        cwnd_moderation: bool, Kernel = SWITCH, else false;
         /// Which timeouts reduce ssthresh: only one that begins a loss episode, or each one, as in ns-2.
-        timeout_reductions: TimeoutReductions = Words(&[
+        timeout_reductions: TimeoutReductions, Kernel = Words(&[
             ("once", TimeoutReductions::Once),
             ("each", TimeoutReductions::Each),
         ]), else TimeoutReductions::Once;
         /// The first reduction, and those in slow-start and by timeouts: the algorithm's own, or to half.
-        first_reduction: FirstReduction = Words(&[
+        first_reduction: FirstReduction, Kernel = Words(&[
             ("own", FirstReduction::Own),
             ("half", FirstReduction::Half),
         ]), else FirstReduction::Own;
         /// Which round-trip times reach the algorithm: the echoed timestamp's, or those of Linux or of QUIC.
         rtt_samples: RttSamples = RTT_SAMPLES, else RttSamples::Echoed;
         /// Packets carry timestamps (RFC 7323). Without them the sender times one segment per round trip.
-        timestamps: bool = SWITCH, else true;
+        timestamps: bool, Kernel = SWITCH, else true;
         /// Granularity of the host's timer: packets leave in bursts at its ticks. With 0 they leave at once.
-        host_tick: f64 = TICK, else 0.0;
+        host_tick: f64, Kernel, Udp, Datagrams = TICK, else 0.0;
         /// Both hosts take packets at interrupts at least this far apart. With 0 they take each one at once.
-        interrupt_moderation: f64 = TICK, else 0.0;
+        interrupt_moderation: f64, Kernel, Udp, Datagrams = TICK, else 0.0;
         /// What the sender's host may send waits for a random time up to this, in order. With 0 it does not.
-        send_jitter: f64 = TICK, else 0.0;
+        send_jitter: f64, Kernel = TICK, else 0.0;
         /// Least margin of the retransmission timeout above the smoothed RTT, or least timeout: `rto_min_of`.
-        rto_min: f64 = time((0.0, 60.0), "200 ms"), else 0.2; // Linux; RFC 6298 has 1 s
+        rto_min: f64, Kernel, Udp = time((0.0, 60.0), "200 ms"), else 0.2; // Linux; RFC 6298 has 1 s
         /// What `rto_min` bounds: the margin above the smoothed RTT (Linux), or the whole timeout (RFC 6298).
-        rto_min_of: RtoMinOf = Words(&[
+        rto_min_of: RtoMinOf, Kernel = Words(&[
             ("margin", RtoMinOf::Margin),
             ("timeout", RtoMinOf::Timeout),
         ]), else RtoMinOf::Margin;
         /// The clock of the retransmission timer: RTTs and timeouts are whole ticks. With 0 it is exact.
-        rto_tick: f64 = TICK, else 0.0;
+        rto_tick: f64, Kernel = TICK, else 0.0;
         /// With timestamps, what ends the timer's backoff: the next RTT sample, or a new segment's ACK (ns-2).
-        backoff_until: BackoffUntil = Words(&[
+        backoff_until: BackoffUntil, Kernel = Words(&[
             ("sample", BackoffUntil::Sample),
             ("new-segment", BackoffUntil::NewSegment),
         ]), else BackoffUntil::Sample;
         /// The retransmission timeout before the first RTT sample.
-        initial_rto: f64 = time((1e-3, 60.0), "1 s"), else 1.0; // RFC 6298, section 2.1
+        initial_rto: f64, Kernel = time((1e-3, 60.0), "1 s"), else 1.0; // RFC 6298, section 2.1
         /// Negotiate ECN (RFC 3168), for marks instead of drops. "accurate": counters; "l4s": ECT(1) too.
         ecn: Ecn = ECN, else Ecn::Off;
         /// A mark reduces the window less than a loss does (RFC 8511): to 0.8, CUBIC to 0.85.
-        abe: bool = SWITCH, else false;
+        abe: bool, Kernel = SWITCH, else false;
         /// The rate that the connection request asks the routers for (RFC 4782); none by default.
         quick_start: Option<f64> = Maybe(constant_rate(QUICK_START_BPS, "10 Mbit/s")), else None;
         /// What the receiver does against the rules; by default nothing.
-        receiver: Receiver = RECEIVER, else Receiver::HONEST;
+        receiver: Receiver, Kernel = RECEIVER, else Receiver::HONEST;
     }
 }
 
-/// The keys that transports over UDP use.
-const OVER_UDP: [&str; 6] = ["algorithm", "mss", "host_tick", "interrupt_moderation", "rto_min", "stack"];
+/// The keys with a mark.
+fn marked(mark: Mark) -> Vec<&'static str> {
+    let mut marks = Vec::new();
+    Transport::marks(&mut marks);
+    marks.into_iter().filter(|(_, marks)| marks.contains(&mark)).map(|(name, _)| name).collect()
+}
 
 /// The keys of a flow that its transport ignores.
 pub fn ignored_keys(carrier: Carrier) -> Vec<&'static str> {
-    if carrier == Carrier::Tcp {
-        return Vec::new();
-    }
+    let used = match carrier {
+        Carrier::Tcp => return Vec::new(),
+        Carrier::Udp => marked(Mark::Udp),
+        Carrier::Datagrams => marked(Mark::Datagrams),
+    };
     let mut names = Vec::new();
     Transport::names(&mut names);
-    let is_used =
-        |name: &str| OVER_UDP.contains(&name) && !(carrier == Carrier::Datagrams && name == "rto_min");
-    names.retain(|name| !is_used(name));
+    names.retain(|name| !used.contains(name));
     names
+}
+
+/// What the kernel has where the stack "linux" leaves a key to the scenario, s: tcp_comp_sack_delay_ns,
+/// Documentation/networking/ip-sysctl.rst.
+const SACK_COMPRESSION_S: f64 = 1e-3;
+
+/// The keys that the kernel decides in a live run and that have neither their default, nor the value of the stack
+/// "linux", nor the kernel's.
+pub fn decided_by_kernel(part: &Transport) -> Vec<&'static str> {
+    let keys = marked(Mark::Kernel);
+    let stack = |name: &str| stacks::STACKS.iter().find(|stack| stack.name == name);
+    let (Some(rfc), Some(linux)) = (stack("rfc"), stack("linux")) else { return Vec::new() };
+    let differs = unlike(part, rfc, &keys);
+    let mut differs: Vec<&str> = unlike(part, linux, &differs);
+    differs.retain(|key| *key != "sack_compression" || part.sack_compression != SACK_COMPRESSION_S);
+    differs
 }
 
 impl Transport {
@@ -287,6 +307,13 @@ impl Checked for Transport {
     fn check(&self) -> Result<(), Refusal> {
         self.options_fit()?;
         self.one_rule_ends_slow_start()
+    }
+
+    fn derived(&self, out: &mut Vec<(&'static str, View)>) {
+        out.push(("header_bytes", View::Integer(self.header_bytes().into())));
+        out.push(("packet_bytes", View::Float(self.packet_bytes())));
+        let kernels = decided_by_kernel(self).into_iter().map(|key| View::Text(key.to_owned()));
+        out.push(("decided_by_kernel", View::List(kernels.collect())));
     }
 
     fn tidy(&self, written: &mut Table) {

@@ -1,0 +1,478 @@
+//! Scenarios as objects of Python: values of both languages, and what a reader asks of Python.
+
+use longfat_scenario::at::Context;
+use longfat_scenario::form::View;
+use longfat_scenario::keys::{self, Keys};
+use longfat_scenario::plan::Plan;
+use longfat_scenario::problem::{Problem, Refusal};
+use longfat_scenario::resolve::{self, Resolved};
+use longfat_scenario::tables::{Placed, Scenario};
+use longfat_scenario::tree::{Item, Object, Table, Value};
+use longfat_scenario::world::{Files, Own, OwnFacts, World};
+use longfat_scenario::{changes, notes, read, write};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pythonize::pythonize;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+pyo3::create_exception!(
+    _core,
+    Refused,
+    PyValueError,
+    "A scenario is refused: args[0] is a list with a text for each problem."
+);
+
+/// The machine that runs Python: its files, and a module of Python that knows users' own algorithms.
+struct Machine<'py> {
+    python: &'py Bound<'py, PyAny>,
+    objects: &'py [Py<PyAny>],
+    /// What Python raised that is no refusal, such as a KeyboardInterrupt.
+    raised: RefCell<Option<PyErr>>,
+}
+
+impl Machine<'_> {
+    fn ask<T>(&self, answer: PyResult<T>) -> Result<T, String> {
+        answer.map_err(|error| {
+            let py = self.python.py();
+            if error.is_instance_of::<PyValueError>(py) {
+                return error.value(py).to_string();
+            }
+            let line = error.to_string();
+            self.raised.borrow_mut().get_or_insert(error);
+            line
+        })
+    }
+}
+
+impl World for Machine<'_> {
+    fn bytes(&self, path: &Path, most: u64) -> Result<Vec<u8>, String> {
+        Files.bytes(path, most)
+    }
+
+    fn whole(&self, path: &Path) -> PathBuf {
+        Files.whole(path)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        Files.is_file(path)
+    }
+
+    fn own(&self, own: &Own, parameters: &[(String, Value)]) -> Result<(OwnFacts, String), String> {
+        let py = self.python.py();
+        let answer = || -> PyResult<(bool, bool, String)> {
+            let given = PyDict::new(py);
+            for (name, value) in parameters {
+                given.set_item(name, to_python(py, value, self.objects)?)?;
+            }
+            let what = match own {
+                Own::Object(object) => self.objects[object.index].clone_ref(py).into_bound(py),
+                Own::Python(name) => name.into_pyobject(py)?.into_any(),
+                Own::Ebpf(path, name) => (path, name).into_pyobject(py)?.into_any(),
+            };
+            self.python.call_method1("own", (what, given))?.extract()
+        };
+        let (needs_marks, model_based, name) = self.ask(answer())?;
+        Ok((OwnFacts { needs_marks, model_based }, name))
+    }
+
+    fn kernel_has(&self, name: &str) -> bool {
+        let answer = self.python.call_method1("kernel_has", (name,)).and_then(|found| found.extract());
+        self.ask(answer).unwrap_or(false)
+    }
+}
+
+/// A value of Python. Objects that files cannot have are kept.
+fn of_python(
+    value: &Bound<'_, PyAny>,
+    python: &Bound<'_, PyAny>,
+    objects: &mut Vec<Py<PyAny>>,
+) -> PyResult<Item> {
+    let found = if value.is_none() {
+        Value::Null
+    } else if let Ok(switch) = value.cast::<PyBool>() {
+        Value::Bool(switch.is_true())
+    } else if value.is_instance_of::<PyInt>() {
+        value.extract::<i128>().map_or_else(|_| Value::Float(f64::INFINITY), Value::Integer)
+    } else if let Ok(number) = value.cast::<PyFloat>() {
+        Value::Float(number.value())
+    } else if let Ok(text) = value.cast::<PyString>() {
+        Value::Text(text.to_string())
+    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let items = value.try_iter()?.map(|item| of_python(&item?, python, objects));
+        Value::List(items.collect::<PyResult<Vec<_>>>()?)
+    } else if let Ok(mapping) = value.cast::<PyMapping>() {
+        Value::Table(table_of_python(mapping, python, objects)?)
+    } else if value.hasattr("isoformat")? {
+        Value::Moment(value.str()?.to_string())
+    } else if let Ok(number) = value.extract::<f64>() {
+        Value::of_number(number)
+    } else {
+        let name = python.call_method1("name_of", (value,))?.extract()?;
+        objects.push(value.clone().unbind());
+        Value::Object(Object { name, index: objects.len() - 1, is_callable: value.is_callable() })
+    };
+    Ok(Item::new(found))
+}
+
+fn table_of_python(
+    mapping: &Bound<'_, PyMapping>,
+    python: &Bound<'_, PyAny>,
+    objects: &mut Vec<Py<PyAny>>,
+) -> PyResult<Table> {
+    let mut table = Table::default();
+    for pair in mapping.items()? {
+        let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
+        table.set(key.str()?.to_string(), of_python(&value, python, objects)?);
+    }
+    Ok(table)
+}
+
+/// A value as Python has it.
+fn to_python<'py>(py: Python<'py>, value: &Value, objects: &[Py<PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(switch) => switch.into_pyobject(py)?.to_owned().into_any(),
+        Value::Integer(number) => number.into_pyobject(py)?.into_any(),
+        Value::Float(number) => number.into_pyobject(py)?.into_any(),
+        Value::Text(text) | Value::Moment(text) => text.into_pyobject(py)?.into_any(),
+        Value::Object(object) => objects[object.index].clone_ref(py).into_bound(py),
+        Value::List(items) => {
+            let items = items.iter().map(|item| to_python(py, &item.value, objects));
+            PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        Value::Table(table) => table_to_python(py, table, objects)?.into_any(),
+    })
+}
+
+fn table_to_python<'py>(
+    py: Python<'py>,
+    table: &Table,
+    objects: &[Py<PyAny>],
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (key, item) in table.iter() {
+        dict.set_item(key, to_python(py, &item.value, objects)?)?;
+    }
+    Ok(dict)
+}
+
+/// SI numbers as Python has them.
+fn view_to_python<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match view {
+        View::None => py.None().into_bound(py),
+        View::Bool(switch) => switch.into_pyobject(py)?.to_owned().into_any(),
+        View::Integer(number) => number.into_pyobject(py)?.into_any(),
+        View::Float(number) => number.into_pyobject(py)?.into_any(),
+        View::Text(text) => text.into_pyobject(py)?.into_any(),
+        View::List(items) => {
+            let items = items.iter().map(|item| view_to_python(py, item));
+            PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        View::Fields(fields) => {
+            let dict = PyDict::new(py);
+            for (name, field) in fields {
+                dict.set_item(name, view_to_python(py, field)?)?;
+            }
+            dict.into_any()
+        }
+    })
+}
+
+fn refused(problems: &[Problem], source: &str, text: Option<&str>) -> PyErr {
+    let lines: Vec<String> = problems
+        .iter()
+        .map(|problem| match text {
+            Some(text) => problem.in_text(source, text),
+            None => format!("{source}: {problem}"),
+        })
+        .collect();
+    Refused::new_err(lines)
+}
+
+fn refused_whole(refusal: Refusal, source: &str) -> PyErr {
+    refused(&[Problem { key: String::new(), value: None, refusal, span: None }], source, None)
+}
+
+/// A scenario.
+#[pyclass(name = "Scenario", module = "longfat._core", frozen)]
+pub struct PyScenario {
+    scenario: Scenario,
+    objects: Vec<Py<PyAny>>,
+    resolved: OnceLock<Resolved>,
+}
+
+impl PyScenario {
+    fn of(scenario: Scenario, objects: Vec<Py<PyAny>>) -> PyScenario {
+        PyScenario { scenario, objects, resolved: OnceLock::new() }
+    }
+
+    /// Its plan, with the fast driver and queues.
+    pub fn resolved(&self) -> PyResult<&Resolved> {
+        if let Some(resolved) = self.resolved.get() {
+            return Ok(resolved);
+        }
+        let resolved =
+            resolve::resolve(&self.scenario, true).map_err(|refusal| refused_whole(refusal, "scenario"))?;
+        Ok(self.resolved.get_or_init(|| resolved))
+    }
+
+    /// A plan to run.
+    pub fn plan(&self, fast: bool) -> PyResult<Plan> {
+        Ok(Plan { fast, ..self.resolved()?.plan.clone() })
+    }
+
+    fn copy_objects(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
+        self.objects.iter().map(|object| object.clone_ref(py)).collect()
+    }
+}
+
+fn read_tables(
+    tables: Table,
+    objects: Vec<Py<PyAny>>,
+    source: &str,
+    text: Option<&str>,
+    base: &Path,
+    stack: Option<&str>,
+    python: &Bound<'_, PyAny>,
+) -> PyResult<PyScenario> {
+    let machine = Machine { python, objects: &objects, raised: RefCell::new(None) };
+    let found = read::scenario(tables, &Context { world: &machine, base, stack });
+    if let Some(error) = machine.raised.into_inner() {
+        return Err(error);
+    }
+    match found {
+        Ok(scenario) => Ok(PyScenario::of(scenario, objects)),
+        Err(problems) => Err(refused(&problems, source, text)),
+    }
+}
+
+#[pymethods]
+impl PyScenario {
+    /// Reads tables. `python` is the module that knows users' own algorithms.
+    #[staticmethod]
+    #[pyo3(signature = (tables, python, source, base, stack=None))]
+    fn read(
+        tables: &Bound<'_, PyMapping>,
+        python: &Bound<'_, PyAny>,
+        source: &str,
+        base: PathBuf,
+        stack: Option<&str>,
+    ) -> PyResult<PyScenario> {
+        let mut objects = Vec::new();
+        let tables = table_of_python(tables, python, &mut objects)?;
+        read_tables(tables, objects, source, None, &base, stack, python)
+    }
+
+    /// Reads a TOML text. `overrides` replace its values by dotted keys; `first` are programs before its own;
+    /// `lasting` replaces its duration, and its window is then the whole run.
+    #[staticmethod]
+    #[pyo3(signature = (text, python, source, base, stack=None, overrides=None, first=None, lasting=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
+    fn parse(
+        text: &str,
+        python: &Bound<'_, PyAny>,
+        source: &str,
+        base: PathBuf,
+        stack: Option<&str>,
+        overrides: Option<&Bound<'_, PyDict>>,
+        first: Option<&Bound<'_, PyAny>>,
+        lasting: Option<&str>,
+    ) -> PyResult<PyScenario> {
+        let mut objects = Vec::new();
+        let mut tables = read::parse(text).map_err(|problem| refused(&[problem], source, Some(text)))?;
+        for (key, value) in overrides.into_iter().flatten() {
+            let value = of_python(&value, python, &mut objects)?;
+            changes::set(&mut tables, &key.to_string(), value)
+                .map_err(|refusal| refused_whole(refusal, source))?;
+        }
+        if let Some(first) = first {
+            let mut programs = match of_python(first, python, &mut objects)?.value {
+                Value::List(items) => items,
+                _ => Vec::new(),
+            };
+            match tables.remove("program").map(|item| item.value) {
+                None => tables.set("program", Value::List(programs)),
+                Some(Value::List(own)) => {
+                    programs.extend(own);
+                    tables.set("program", Value::List(programs));
+                }
+                Some(wrong) => tables.set("program", wrong), // it will be refused
+            }
+        }
+        if let Some(duration) = lasting {
+            tables.remove("window");
+            tables.set("duration", Value::from(duration));
+        }
+        read_tables(tables, objects, source, Some(text), &base, stack, python)
+    }
+
+    /// The same with other values for dotted keys.
+    fn with_values(&self, values: &Bound<'_, PyDict>, python: &Bound<'_, PyAny>) -> PyResult<PyScenario> {
+        let mut objects = self.copy_objects(values.py());
+        let mut tables = write::tables(&self.scenario);
+        let keys: Vec<String> = values.keys().iter().map(|key| key.to_string()).collect();
+        changes::make_room_for_stacks(&mut tables, keys.iter().map(String::as_str));
+        for (key, value) in values {
+            let value = of_python(&value, python, &mut objects)?;
+            let changed = changes::set(&mut tables, &key.to_string(), value);
+            changed.map_err(|refusal| refused_whole(refusal, "scenario"))?;
+        }
+        read_tables(tables, objects, "scenario", None, Path::new(""), None, python)
+    }
+
+    /// The same with another seed, which is in the range of seeds.
+    fn with_seed(&self, py: Python<'_>, seed: i64) -> PyScenario {
+        let scenario = Scenario { seed, ..self.scenario.clone() };
+        PyScenario::of(scenario, self.copy_objects(py))
+    }
+
+    /// The same for so many seconds, with metrics of the whole run.
+    fn lasting(&self, py: Python<'_>, duration_s: f64) -> PyScenario {
+        let scenario = Scenario { duration: duration_s, window: None, ..self.scenario.clone() };
+        PyScenario::of(scenario, self.copy_objects(py))
+    }
+
+    /// The same with every default written out.
+    fn filled(&self, py: Python<'_>) -> PyResult<PyScenario> {
+        let filled = resolve::filled(&self.scenario).map_err(|refusal| refused_whole(refusal, "scenario"))?;
+        Ok(PyScenario::of(filled, self.copy_objects(py)))
+    }
+
+    /// Its tables as a file has them.
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        table_to_python(py, &write::tables(&self.scenario), &self.objects)
+    }
+
+    /// Its text. `traces` has other names for files, by their SHA-256.
+    fn toml(&self, traces: &Bound<'_, PyDict>) -> PyResult<String> {
+        let mut tables = write::tables(&self.scenario);
+        for (digest, name) in traces {
+            let (digest, name): (String, String) = (digest.extract()?, name.extract()?);
+            rename(&mut tables, &digest, &name);
+        }
+        Ok(write::toml(&tables))
+    }
+
+    /// Its values in SI numbers.
+    fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        view_to_python(py, &keys::view(&self.scenario))
+    }
+
+    /// What follows from its network: the rate of hosts' links, the RTT of programs, the largest packet, and the load
+    /// that each background asks for.
+    fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let network = self.scenario.network().map_err(|refusal| refused_whole(refusal, "scenario"))?;
+        let dict = PyDict::new(py);
+        dict.set_item("access_bps", network.access_bps)?;
+        dict.set_item("program_rtt_s", network.program_rtt_s)?;
+        dict.set_item("packet_bytes", network.packet_bytes)?;
+        let asked = self.scenario.background.iter().zip(&network.backgrounds);
+        dict.set_item("asked_bps", asked.map(|(part, path)| part.asked_bps(path.rates)).collect::<Vec<_>>())?;
+        Ok(dict)
+    }
+
+    /// Its plan.
+    fn planned<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, &self.resolved()?.plan)?)
+    }
+
+    /// The tables behind each flow and each background of the plan.
+    fn owners(&self) -> PyResult<(Vec<usize>, Vec<usize>)> {
+        let resolved = self.resolved()?;
+        Ok((resolved.flows.clone(), resolved.background.clone()))
+    }
+
+    /// Its key behind one of the plan.
+    fn written_key(&self, key: &str) -> PyResult<String> {
+        Ok(self.resolved()?.written_key(key))
+    }
+
+    /// The names of flows, backgrounds and programs.
+    fn names(&self) -> (Vec<String>, Vec<String>, Vec<String>) {
+        (self.scenario.flow_names(), self.scenario.background_names(), self.scenario.program_names())
+    }
+
+    /// Lines on settings that are probably mistakes.
+    fn warnings(&self) -> PyResult<Vec<String>> {
+        notes::warnings(&self.scenario).map_err(|refusal| refused_whole(refusal, "scenario"))
+    }
+
+    /// Lines to know when reading the results.
+    fn notes(&self) -> PyResult<Vec<String>> {
+        notes::notes(&self.scenario).map_err(|refusal| refused_whole(refusal, "scenario"))
+    }
+
+    /// The metrics without a meaning here.
+    fn meaningless_metrics(&self) -> PyResult<Vec<&'static str>> {
+        let found = notes::meaningless_metrics(&self.scenario);
+        Ok(found.map_err(|refusal| refused_whole(refusal, "scenario"))?.to_vec())
+    }
+
+    /// Whether another seed can give another result.
+    fn varies(&self) -> bool {
+        self.scenario.varies()
+    }
+
+    /// The files of its traces, each content once: path, SHA-256, content.
+    fn traces<'py>(&self, py: Python<'py>) -> Vec<(PathBuf, String, Bound<'py, PyBytes>)> {
+        let mut found: Vec<(PathBuf, String, Bound<'py, PyBytes>)> = Vec::new();
+        for source in write::sources(&self.scenario) {
+            if found.iter().all(|(_, digest, _)| *digest != source.sha256) {
+                found.push((source.path.clone(), source.sha256.clone(), PyBytes::new(py, &source.bytes)));
+            }
+        }
+        found
+    }
+
+    /// The keys of stacks in which each flow and background over TCP differs from each stack: its key, then names of
+    /// stacks with keys.
+    fn unlike(&self) -> Vec<(String, Vec<(&'static str, Vec<&'static str>)>)> {
+        notes::unlike_stacks(&self.scenario)
+    }
+
+    fn __eq__(&self, other: &PyScenario) -> bool {
+        self.scenario == other.scenario
+    }
+}
+
+/// Puts another name for the file of this digest.
+fn rename(tables: &mut Table, digest: &str, name: &str) {
+    let is_it = tables.get("sha256").is_some_and(|item| item.value.text() == Some(digest));
+    if is_it && tables.has("trace") {
+        tables.set("trace", Value::from(name));
+    }
+    for item in tables.values_mut() {
+        match &mut item.value {
+            Value::Table(table) => rename(table, digest, name),
+            Value::List(items) => {
+                for item in items {
+                    if let Value::Table(table) = &mut item.value {
+                        rename(table, digest, name);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Reads "key=value".
+#[pyfunction]
+pub fn assignment<'py>(py: Python<'py>, text: &str) -> PyResult<(String, Bound<'py, PyAny>)> {
+    let (key, value) =
+        changes::assignment(text).map_err(|refusal| PyValueError::new_err(refusal.to_string()))?;
+    Ok((key, to_python(py, &value, &[])?))
+}
+
+/// The keys of a connection, with their defaults as files write them.
+#[pyfunction]
+pub fn connection_keys<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for key in Placed::doc().keys {
+        dict.set_item(key.name, to_python(py, &key.default, &[])?)?;
+    }
+    Ok(dict)
+}
