@@ -28,7 +28,7 @@ from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
 from longfat.errors import InputError
-from longfat.scenario.named import AlgorithmSpec
+from longfat.scenario.model import Algorithm as Spec
 
 
 class Ack(Protocol):
@@ -312,7 +312,7 @@ class Options(Protocol):
         """Model-based: a segment is about to leave an idle sender that the application has been limiting."""
 
 
-def maker(flow: str, spec: AlgorithmSpec) -> Callable[[], Any]:
+def maker(flow: str, spec: Spec) -> Callable[[], Any]:
     """Returns the factory of this flow's algorithm; InputError if there is none or it is no algorithm."""
     try:
         factory = spec.loaded()

@@ -10,19 +10,19 @@ mod stepper;
 mod watch;
 
 use longfat_live::{Congestion, LiveError, Programs, Source, Traffic};
-use longfat_net::queue::{self, Discipline, Limit, Setup};
+use longfat_net::queue::{self, Discipline};
 use longfat_net::router::{self, Router};
-use longfat_sim::{
-    EventRow, Hop, MOST_NODES, Outcome, Plan, PlanError, Rates, Routes, RunError, Sample, Series, Simulation,
-};
+use longfat_scenario::forms;
+use longfat_sim::{EventRow, Outcome, Plan, PlanError, Rates, RunError, Sample, Series, Simulation};
 use longfat_transport::Feedback;
-use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter, Value};
+use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter};
 use longfat_transport::udp::{self, Protocol};
-use longfat_units::{Entry, Interval, Rate, Stream};
-use longfat_wire::SimPacket;
+use longfat_units::Entry;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use pythonize::{depythonize, pythonize};
+use scenario::PyScenario;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -47,29 +47,28 @@ fn refuse(error: PlanError) -> PyErr {
     raise(RunError::Plan(error))
 }
 
-/// Plans longer than this are read in a thread of their own: that takes long enough for Ctrl-C to matter.
-const LONG_PLAN: usize = 1 << 20;
-
-/// simulate(plan_json, algorithms, memory_bytes=None, capture=None, qlog=None) -> dict
+/// simulate(scenario, algorithms, memory_bytes=None, capture=None, qlog=None, fast=True) -> dict
 ///
-/// Runs a plan. `algorithms` maps flow names to callables that make a user's own algorithm. The GIL is
+/// Runs a scenario. `algorithms` maps flow names to callables that make a user's own algorithm. The GIL is
 /// released while the core runs. Ctrl-C ends the run; if the run takes more than `memory_bytes`, it ends with a
 /// MemoryError. `capture` is (path, program, snap_bytes, links): the packets of the run go into that file, those of
 /// all links if the list is empty. `qlog` is (paths, program, version): the senders' logs go into these files, one for
 /// each flow; the version is "current" or "0.3". An OSError says which file cannot be created, "pcap" or
 /// "qlog", and why.
 #[pyfunction]
-#[pyo3(signature = (plan_json, algorithms, memory_bytes=None, capture=None, qlog=None))]
+#[pyo3(signature = (scenario, algorithms, memory_bytes=None, capture=None, qlog=None, fast=true))]
 fn simulate<'py>(
     py: Python<'py>,
-    plan_json: &str,
+    scenario: &Bound<'py, PyScenario>,
     algorithms: &Bound<'py, PyDict>,
     memory_bytes: Option<u64>,
     capture: Option<capture::Asked>,
     qlog: Option<capture::AskedLogs>,
+    fast: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut watch = watch::Watch::new(memory_bytes);
-    let Built { run, interrupt, readers } = build(py, plan_json, algorithms, Rates::Planned, &mut watch)?;
+    let plan = scenario.get().plan(fast)?;
+    let Built { run, interrupt, readers } = build(py, plan, algorithms, Rates::Planned, &mut watch)?;
     let mut taps = capture::Taps::begin(capture, qlog, &run)?;
     let outcome = py.detach(|| match &mut taps {
         None => run.run(&mut || watch.goes_on()),
@@ -99,19 +98,12 @@ struct Built {
 /// Makes a run of a plan.
 fn build(
     py: Python<'_>,
-    plan_json: &str,
+    plan: Plan,
     algorithms: &Bound<'_, PyDict>,
     rates: Rates,
     watch: &mut watch::Watch,
 ) -> PyResult<Built> {
-    let checked = |text: &str| Plan::from_json(text).and_then(Plan::check);
-    let plan = if plan_json.len() > LONG_PLAN {
-        let text = plan_json.to_owned();
-        watch::aside(py, move || checked(&text))?
-    } else {
-        checked(plan_json)
-    };
-    let plan = plan.map_err(refuse)?;
+    let plan = plan.check().map_err(refuse)?;
     let interrupt = algorithm::Interrupt::default();
     let mut raised = None;
     let mut readers = Vec::new();
@@ -159,31 +151,30 @@ fn to_result<'py>(
     Ok(result)
 }
 
-/// live_run(plan_json, congestion, forms, objects, pacing_ratio, iperf3, capture, programs) -> dict
+/// live_run(plan, congestion, forms, objects, pacing_ratio, iperf3, capture, programs) -> dict
 ///
-/// Runs a plan on this machine's own TCP. `congestion` maps the names of flows and backgrounds to the
+/// Runs a plan, as `Scenario.planned` returns it, on this machine's own TCP. `congestion` maps the names of flows and backgrounds to the
 /// kernel's names of their algorithms, or to keys of `objects`. `forms` is the folder of the algorithms that
 /// `make bpf` built; `objects` maps names to users' own objects: the file, the variable and the kernel's name.
 /// `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, None for the default.
 /// `iperf3` is the path of that program if it makes the traffic of flows over TCP, else None. `capture` is that of
-/// `simulate`. `programs` is JSON, what runs on the path beside the plan, or None. The process moves into namespaces of
+/// `simulate`. `programs` are tables of what runs on the path beside the plan, or None. The process moves into namespaces of
 /// its own for good, so call this in a process that does nothing else.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 fn live_run<'py>(
     py: Python<'py>,
-    plan_json: &str,
+    plan: &Bound<'py, PyAny>,
     congestion: BTreeMap<String, String>,
     forms: PathBuf,
     objects: BTreeMap<String, (PathBuf, String, String)>,
     pacing_ratio: Option<u32>,
     iperf3: Option<PathBuf>,
     capture: Option<capture::Asked>,
-    programs: Option<&str>,
+    programs: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let programs = programs.map(serde_json::from_str).transpose();
-    let programs: Option<Programs> = programs.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let plan = Plan::from_json(plan_json).and_then(Plan::check).map_err(refuse)?;
+    let programs: Option<Programs> = programs.map(depythonize).transpose()?;
+    let plan = depythonize::<Plan>(plan)?.check().map_err(refuse)?;
     let traffic = iperf3.map_or(Traffic::Longfat, Traffic::Iperf3);
     let source = |(object, variable, name)| Source { object, variable: Some(variable), name };
     let objects = objects.into_iter().map(|(asked, own)| (asked, source(own))).collect();
@@ -195,14 +186,12 @@ fn live_run<'py>(
         LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
     })?;
     let result = to_dict(py, live.outcome)?;
-    let validity = serde_json::to_string(&live.validity).map_err(|e| PyValueError::new_err(e.to_string()))?;
-    result.set_item("validity", validity)?;
+    result.set_item("validity", pythonize(py, &live.validity)?)?;
     if let Some(written) = &live.capture {
         capture::tell(&result, written)?;
     }
     if let Some(ran) = &live.programs {
-        let ran = serde_json::to_string(ran).map_err(|e| PyValueError::new_err(e.to_string()))?;
-        result.set_item("programs", ran)?;
+        result.set_item("programs", pythonize(py, ran)?)?;
     }
     Ok(result)
 }
@@ -246,7 +235,7 @@ fn to_dict(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let mut summary =
         serde_json::to_value(&outcome.summary).map_err(|e| PyValueError::new_err(e.to_string()))?;
     summary["events"] = outcome.events_handled.into();
-    result.set_item("summary", summary.to_string())?;
+    result.set_item("summary", pythonize(py, &summary)?)?;
     result.set_item("flows", named(py, outcome.flows)?)?;
     result.set_item("links", named(py, outcome.links)?)?;
     let internals = PyDict::new(py);
@@ -315,16 +304,16 @@ fn columns<'py, S: Sample>(py: Python<'py>, series: &Series<S>) -> PyResult<Boun
 }
 
 fn parameter(p: &Parameter) -> serde_json::Value {
-    match p.kind {
+    let (default, least, greatest, choices) = match p.kind {
         Kind::Number { default, least, greatest } => {
-            json!({"name": p.name, "default": default, "unit": p.unit,
-            "meaning": p.meaning, "least": least, "greatest": greatest, "choices": null, "auto": p.auto})
+            (json!(default), json!(least), json!(greatest), json!(null))
         }
-        Kind::Choice(words) => {
-            json!({"name": p.name, "default": words[0], "unit": p.unit, "meaning": p.meaning,
-            "least": null, "greatest": null, "choices": words, "auto": null})
-        }
-    }
+        Kind::Choice(words) => (json!(words[0]), json!(null), json!(null), json!(words)),
+    };
+    let words: Vec<_> = forms::file_words(p).iter().map(longfat_scenario::schema::json_of).collect();
+    let written = longfat_scenario::schema::json_of(&forms::written(p, &forms::default(p)));
+    json!({"name": p.name, "default": default, "unit": p.unit, "meaning": p.meaning, "least": least,
+        "greatest": greatest, "choices": choices, "auto": p.auto, "words": words, "written": written})
 }
 
 /// What the rows of all registries say, and `more`, an object, that only this kind does.
@@ -374,86 +363,18 @@ fn router_row(r: &Router) -> serde_json::Value {
     row(r, json!({"linux_module": null, "live": live, "protocol": protocol}))
 }
 
-/// registry() -> str
+/// registry() -> dict
 ///
-/// What there is, as JSON: {"algorithms": [...], "queues": [...], "routers": [...]}. Algorithms also say what
+/// What there is: {"algorithms": [...], "queues": [...], "routers": [...]}. Algorithms also say what
 /// carries them, "transport": "tcp", "udp" (over UDP, answered by the receiver) or "datagrams" (not answered), and
 /// whether they draw random numbers.
 #[pyfunction]
-fn registry() -> String {
+fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let algorithms = cc::algorithms().map(algorithm_row).chain(udp::protocols().map(row_over_udp));
-    json!({"algorithms": algorithms.collect::<Vec<_>>(),
+    let all = json!({"algorithms": algorithms.collect::<Vec<_>>(),
         "queues": queue::disciplines().map(queue_row).collect::<Vec<_>>(),
-        "routers": router::routers().map(router_row).collect::<Vec<_>>()})
-    .to_string()
-}
-
-fn given(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
-    parameters
-        .iter()
-        .map(|(name, value)| {
-            let value = match value.extract::<f64>() {
-                Ok(x) => Value::Number(x),
-                Err(_) => Value::Word(value.extract()?),
-            };
-            Ok((name.extract()?, value))
-        })
-        .collect()
-}
-
-/// check_parameters(algorithm, parameters) -> None
-///
-/// Raises ValueError, one clear line, unless the algorithm takes these parameters.
-#[pyfunction]
-fn check_parameters(algorithm: &str, parameters: &Bound<'_, PyDict>) -> PyResult<()> {
-    let given = given(parameters)?;
-    let refused = match (cc::find(algorithm), udp::find(algorithm)) {
-        (Some(row), _) => row.instance(&given).err(),
-        // what hosts have for links is the scenario's matter
-        (None, Some(row)) => {
-            Rate::from_bps(f64::from(u32::MAX) * 1e6).and_then(|line| row.check(&given, line).err())
-        }
-        (None, None) => return Err(PyValueError::new_err(format!("there is no algorithm {algorithm:?}"))),
-    };
-    refused.map_or(Ok(()), |e| Err(PyValueError::new_err(e.to_string())))
-}
-
-/// check_queue(queue, parameters, rate_bps) -> None
-///
-/// Raises ValueError, one clear line, unless the queue takes these parameters before a link of this rate.
-#[pyfunction]
-fn check_queue(queue: &str, parameters: &Bound<'_, PyDict>, rate_bps: f64) -> PyResult<()> {
-    let row =
-        queue::find(queue).ok_or_else(|| PyValueError::new_err(format!("there is no queue {queue:?}")))?;
-    let rate = Rate::from_bps(rate_bps)
-        .ok_or_else(|| PyValueError::new_err(format!("{rate_bps} bit/s is no rate")))?;
-    let setup = Setup { limit: Limit::Packets(1), rate, stream: Stream::new(0, "check") };
-    row.instance::<SimPacket>(setup, &given(parameters)?)
-        .map(|_| ())
-        .map_err(|e| PyValueError::new_err(e.to_string()))
-}
-
-/// shortest_paths(links, pairs) -> list
-///
-/// The links of the shortest path for each pair of nodes, by number in `links`; None where there is none.
-/// Links are (from node, to node, delay in seconds).
-#[pyfunction]
-fn shortest_paths(
-    links: Vec<(usize, usize, f64)>,
-    pairs: Vec<(usize, usize)>,
-) -> PyResult<Vec<Option<Vec<usize>>>> {
-    let nodes = links.iter().map(|l| l.0.max(l.1)).chain(pairs.iter().map(|p| p.0.max(p.1)));
-    let most = nodes.max().unwrap_or(0);
-    if most >= MOST_NODES as usize {
-        return Err(PyValueError::new_err(format!("{} nodes; accepted: up to {MOST_NODES}", most + 1)));
-    }
-    let hop = |&(from, to, delay_s): &(usize, usize, f64)| Hop {
-        from,
-        to,
-        delay: Interval::from_secs_f64(delay_s),
-    };
-    let routes = Routes::new(links.iter().map(hop).collect(), pairs.iter().map(|pair| pair.1));
-    Ok(pairs.iter().map(|&(from, to)| routes.path(from, to)).collect())
+        "routers": router::routers().map(router_row).collect::<Vec<_>>()});
+    Ok(pythonize(py, &all)?)
 }
 
 /// version() -> str
@@ -473,16 +394,12 @@ const fn commit() -> Option<&'static str> {
     option_env!("LONGFAT_BUILT_FROM")
 }
 
-/// results_version(plan=None) -> int
+/// results_version() -> int
 ///
-/// Returns the version of this plan's (JSON) results: the last one that gave other bytes than the one before.
-/// Without a plan, returns the newest version; a change of any plan's results increments it.
+/// Returns the newest version of results; a change of any scenario's results increments it.
 #[pyfunction]
-#[pyo3(signature = (plan=None))]
-fn results_version(plan: Option<&str>) -> PyResult<u32> {
-    let Some(plan) = plan else { return Ok(longfat_sim::RESULTS_VERSION) };
-    let plan = serde_json::from_str(plan).map_err(|e| PyValueError::new_err(e.to_string()))?;
-    Ok(longfat_sim::results_version(&plan))
+const fn results_version() -> u32 {
+    longfat_sim::RESULTS_VERSION
 }
 
 #[pymodule]
@@ -495,9 +412,6 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(live_probe, m)?)?;
     m.add_function(wrap_pyfunction!(live_has_loader, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;
-    m.add_function(wrap_pyfunction!(check_parameters, m)?)?;
-    m.add_function(wrap_pyfunction!(check_queue, m)?)?;
-    m.add_function(wrap_pyfunction!(shortest_paths, m)?)?;
     m.add_function(wrap_pyfunction!(version, m)?)?;
     m.add_function(wrap_pyfunction!(commit, m)?)?;
     m.add_function(wrap_pyfunction!(results_version, m)?)?;
@@ -521,5 +435,13 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<scenario::PyScenario>()?;
     m.add_function(wrap_pyfunction!(scenario::assignment, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::connection_keys, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::parse_quantity, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::write_quantity, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::quantity_within, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::dimensions, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::split, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::written_parameter, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::stacks, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::larger_files, m)?)?;
     m.add_class::<ebpf::PyEbpf>()
 }

@@ -2,14 +2,18 @@
 
 use longfat_scenario::at::Context;
 use longfat_scenario::form::View;
+use longfat_scenario::forms::{ElementKind, written};
 use longfat_scenario::keys::{self, Keys};
 use longfat_scenario::plan::Plan;
 use longfat_scenario::problem::{Problem, Refusal};
 use longfat_scenario::resolve::{self, Resolved};
-use longfat_scenario::tables::{Placed, Scenario};
+use longfat_scenario::stacks::{STACKS, Setting as StackSetting, Stack, Word};
+use longfat_scenario::tables::{FILES, Placed, Scenario};
 use longfat_scenario::tree::{Item, Object, Table, Value};
+use longfat_scenario::units::{self, Dimension, RATE, SIZE, TIME};
 use longfat_scenario::world::{Files, Own, OwnFacts, World};
 use longfat_scenario::{changes, notes, read, write};
+use longfat_units::parameters::Value as Setting;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
@@ -229,6 +233,21 @@ impl PyScenario {
     }
 }
 
+/// Sets dotted keys.
+fn change(
+    tables: &mut Table,
+    values: Option<&Bound<'_, PyDict>>,
+    python: &Bound<'_, PyAny>,
+    objects: &mut Vec<Py<PyAny>>,
+    source: &str,
+) -> PyResult<()> {
+    for (key, value) in values.into_iter().flatten() {
+        let value = of_python(&value, python, objects)?;
+        changes::set(tables, &key.to_string(), value).map_err(|refusal| refused_whole(refusal, source))?;
+    }
+    Ok(())
+}
+
 fn read_tables(
     tables: Table,
     objects: Vec<Py<PyAny>>,
@@ -251,18 +270,20 @@ fn read_tables(
 
 #[pymethods]
 impl PyScenario {
-    /// Reads tables. `python` is the module that knows users' own algorithms.
+    /// Reads tables. `python` is the module that knows users' own algorithms; `overrides` are as for `parse`.
     #[staticmethod]
-    #[pyo3(signature = (tables, python, source, base, stack=None))]
+    #[pyo3(signature = (tables, python, source, base, stack=None, overrides=None))]
     fn read(
         tables: &Bound<'_, PyMapping>,
         python: &Bound<'_, PyAny>,
         source: &str,
         base: PathBuf,
         stack: Option<&str>,
+        overrides: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyScenario> {
         let mut objects = Vec::new();
-        let tables = table_of_python(tables, python, &mut objects)?;
+        let mut tables = table_of_python(tables, python, &mut objects)?;
+        change(&mut tables, overrides, python, &mut objects, source)?;
         read_tables(tables, objects, source, None, &base, stack, python)
     }
 
@@ -283,11 +304,7 @@ impl PyScenario {
     ) -> PyResult<PyScenario> {
         let mut objects = Vec::new();
         let mut tables = read::parse(text).map_err(|problem| refused(&[problem], source, Some(text)))?;
-        for (key, value) in overrides.into_iter().flatten() {
-            let value = of_python(&value, python, &mut objects)?;
-            changes::set(&mut tables, &key.to_string(), value)
-                .map_err(|refusal| refused_whole(refusal, source))?;
-        }
+        change(&mut tables, overrides, python, &mut objects, source)?;
         if let Some(first) = first {
             let mut programs = match of_python(first, python, &mut objects)?.value {
                 Value::List(items) => items,
@@ -315,11 +332,7 @@ impl PyScenario {
         let mut tables = write::tables(&self.scenario);
         let keys: Vec<String> = values.keys().iter().map(|key| key.to_string()).collect();
         changes::make_room_for_stacks(&mut tables, keys.iter().map(String::as_str));
-        for (key, value) in values {
-            let value = of_python(&value, python, &mut objects)?;
-            let changed = changes::set(&mut tables, &key.to_string(), value);
-            changed.map_err(|refusal| refused_whole(refusal, "scenario"))?;
-        }
+        change(&mut tables, Some(values), python, &mut objects, "scenario")?;
         read_tables(tables, objects, "scenario", None, Path::new(""), None, python)
     }
 
@@ -383,6 +396,12 @@ impl PyScenario {
     fn owners(&self) -> PyResult<(Vec<usize>, Vec<usize>)> {
         let resolved = self.resolved()?;
         Ok((resolved.flows.clone(), resolved.background.clone()))
+    }
+
+    /// The version of its results: the last one that gave other bytes than the one before.
+    fn results_version(&self) -> PyResult<u32> {
+        let plan = serde_json::to_value(&self.resolved()?.plan);
+        plan.map(|plan| longfat_sim::results_version(&plan)).map_err(|e| PyValueError::new_err(e.to_string()))
     }
 
     /// Its key behind one of the plan.
@@ -475,4 +494,134 @@ pub fn connection_keys<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict.set_item(key.name, to_python(py, &key.default, &[])?)?;
     }
     Ok(dict)
+}
+
+/// The dimension of this name.
+fn dimension(name: &str) -> PyResult<&'static Dimension> {
+    [&TIME, &RATE, &SIZE]
+        .into_iter()
+        .find(|dimension| dimension.name == name)
+        .ok_or_else(|| PyValueError::new_err(format!("there is no dimension {name:?}")))
+}
+
+/// A plain value of Python: numbers, texts and switches.
+fn plain(value: &Bound<'_, PyAny>) -> Value {
+    if let Ok(switch) = value.cast::<PyBool>() {
+        Value::Bool(switch.is_true())
+    } else if let Ok(text) = value.cast::<PyString>() {
+        Value::Text(text.to_string())
+    } else if let Ok(number) = value.extract::<f64>() {
+        Value::of_number(number)
+    } else {
+        Value::Null
+    }
+}
+
+fn raised<T>(found: Result<T, Refusal>) -> PyResult<T> {
+    found.map_err(|refusal| PyValueError::new_err(refusal.to_string()))
+}
+
+/// parse_quantity(dimension, value, like) -> float
+///
+/// The SI value of a number with a unit.
+#[pyfunction]
+pub fn parse_quantity(name: &str, value: &Bound<'_, PyAny>, like: &str) -> PyResult<f64> {
+    raised(dimension(name)?.parse(&plain(value), like)).map(|exact| exact.to_f64())
+}
+
+/// write_quantity(dimension, value) -> str
+///
+/// The SI value with a unit.
+#[pyfunction]
+pub fn write_quantity(name: &str, value: f64) -> PyResult<String> {
+    Ok(dimension(name)?.write(value))
+}
+
+/// within(dimension, value, least, greatest) -> float
+///
+/// The value, if it lies within the limits.
+#[pyfunction]
+pub fn quantity_within(name: &str, value: f64, least: f64, greatest: f64) -> PyResult<f64> {
+    raised(dimension(name)?.within(value, (least, greatest)))
+}
+
+/// dimensions() -> {dimension: (example, names of units)}
+#[pyfunction]
+pub fn dimensions() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
+    [&TIME, &RATE, &SIZE]
+        .into_iter()
+        .map(|dimension| (dimension.name, dimension.example, dimension.unit_names().collect()))
+        .collect()
+}
+
+/// split(text) -> (number, unit) or None
+///
+/// The number and the unit, perhaps empty, of a text.
+#[pyfunction]
+pub fn split(value: &Bound<'_, PyAny>) -> Option<(f64, String)> {
+    let (amount, unit) = units::split(plain(value).text()?)?;
+    Some((amount.to_f64(), unit))
+}
+
+/// written_parameter(kind, row, parameter, value) -> float, str or bool
+///
+/// A value of a registry as a scenario file writes it.
+#[pyfunction]
+pub fn written_parameter<'py>(
+    py: Python<'py>,
+    row: &str,
+    parameter: &str,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let kinds = [ElementKind::Algorithm, ElementKind::Queue, ElementKind::Router];
+    let found = kinds.iter().flat_map(|kind| kind.rows()).filter(|entry| entry.is_called(row));
+    let declared = found.flat_map(|entry| entry.parameters).find(|declared| declared.name == parameter);
+    let Some(declared) = declared else {
+        return Err(PyValueError::new_err(format!("{row} has no parameter {parameter:?}")));
+    };
+    let setting = match plain(value) {
+        Value::Text(word) => Setting::Word(word),
+        other => Setting::Number(other.number().unwrap_or(f64::NAN)),
+    };
+    to_python(py, &written(declared, &setting), &[])
+}
+
+/// stacks() -> list
+///
+/// Every stack with its settings: what `longfat list stacks --json` prints.
+#[pyfunction]
+pub fn stacks<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    let word = |value: &Option<Word>| value.map_or(Value::Null, Value::from);
+    let setting = |setting: &StackSetting| {
+        let others = setting.algorithms.iter().flat_map(|(names, value)| {
+            names.iter().map(move |name| ((*name).to_owned(), value.map_or(Value::Null, Value::from)))
+        });
+        Item::from(Table::of([
+            ("key", Value::from(setting.key)),
+            ("value", word(&setting.value)),
+            ("source", setting.source.into()),
+            ("algorithms", Table::of(others).into()),
+        ]))
+    };
+    let texts = |lines: &[&str]| Value::List(lines.iter().map(|line| Item::from(*line)).collect());
+    let stack = |stack: &Stack| {
+        let table = Table::of([
+            ("name", Value::from(stack.name)),
+            ("title", stack.title.into()),
+            ("era", stack.era.into()),
+            ("summary", stack.summary.into()),
+            ("keys", Value::List(stack.settings().map(setting).collect())),
+            ("unknown", texts(stack.unknown)),
+        ]);
+        to_python(py, &table.into(), &[])
+    };
+    PyList::new(py, STACKS.iter().map(stack).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// larger_files(bytes) -> float
+///
+/// The share of files with more bytes, of those that short flows carry by default.
+#[pyfunction]
+pub fn larger_files(bytes: f64) -> f64 {
+    FILES.larger(bytes)
 }

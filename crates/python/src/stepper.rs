@@ -1,6 +1,7 @@
 //! A run that pauses, as an object of Python; and many of them that go on together.
 
 use crate::crew::{Pieces, share};
+use crate::scenario::PyScenario;
 use crate::watch::{CORE_FAILED, Watch};
 use crate::{Built, algorithm, build, raise, to_result};
 use longfat_sim::{FlowSample, LinkSample, Rates, RunError, Sample, Stepped};
@@ -60,10 +61,10 @@ impl State {
     }
 }
 
-/// Stepper(plan_json, algorithms, rates, memory_bytes=None)
+/// Stepper(scenario, algorithms, rates, memory_bytes=None)
 ///
-/// A run of a plan that pauses at times of the caller's choice; see `simulate`. With `rates`, the rates of links can
-/// be set. Flows and links are known by their position in the plan.
+/// A run of a scenario that pauses at times of the caller's choice; see `simulate`. With `rates`, the rates of links can
+/// be set. Flows and links are known by their position.
 #[pyclass(frozen, module = "longfat._core")]
 pub struct Stepper(Mutex<State>);
 
@@ -96,17 +97,18 @@ impl Stepper {
     const INTERVAL: [&'static str; COLUMNS] = INTERVAL;
 
     #[new]
-    #[pyo3(signature = (plan_json, algorithms, rates, memory_bytes=None))]
+    #[pyo3(signature = (scenario, algorithms, rates, memory_bytes=None))]
     fn new(
         py: Python<'_>,
-        plan_json: &str,
+        scenario: &Bound<'_, PyScenario>,
         algorithms: &Bound<'_, PyDict>,
         rates: bool,
         memory_bytes: Option<u64>,
     ) -> PyResult<Self> {
         let mut watch = Watch::new(memory_bytes);
         let rates = if rates { Rates::Settable } else { Rates::Planned };
-        let Built { run, interrupt, readers } = build(py, plan_json, algorithms, rates, &mut watch)?;
+        let Built { run, interrupt, readers } =
+            build(py, scenario.get().plan(true)?, algorithms, rates, &mut watch)?;
         let run = Some(Stepped::new(run));
         let intervals = Intervals::default();
         Ok(Stepper(Mutex::new(State { run, watch, interrupt, readers, intervals })))

@@ -14,7 +14,7 @@ from longfat.assess.live import Live
 from longfat.assess.model import Criterion, Experiment, Measure, Status
 from longfat.assess.networks import router_for
 from longfat.scenario import registry
-from longfat.scenario.named import AlgorithmSpec
+from longfat.scenario.model import Algorithm
 
 FORMAT = 1
 ROUTER, PLAIN = "a router of its own, which the experiments have except behind the tunnel (6.2)", "none"
@@ -170,7 +170,7 @@ def _number(cell: Cell, measure: Measure) -> Document:
     }
 
 
-def facts(algorithm: AlgorithmSpec) -> list[Document]:
+def facts(algorithm: Algorithm) -> list[Document]:
     """What Longfat knows of an algorithm's deployment (5.3.2)."""
     row = None if algorithm.custom else registry.algorithm_named(algorithm.name)
     if row is None:

@@ -23,10 +23,8 @@ from longfat.errors import InputError, LongfatError
 from longfat.live import doctor, kernel
 from longfat.live import run as live_run
 from longfat.live.check import check
-from longfat.runs import plan
 from longfat.scenario import registry
-from longfat.scenario.model import Scenario
-from longfat.scenario.named import AlgorithmSpec
+from longfat.scenario.model import Algorithm, Scenario
 from longfat.store.identity import digest
 from longfat.store.store import Store
 from longfat.words import Mode
@@ -55,7 +53,7 @@ RULE = (
 
 def unfit(scenario: Scenario) -> str | None:
     """Returns in a few words why a scenario does not run live on this machine; None if it does."""
-    rate_bps = float(scenario.bottleneck.rate)
+    rate_bps = scenario.bottleneck.rate
     if rate_bps > MOST_BPS:
         return f"{rate_bps / 1e6:g} Mbit/s; live: at most {MOST_BPS / 1e6:g}"
     flows = sum(flow.count for flow in scenario.flow)
@@ -80,8 +78,7 @@ def unfit(scenario: Scenario) -> str | None:
 
 def _congestion(scenario: Scenario) -> dict[str, str]:
     """Returns the kernel's name of the algorithm of each flow."""
-    own, foreign = kernel.users_own(scenario), kernel.kernels_own(scenario)
-    return kernel.congestion(plan.build(scenario), own, foreign)
+    return kernel.congestion(scenario)
 
 
 def check_machine(asked: Assessment) -> None:
@@ -147,7 +144,7 @@ def choose(asked: Assessment, planned: Planned) -> Chosen:
     return Chosen(tuple(works), left_out, carriers)
 
 
-def _carrier(algorithm: AlgorithmSpec) -> str:
+def _carrier(algorithm: Algorithm) -> str:
     """Says what runs an algorithm live."""
     if algorithm.ebpf:
         return "your eBPF object"

@@ -10,7 +10,7 @@ from typing import Any
 
 from longfat.assess.model import Tables
 from longfat.scenario import registry
-from longfat.scenario.named import AlgorithmSpec
+from longfat.scenario.model import Algorithm
 from longfat.units import PACKET_BITS
 
 STARTS = {"uniform": ["0 s", "1 s"]}
@@ -51,8 +51,8 @@ def media(mbps: float, rtt_ms: float, **keys: Any) -> Tables:
 
 def router_for(algorithm: Any) -> str | None:
     """Returns the router that an explicit-rate algorithm needs; None for all others."""
-    name = algorithm.name if isinstance(algorithm, AlgorithmSpec) else algorithm
-    if isinstance(algorithm, AlgorithmSpec) and algorithm.custom:
+    name = algorithm.name if isinstance(algorithm, Algorithm) else algorithm
+    if isinstance(algorithm, Algorithm) and algorithm.custom:
         return None
     row = registry.algorithm_named(name)
     protocol = None if row is None else row.get("protocol")

@@ -59,7 +59,7 @@ def compare(
         from longfat.compare import compare as comparison
         from longfat.scenario.stacks import LINUX
 
-        scenario = load_scenario(file, changes, seed, warmup, window, LINUX.name)
+        scenario = load_scenario(file, changes, seed, warmup, window, LINUX)
         folder = out or Path("out") / "compare"
         document = comparison.run(scenario, repeats, folder, sys.argv, source_name(file), traffic)
         warn_of_doubts(document["live"])

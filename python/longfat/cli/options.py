@@ -190,9 +190,9 @@ def load_scenario(
     whole run.
     """
     from longfat.scenario.model import Scenario
-    from longfat.scenario.override import parse_override
+    from longfat.scenario.model import assignment
 
-    overrides: dict[str, Any] = dict(map(parse_override, changes))
+    overrides: dict[str, Any] = dict(map(assignment, changes))
     if seed is not None:
         overrides["seed"] = seed
     if window is not None:
@@ -214,12 +214,19 @@ def load_scenario(
     return scenario
 
 
+def told(command: str | list[str]) -> str:
+    """A command as a user would type it."""
+    import shlex
+
+    return command if isinstance(command, str) else shlex.join(command)
+
+
 def show_programs(scenario: Scenario, user: User | None, but: Sequence[str] = ()) -> None:
     """Prints what a scenario starts, except for what the user has typed: a file from elsewhere is code."""
     as_whom = f" as {user.name}" if user else ""
     for program, name in zip(scenario.program, scenario.program_names(), strict=True):
         if name not in but:
-            echo(f"program {name} at side {program.side}{as_whom}: {program.told()}", err=True)
+            echo(f"program {name} at side {program.side}{as_whom}: {told(program.command)}", err=True)
 
 
 def warn_of_doubts(summaries: list[dict[str, Any]]) -> None:

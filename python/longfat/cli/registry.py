@@ -53,7 +53,7 @@ def stacks(as_json: bool) -> None:
     from longfat.scenario.stacks import STACKS
 
     if as_json:
-        echo_json([stack.to_json() for stack in STACKS])
+        echo_json(STACKS)
         return
     from longfat.cli import tables
 

@@ -140,7 +140,7 @@ def run(
             from longfat.live.traffic import refuse_unknown
 
             refuse_unknown(traffic, backend)
-        from longfat.scenario.notes import IDENTICAL
+        from longfat.scenario.model import IDENTICAL
 
         name, text = _source(
             file, preset, flows, {"rate": rate, "rtt": rtt, "buffer": buffer, "duration": duration}

@@ -149,11 +149,10 @@ def _prompts(scenario: Scenario) -> dict[str, str]:
 
 
 def _path(scenario: Scenario) -> str:
-    from longfat.scenario.capacity import VaryingRate
-    from longfat.units import RATE, TIME
+    from longfat.units import TIME
 
-    rate = scenario.bottleneck.rate
-    told = "a varying rate" if isinstance(rate, VaryingRate) else RATE.write(rate)
+    rate = scenario.to_dict()["bottleneck"]["rate"]
+    told = rate if isinstance(rate, str) else "a varying rate"
     return f"{told} x {TIME.write(float(f'{scenario.network().program_rtt_s:.4g}'))}"
 
 

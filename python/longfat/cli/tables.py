@@ -13,20 +13,19 @@ from rich.text import Text
 from longfat.report.columns import RUN_TABLES, half_intervals, metrics, number, rows, with_values
 from longfat.report.terminal import fitted
 from longfat.runs.observations import of_runs
-from longfat.scenario.registry import Parameter, Row, meaning, words, written
+from longfat.scenario.registry import Parameter, Row, meaning, words
 from longfat.units import RATE, TIME
 from longfat.words import shown
 
 if TYPE_CHECKING:
     from longfat.scenario.model import Scenario
     from longfat.scenario.stacks import Stack
-    from longfat.scenario.transport import Transport
     from longfat.sweep import Swept
 
 
 def print_summary(console: Console, scenario: Scenario, whole: Mapping[str, Any]) -> None:
     """Prints the tables, the notes and the defaults that were used, of one run or of repeats."""
-    from longfat.scenario.notes import UNLIKE
+    from longfat.scenario.model import UNLIKE
 
     if scenario.title:
         console.print(scenario.title, style="bold", markup=False)
@@ -97,7 +96,7 @@ def _used(scenario: Scenario) -> list[str]:
     """The values that matter for the results and that a scenario may leave to defaults."""
     full = scenario.filled()
     begin, end = full.metrics_window_s()
-    parts: list[Transport] = [*full.flow, *full.background]
+    parts = [*full.flow, *full.background]
     packets = sorted({(part.mss, part.header_bytes) for part in parts})
     initial = sorted({part.initial_window for part in parts if part.algorithm.transport == "tcp"})
     return [
@@ -131,23 +130,25 @@ def print_rows(console: Console, title: str, registered: Sequence[Row]) -> None:
 
 def print_stacks(console: Console, stacks: Sequence[Stack]) -> None:
     """Prints stacks with their keys, the source of each value, and what is unknown."""
+    from longfat.scenario.stacks import values_text
+
     for stack in stacks:
-        console.print(f"{stack.name} ({stack.title})", style="bold", markup=False, highlight=False)
-        console.print(Padding(Text(f"{stack.era}: {stack.summary}", "dim"), (0, 0, 0, 2)))
+        console.print(f"{stack['name']} ({stack['title']})", style="bold", markup=False, highlight=False)
+        console.print(Padding(Text(f"{stack['era']}: {stack['summary']}", "dim"), (0, 0, 0, 2)))
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
-        for setting in stack.settings:
-            table.add_row("   ", setting.key, Text(setting.values_text()), Text(setting.source))
-        if stack.settings:
+        for setting in stack["keys"]:
+            table.add_row("   ", setting["key"], Text(values_text(setting)), Text(setting["source"]))
+        if stack["keys"]:
             console.print(table, markup=False)
-        if stack.unknown:
+        if stack["unknown"]:
             console.print("    unknown, or not modelled:", style="dim")
-        for line in stack.unknown:
+        for line in stack["unknown"]:
             console.print(Padding(Text(f"- {line}", "dim"), (0, 0, 0, 4)))
 
 
 def _default(parameter: Parameter) -> str:
     """The default as a scenario file writes it, with its unit."""
-    value = written(parameter, parameter["default"])
+    value = parameter["written"]
     if isinstance(value, (str, bool)):
         return shown(value)
     return f"{value:g} {parameter['unit']}".strip()

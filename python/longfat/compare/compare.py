@@ -19,8 +19,7 @@ from longfat.report.columns import number
 from longfat.runs import metrics, simulate
 from longfat.runs.result import Array, Result
 from longfat.scenario.model import Scenario
-from longfat.scenario.stacks import LINUX, STACKS
-from longfat.scenario.transport import Transport, unlike
+from longfat.scenario.stacks import LINUX
 from longfat.store import output
 from longfat.store.whole import write_text
 
@@ -98,15 +97,12 @@ def hosts(scenario: Scenario) -> dict[str, str]:
 
     Such as "linux", or "linux, except initial_window": the stack with the fewest exceptions.
     """
-    parts: list[tuple[str, Transport]] = [(f"flow.{i}", part) for i, part in enumerate(scenario.flow)]
-    parts += [(f"background.{i}", part) for i, part in enumerate(scenario.background)]
-    return {key: _hosts(part) for key, part in parts if part.algorithm.transport == "tcp"}
+    return {key: _hosts(dict(exceptions)) for key, exceptions in scenario.core.unlike()}
 
 
-def _hosts(part: Transport) -> str:
+def _hosts(exceptions: dict[str, list[str]]) -> str:
     """The nearest stack; today's Linux, which it stands beside, where several are as near."""
-    exceptions = {stack.name: unlike(part, stack) for stack in (LINUX, *STACKS)}
-    name = min(exceptions, key=lambda name: len(exceptions[name]))
+    name = min((LINUX, *exceptions), key=lambda name: len(exceptions[name]))
     return ", except ".join([name, *([", ".join(exceptions[name])] if exceptions[name] else [])])
 
 

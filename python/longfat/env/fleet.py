@@ -16,7 +16,6 @@ from longfat.env.setting import Setting
 from longfat.errors import InputError
 from longfat.runs.simulate import Ready, Source, load
 from longfat.runs.step import MOST_CWND, NS_PER_S
-from longfat.scenario.resolved import Resolved
 from longfat.words import choice, shown
 
 UNTIL_NS = NS_PER_S // 100
@@ -58,13 +57,12 @@ class Fleet:
         self.scenario = load(source)
         self.setting = setting
         self.threads = min(int(places), processors if threads is None else int(threads))
-        full = self.scenario.resolve()
-        names = [each.name for each in full.flows]
+        names = self.scenario.flow_names()
         if flow not in names:
             raise InputError(f"no flow {shown(flow)}; {choice(flow, names)}")
         self._index = names.index(flow)
-        own = full.flows[self._index]
-        for ends, told in ((own.bytes is not None, "has a size"), (own.stop_s is not None, "stops")):
+        own = self.scenario.plan["flows"][self._index]
+        for ends, told in ((own["bytes"] is not None, "has a size"), (own["stop_s"] is not None, "stops")):
             if ends:
                 raise InputError(f"flow {flow} {told}; accepted: a flow that sends until the episode ends")
         self._flow = flow
@@ -87,17 +85,16 @@ class Fleet:
         which = np.array(places, dtype=np.int64)
         for place, random in zip(places, randoms, strict=True):
             scenario = self._drawing.scenario(self.scenario, random)
-            full = scenario.resolve()
             self._ready = ready = Ready.of(scenario)
             with ready.told():
-                stepper = _core.Stepper(ready.text, ready.algorithms, False, ready.memory_bytes)
+                stepper = _core.Stepper(scenario.core, ready.algorithms, False, ready.memory_bytes)
             if not stepper.watch(self._index):
                 raise InputError(
                     f"flow {self._flow} has no window: UDP carries it; accepted: a flow over TCP"
                 )
             self._steppers[place] = stepper
             self._end_ns[place] = stepper.end_ns
-            self._set_out(place, full, random)
+            self._set_out(place, scenario.plan, random)
         self._now_ns[which] = 0
         self._history[which] = [quantity.at_rest for quantity in self._observed]
         self._await(which)
@@ -111,11 +108,11 @@ class Fleet:
                 "accepted: a longer duration"
             )
 
-    def _set_out(self, place: int, full: Resolved, random: np.random.Generator) -> None:
+    def _set_out(self, place: int, planned: Mapping[str, Any], random: np.random.Generator) -> None:
         """Notes what is known of an episode's path, and draws the first rate."""
-        connection = full.flows[self._index].connection
-        bits = 8.0 * (connection.transport.mss + connection.transport.header_bytes)
-        narrowest = min(float(full.links[link].rate) for link in connection.forward)
+        flow = planned["flows"][self._index]
+        bits = 8.0 * (flow["mss_bytes"] + flow["header_bytes"])
+        narrowest = min(float(planned["links"][link]["rate_bps"]) for link in flow["forward"])
         action = self.setting.action
         first = narrowest / bits * random.uniform(*action.start)
         self._packet_bits[place] = bits

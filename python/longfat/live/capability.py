@@ -16,8 +16,7 @@ from longfat import units
 from longfat.live import doctor, load, run
 from longfat.live.check import check
 from longfat.runs.result import Result
-from longfat.scenario.distributions import least
-from longfat.scenario.model import Scenario
+from longfat.scenario.model import Scenario, least
 
 TEST_S, TEST_BEGIN_S = 4.0, 1.0
 """The length of the test, and the time after which it is measured."""
@@ -55,29 +54,27 @@ class Demand:
 
 def demand(scenario: Scenario) -> Demand:
     """Returns what the path of a scenario asks for."""
-    full = scenario.resolve()
-    connections = [flow.connection for flow in full.flows]
-    connections += [background.connection for background in full.background]
-    packet_bytes = max(float(each.transport.packet_bytes) for each in connections)
-    crossed = [full.links[i] for i in sorted({i for each in connections for i in each.forward})]
+    planned = scenario.plan
+    connections = planned["flows"] + [background["flow"] for background in planned["background"]]
+    packet_bytes = max(float(each["mss_bytes"] + each["header_bytes"]) for each in connections)
+    crossed = [planned["links"][i] for i in sorted({i for each in connections for i in each["forward"]})]
 
     def drain_s(link: Any) -> float:
-        limit = link.limit
-        held = limit.bytes if limit.bytes is not None else limit.packets * packet_bytes
-        return float(8 * held / float(link.rate))
+        held = link["queue"]["limit_bytes"] or link["queue"]["limit_packets"] * packet_bytes
+        return float(8 * held / link["rate_bps"])
 
     return Demand(
-        rate_bps=max(float(link.rate) for link in crossed),
+        rate_bps=max(float(link["rate_bps"]) for link in crossed),
         packet_bytes=packet_bytes,
         drain_s=min(map(drain_s, crossed)),
-        rtt_s=min(least(each.rtt) for each in connections),
+        rtt_s=min(least(each["rtt_s"]) for each in connections),
     )
 
 
 def test(asked: Demand) -> Scenario:
     """Returns the scenario of the short test."""
     payload = round(asked.packet_bytes) - 52
-    return Scenario.model_validate(
+    return Scenario.from_dict(
         {
             "title": "What this machine carries",
             "duration": f"{TEST_S} s",

@@ -7,43 +7,13 @@ import math
 from longfat.errors import InputError
 from longfat.live import traffic as traffics
 from longfat.scenario import loading, registry, stacks
-from longfat.scenario.model import Scenario
-from longfat.scenario.named import AlgorithmSpec, RouterSpec
-from longfat.scenario.transport import WITH_SACK, Transport
+from longfat.scenario.model import Algorithm, Element, Part, Scenario
 from longfat.words import shown
 
-KERNELS_OWN = (
-    "initial_ssthresh",
-    "ssthresh_cache",
-    "max_burst",
-    "slow_start",
-    "max_ssthresh",
-    "delayed_ack",
-    "delayed_ack_timeout",
-    "quick_acks",
-    "sack_compression",
-    "byte_counting",
-    "slow_start_limit",
-    "timeout_reductions",
-    "first_reduction",
-    "cwnd_moderation",
-    "host_tick",
-    "interrupt_moderation",
-    "send_jitter",
-    "rto_min",
-    "rto_min_of",
-    "rto_tick",
-    "backoff_until",
-    "initial_rto",
-    "timestamps",
-    "abe",
-    "receiver",
-)
-"""Options that the kernel decides itself; accepted: their defaults, and the values of the stack "linux"."""
-KERNELS_VALUE = {"sack_compression": (1e-3, "1 ms")}
-"""What the kernel has where the stack "linux" leaves an option to the scenario (s), and how it is written:
-tcp_comp_sack_delay_ns, Documentation/networking/ip-sysctl.rst. Accepted too."""
-
+WITH_SACK = frozenset({"rack", "sack"})
+"""The ways of `loss_detection` in which the receiver sends selective acknowledgements."""
+KERNELS_VALUE = {"sack_compression": "1 ms"}
+"""What the kernel has where the stack "linux" leaves a key to the scenario (`decided_by_kernel` of the core)."""
 
 MOST_WINDOWS = 3
 """Different limits of the receiver's window in a live run: each takes a port of its own."""
@@ -77,7 +47,7 @@ def _check(scenario: Scenario) -> None:
     for key, router in routers.items():
         if router is not None:
             _check_router(key, router)
-    parts: list[tuple[str, Transport]] = [(f"flow.{i}", part) for i, part in enumerate(scenario.flow)]
+    parts: list[tuple[str, Part]] = [(f"flow.{i}", part) for i, part in enumerate(scenario.flow)]
     parts += [(f"background.{i}", part) for i, part in enumerate(scenario.background)]
     for table, part in parts:
         _check_part(table, part)
@@ -85,12 +55,12 @@ def _check(scenario: Scenario) -> None:
     _check_pacing(parts)
 
 
-def _check_windows(parts: list[tuple[str, Transport]]) -> None:
+def _check_windows(parts: list[tuple[str, Part]]) -> None:
     """Checks that the kernel's receivers can have these limits of their windows."""
     limited = [(table, part) for table, part in parts if math.isfinite(part.max_window)]
     for table, part in limited:
         spec, held = part.algorithm, f"{table}.max_window"
-        if spec.needs_marks or spec.has("scalable") or spec.has("protocol"):
+        if spec.needs_marks or spec.is_scalable or spec.protocol:
             raise InputError(
                 f'{held}: receivers of "{spec.name}" share a socket that has no limit; accepted with '
                 "--backend live: leave it out"
@@ -108,7 +78,7 @@ def _check_windows(parts: list[tuple[str, Transport]]) -> None:
         )
 
 
-def _check_pacing(parts: list[tuple[str, Transport]]) -> None:
+def _check_pacing(parts: list[tuple[str, Part]]) -> None:
     """Checks that all objects ask for the same pacing, which is a setting of the whole namespace."""
     own = [
         (table, part.algorithm.parameters.get(loading.PACING)) for table, part in parts if part.algorithm.ebpf
@@ -121,7 +91,7 @@ def _check_pacing(parts: list[tuple[str, Transport]]) -> None:
             )
 
 
-def _check_router(key: str, spec: RouterSpec) -> None:
+def _check_router(key: str, spec: Element) -> None:
     live = [row["name"] for row in registry.rows("routers") if row["live"]]
     accepted = ", ".join(f'"{name}"' for name in live)
     if spec.kind not in live:
@@ -130,15 +100,16 @@ def _check_router(key: str, spec: RouterSpec) -> None:
             f"accepted with --backend live: {accepted}; --backend sim has all"
         )
     spoken = {row.get("protocol") for row in registry.rows("algorithms") if row["live"]}
-    if spec.protocol not in spoken:
+    protocol = spec.settings.get("protocol", spec.kind)
+    if protocol not in spoken:
         accepted = ", ".join(f'"{name}"' for name in sorted(str(name) for name in spoken if name))
         raise InputError(
-            f'{key}.protocol = "{spec.protocol}": no kernel has hosts that speak it; '
+            f'{key}.protocol = "{protocol}": no kernel has hosts that speak it; '
             f"accepted with --backend live: {accepted}"
         )
 
 
-def _check_part(table: str, part: Transport) -> None:
+def _check_part(table: str, part: Part) -> None:
     spec = part.algorithm
     named = f'{table}.algorithm = "{spec.name}"'
     if spec.custom and not spec.ebpf:
@@ -160,17 +131,13 @@ def _check_part(table: str, part: Transport) -> None:
                 "algorithms in the background"
             )
         _check_parameters(table, spec, row)
-    kernel = Transport.model_validate({"algorithm": spec, "stack": stacks.LINUX.name})
-    for key in KERNELS_OWN:
-        field = type(part).model_fields.get(key)
-        own, written = KERNELS_VALUE.get(key, (None, ""))
-        if field is not None and getattr(part, key) not in (field.default, getattr(kernel, key), own):
-            other = f'"{written}", or ' if written else ""
-            raise InputError(
-                f"{table}.{key}: the kernel decides this itself; "
-                f"accepted with --backend live: {other}leave out this key, "
-                f'and any stack but "{stacks.LINUX.name}"'
-            )
+    for key in part.decided_by_kernel:
+        other = f'"{KERNELS_VALUE[key]}", or ' if key in KERNELS_VALUE else ""
+        raise InputError(
+            f"{table}.{key}: the kernel decides this itself; "
+            f"accepted with --backend live: {other}leave out this key, "
+            f'and any stack but "{stacks.LINUX}"'
+        )
     if getattr(part, "quick_start", None) is not None:
         raise InputError(
             f"{table}.quick_start: Quick-Start is an option of the IP header, which Longfat's programs for "
@@ -181,8 +148,6 @@ def _check_part(table: str, part: Transport) -> None:
             f'{table}.ecn = "{part.ecn}": the kernel\'s TCP has the feedback of RFC 3168; '
             "accepted with --backend live: true or false"
         )
-    if part.sack is False:
-        raise InputError(f"{table}.sack = false: accepted with --backend live: true, as in the kernel")
     if part.loss_detection not in (None, *WITH_SACK):
         accepted = ", ".join(f'"{name}"' for name in sorted(WITH_SACK))
         raise InputError(
@@ -191,12 +156,12 @@ def _check_part(table: str, part: Transport) -> None:
         )
 
 
-def _check_parameters(table: str, spec: AlgorithmSpec, row: registry.Row) -> None:
+def _check_parameters(table: str, spec: Algorithm, row: registry.Row) -> None:
     """Checks that an algorithm of the registry has the kernel's parameters."""
     for name, value in spec.parameters.items():
         parameter = next(p for p in row["parameters"] if p["name"] == name)
         if value not in (parameter["default"], "linux"):
-            told = shown(registry.written(parameter, value))
+            told = shown(registry.written(spec.name, parameter, value))
             raise InputError(
                 f"{table}.algorithm.{name} = {told}: the kernel's {spec.name} has its own value; "
                 f'accepted with --backend live: leave it out, or variant = "linux"'

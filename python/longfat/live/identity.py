@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import platform
 from pathlib import Path
 
-from longfat import _core
 from longfat.live import kernel
-from longfat.runs import plan
 from longfat.scenario.model import Scenario
 from longfat.store.identity import digest, own_digests
 
@@ -25,15 +22,14 @@ def live_key(scenario: Scenario) -> str:
     routers carry the packets; the kernel's name of each algorithm; the content of each eBPF object that is
     loaded; and this machine with its kernel.
     """
-    planned = plan.build(scenario)
-    congestion = kernel.congestion(planned, kernel.users_own(scenario), kernel.kernels_own(scenario))
+    congestion = kernel.congestion(scenario)
     forms = sorted(kernel.own_forms() & set(congestion.values()))
     return digest(
         [
             "live",
             RESULTS_VERSION,
-            _core.results_version(json.dumps(planned)),
-            planned | {"seed": scenario.seed},
+            scenario.core.results_version(),
+            scenario.plan,
             own_digests(scenario),
             congestion,
             {form: _content(kernel.forms() / f"{form}.o") for form in forms},

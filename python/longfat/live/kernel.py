@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from longfat import _core, installation
-from longfat.runs import plan
 from longfat.scenario import loading, registry
 from longfat.scenario.foreign import available as available
 from longfat.scenario.loading import PACING
-from longfat.scenario.model import Scenario
-from longfat.scenario.named import AlgorithmSpec
+from longfat.scenario.model import Algorithm, Scenario
 
 CLANG = "apt-get install -y clang libbpf-dev"
 """Installs what `make bpf` needs."""
@@ -29,15 +27,14 @@ def name_of(algorithm: str, there: list[str]) -> str:
     return module
 
 
-def congestion(
-    planned: plan.Plan, own: Mapping[str, AlgorithmSpec], foreign: Mapping[str, AlgorithmSpec]
-) -> dict[str, str]:
-    """Returns the kernel's name of the algorithm of each flow and background over TCP in a plan.
+def congestion(scenario: Scenario) -> dict[str, str]:
+    """Returns the kernel's name of the algorithm of each flow and background over TCP of a scenario.
 
-    A flow with a user's own object, one of `own`, has the object's name here, and one with an algorithm that
-    only the kernel has, one of `foreign`, that.
+    A flow with a user's own object has the object's name here, and one with an algorithm that only the kernel
+    has, that.
     """
-    known = {*own, *foreign}
+    planned = scenario.plan
+    known = users_own(scenario) | kernels_own(scenario)
     entries = [(flow["name"], flow["algorithm"]) for flow in planned["flows"] if flow["name"] not in known]
     entries += [(entry["name"], entry["flow"]["algorithm"]) for entry in planned["background"]]
     there = available()
@@ -46,28 +43,28 @@ def congestion(
         for name, algorithm in entries
         if registry.find("algorithms", algorithm).get("transport") == "tcp"
     }
-    return named | {name: spec.name for name, spec in {**own, **foreign}.items()}
+    return named | {name: spec.name for name, spec in known.items()}
 
 
-def users_own(scenario: Scenario) -> dict[str, AlgorithmSpec]:
+def users_own(scenario: Scenario) -> dict[str, Algorithm]:
     """Returns the algorithm of each flow that has a user's own object."""
-    parts = plan.flow_parts(scenario)
+    parts = scenario.flow_parts()
     return {name: part.algorithm for name, part in parts.items() if part.algorithm.ebpf}
 
 
-def kernels_own(scenario: Scenario) -> dict[str, AlgorithmSpec]:
+def kernels_own(scenario: Scenario) -> dict[str, Algorithm]:
     """Returns the algorithm of each flow that only the kernel has."""
-    parts = plan.flow_parts(scenario)
+    parts = scenario.flow_parts()
     return {name: part.algorithm for name, part in parts.items() if part.algorithm.foreign}
 
 
-def source(spec: AlgorithmSpec) -> tuple[Path, str, str]:
+def source(spec: Algorithm) -> tuple[Path, str, str]:
     """Returns the file, the variable and the kernel's name of an object's algorithm."""
     file, _, name = spec.name.rpartition(":")
     return Path(file), loading.ebpf(Path(file), name).variable, name
 
 
-def pacing_ratio(own: Mapping[str, AlgorithmSpec]) -> int | None:
+def pacing_ratio(own: Mapping[str, Algorithm]) -> int | None:
     """Returns the pacing_ca_ratio that objects ask for, None for the kernel's default."""
     return next((spec.parameters[PACING] for spec in own.values() if PACING in spec.parameters), None)
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from longfat.errors import InputError
 from longfat.live.outside import HOST, Forwarder
-from longfat.scenario.model import Scenario
-from longfat.scenario.program import Program
+from longfat.scenario.model import Part, Scenario
 
 SIDES = ("a", "b")
 ADDRESSES = ("198.18.1.1", "198.18.1.2")
@@ -104,7 +103,7 @@ def request(
 
 
 def _program(
-    program: Program, name: str, as_user: User | None, front: Front | None, outside: bool
+    program: Part, name: str, as_user: User | None, front: Front | None, outside: bool
 ) -> dict[str, Any]:
     side = SIDES.index(program.side)
     in_front = front is not None and front.name == name
@@ -115,7 +114,7 @@ def _program(
         "LONGFAT_PEER": ADDRESSES[1 - side],
         "LONGFAT_PEER6": ADDRESSES_6[1 - side],
         **({"LONGFAT_HOST": HOST} if outside else {}),
-        **program.environment,
+        **dict(program.environment),
         **(front.environment if front and in_front else {}),
     }
     return {
@@ -132,7 +131,7 @@ def _program(
     }
 
 
-def command(program: Program) -> list[str]:
+def command(program: Part) -> list[str]:
     """Returns the words of a program's command, with the peer's addresses filled in."""
     other = 1 - SIDES.index(program.side)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import pickle
 import subprocess
@@ -18,11 +17,9 @@ from longfat.live import kernel, load, programs, worker
 from longfat.live import traffic as traffics
 from longfat.live.check import check
 from longfat.live.outside import Forwarder
-from longfat.runs import plan
 from longfat.runs.capture import Capture, awaited
 from longfat.runs.result import Result
-from longfat.scenario.fields import DURATIONS_S
-from longfat.scenario.model import Scenario
+from longfat.scenario.model import DURATIONS_S, Scenario
 
 FIRST_LINE_S, LINE_EVERY_S = 5.0, 30.0
 """When a first line says how far a live run is, and the time between further ones."""
@@ -57,9 +54,8 @@ def run(
     check(scenario, source, traffic)
     if capture is not None:
         capture.check(scenario)
-    planned = plan.build(scenario)
     users = kernel.users_own(scenario)
-    congestion = kernel.congestion(planned, users, kernel.kernels_own(scenario))
+    congestion = kernel.congestion(scenario)
     if users and not _core.live_has_loader():
         raise InputError(f"{source}: {next(iter(users.values())).name}: {kernel.NO_LOADER}")
     for own in sorted(kernel.own_forms() & set(congestion.values())):
@@ -68,29 +64,33 @@ def run(
     asked = programs.request(scenario, user, front, outside)
     request = {
         "what": "run",
-        "plan": json.dumps(planned),
+        "plan": scenario.plan,
         "congestion": congestion,
         "forms": kernel.forms(),
         "objects": {spec.name: kernel.source(spec) for spec in users.values()},
         "pacing_ratio": kernel.pacing_ratio(users),
         "iperf3": traffics.iperf3() if traffic == "iperf3" else None,
         "capture": None if capture is None else capture.asked(),
-        "programs": asked and json.dumps(asked),
+        "programs": asked,
     }
     begin, before = time.perf_counter(), load.now()
     passed = (*(front.streams if front else ()), *([outside.theirs.fileno()] if outside else []))
     with awaited(*([] if capture is None else [capture.path])):
-        refusal = functools.partial(plan.refusal, scenario)
-        output = ask(request, source, refusal, tell, front is not None, passed)
+        output = ask(request, source, functools.partial(_refusal, scenario), tell, front is not None, passed)
     wall_s = time.perf_counter() - begin
-    validity = json.loads(output["validity"])
-    output["validity"] = json.dumps(validity | {"others": load.others(before, load.now())})
+    output["validity"] |= {"others": load.others(before, load.now())}
     if capture is not None:
         output["capture"] = capture.told(output["capture"])
     if front is not None:
-        end_s = max(json.loads(output["programs"])["end_s"], DURATIONS_S[0])
-        scenario = scenario.model_copy(update={"duration": end_s})
+        end_s = max(output["programs"]["end_s"], DURATIONS_S[0])
+        scenario = scenario.lasting(end_s)
     return Result(scenario, output, wall_s)
+
+
+def _refusal(scenario: Scenario, said: str) -> str:
+    """Returns the core's message about the plan, with the scenario's own key in front."""
+    key, colon, what = said.partition(": ")
+    return f"{scenario.core.written_key(key)}{colon}{what}"
 
 
 def ask(

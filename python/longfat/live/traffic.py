@@ -31,12 +31,12 @@ def check(scenario: Scenario, traffic: str) -> None:
         raise InputError(f'traffic "iperf3": iperf3 is not installed; to fix it: {INSTALL}')
     for i, flow in enumerate(scenario.flow):
         tcp = flow.algorithm.transport == "tcp"
-        if flow.algorithm.needs_marks or flow.algorithm.has("scalable"):
+        if flow.algorithm.needs_marks or flow.algorithm.is_scalable:
             raise InputError(
                 f'flow.{i}.algorithm = "{flow.algorithm.name}": iperf3\'s receiver does not tell of every '
                 'mark; accepted with traffic "iperf3": other algorithms'
             )
-        if flow.algorithm.has("protocol"):
+        if flow.algorithm.protocol:
             raise InputError(
                 f'flow.{i}.algorithm = "{flow.algorithm.name}": iperf3 opens its own sockets, whose packets '
                 'carry no explicit headers; accepted with traffic "iperf3": other algorithms'

@@ -48,7 +48,7 @@ class Capture:
             )
         if not os.fspath(self.path):
             raise InputError("--pcap: an empty name; accepted: a file")
-        names = [link.name for link in scenario.resolve().links]
+        names = [link["name"] for link in scenario.plan["links"]]
         for name in self.links:
             if name not in names:
                 raise InputError(f"--pcap-link {name}: there is no such link; accepted: {shown(names)}")
@@ -97,13 +97,14 @@ def doubt(capture: dict[str, Any]) -> str | None:
 
 def advice(scenario: Scenario, links: Sequence[str]) -> str | None:
     """One line on how to capture each packet once, if a capture of these links has some twice."""
-    full = scenario.resolve()
-    names = [link.name for link in full.links]
+    planned = scenario.plan
+    names = [link["name"] for link in planned["links"]]
     recorded = {i for i, name in enumerate(names) if not links or name in links}
-    connections = [flow.connection for flow in full.flows] + [part.connection for part in full.background]
+    connections = planned["flows"] + [part["flow"] for part in planned["background"]]
     for connection in connections:
-        if any(len(recorded.intersection(way)) > 1 for way in (connection.forward, connection.reverse)):
-            first, last = names[connection.forward[0]], names[connection.reverse[-1]]
+        forward, reverse = connection["forward"], connection["reverse"]
+        if any(len(recorded.intersection(way)) > 1 for way in (forward, reverse)):
+            first, last = names[forward[0]], names[reverse[-1]]
             one = f"--pcap-link {shlex.quote(first)} --pcap-link {shlex.quote(last)}"
             return (
                 "a packet that crosses several links is there once for each, which Wireshark takes for"

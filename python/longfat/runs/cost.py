@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from longfat.runs import simulate
 from longfat.runs.result import Result
-from longfat.scenario.distributions import least
-from longfat.scenario.model import Scenario
+from longfat.scenario.model import Scenario, least
 from longfat.units import PACKET_BITS
 
 PIECE_PACKETS = 2e5
@@ -14,8 +13,8 @@ PIECE_PACKETS = 2e5
 
 def packets(scenario: Scenario) -> float:
     """Returns about how many packets a run carries: as many as fill its bottleneck, or its fastest link."""
-    rate_bps = max((float(link.rate) for link in scenario.link), default=0.0)
-    return (rate_bps or float(scenario.bottleneck.rate)) * scenario.duration / PACKET_BITS
+    rate_bps = max((link.rate for link in scenario.link), default=0.0)
+    return (rate_bps or scenario.bottleneck.rate) * scenario.duration / PACKET_BITS
 
 
 def tried(scenario: Scenario) -> tuple[Result, float]:
@@ -23,7 +22,7 @@ def tried(scenario: Scenario) -> tuple[Result, float]:
 
     Two pieces from its start show what its beginning costs and what each second after it does.
     """
-    latest = max((least(flow.start) for flow in scenario.flow), default=0.0)
+    latest = max((least(flow["start_s"]) for flow in scenario.plan["flows"]), default=0.0)
     share = PIECE_PACKETS / max(packets(scenario), 1.0)
     piece_s = min(scenario.duration, max(2.0 * latest, share * scenario.duration))
     longer = _piece(scenario, piece_s)
@@ -37,4 +36,5 @@ def tried(scenario: Scenario) -> tuple[Result, float]:
 
 
 def _piece(scenario: Scenario, duration_s: float) -> Result:
-    return simulate.run(scenario.model_copy(update={"duration": duration_s, "window": None}))
+    return simulate.run(scenario.lasting(duration_s))
+

@@ -11,7 +11,6 @@ from typing import Any
 from longfat import _core
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
-from longfat.scenario.resolved import Connection
 
 VERSIONS = ("current", "0.3")
 MOST_FILES = 256
@@ -40,17 +39,17 @@ class Qlog:
             raise InputError("--qlog: an empty name; accepted: a file")
         if self.version not in VERSIONS:
             raise InputError(f"--qlog-version {self.version}: accepted: {' or '.join(VERSIONS)}")
-        flows = scenario.resolve().flows
+        flows = scenario.flow_parts()
         if len(flows) > MOST_FILES:
             raise InputError(
                 f"--qlog: {len(flows)} flows need a file each; accepted: up to {MOST_FILES} flows"
             )
-        if not any(_over_tcp(flow.connection) for flow in flows):
+        if not any(part.algorithm.transport == "tcp" for part in flows.values()):
             raise InputError("--qlog: accepted: a scenario with a flow over TCP")
 
     def files(self, scenario: Scenario) -> dict[str, str]:
         """The file of each flow, by the flow's name."""
-        names = [flow.name for flow in scenario.resolve().flows]
+        names = scenario.flow_names()
         if len(names) == 1:
             return {names[0]: os.fspath(self.path)}
         path = Path(self.path)
@@ -75,13 +74,10 @@ class Qlog:
 
     def told(self, scenario: Scenario, failure: str | None) -> dict[str, Any]:
         """What the summary says about it."""
-        over_tcp = {flow.name for flow in scenario.resolve().flows if _over_tcp(flow.connection)}
+        parts = scenario.flow_parts().items()
+        over_tcp = {name for name, part in parts if part.algorithm.transport == "tcp"}
         files = {name: file for name, file in self.files(scenario).items() if name in over_tcp}
         return {"files": files, "complete": failure is None, "failure": failure}
-
-
-def _over_tcp(connection: Connection) -> bool:
-    return connection.algorithm.transport == "tcp"
 
 
 def doubt(qlog: dict[str, Any]) -> str | None:

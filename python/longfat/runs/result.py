@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +15,6 @@ from longfat.errors import InputError
 from longfat.lazy import Module, above
 from longfat.numbers import finite
 from longfat.runs import metrics, observations
-from longfat.scenario.background import REACHED
 from longfat.scenario.model import Scenario
 from longfat.units import TIME
 from longfat.words import choice, shown
@@ -37,6 +35,8 @@ TABLES = ("flows", "links", "internals", "events", "transfers")
 Array: TypeAlias = "NDArray[np.float64]"
 Columns = Mapping[str, bytes]
 
+REACHED = 0.05
+"""A load is reached if the throughput differs from it by no more than this share."""
 COV_SPAN_S = 1.0
 """The coefficient of variation is that of mean rates over spans of this length."""
 
@@ -70,7 +70,7 @@ class Result:
     @functools.cached_property
     def summary(self) -> dict[str, Any]:
         """The object that `longfat run --json` prints: rates in bit/s, times in s, None where undefined."""
-        core = json.loads(self._output["summary"])
+        core = self._output["summary"]
         summary = {
             "backend": "sim" if self.validity is None else "live",
             "version": _core.version(),
@@ -99,7 +99,7 @@ class Result:
         if self.validity is not None:
             summary["validity"] = self.validity
         if self._output.get("programs"):
-            ran = json.loads(self._output["programs"])
+            ran = self._output["programs"]
             summary["programs"] = ran["programs"]
             summary["connections"] = [_flat(row) for row in ran["connections"]]
         if "messages" in core:
@@ -113,41 +113,39 @@ class Result:
     def _links(self, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The links with the names of their queue and router, as flows have that of their algorithm."""
         named = {
-            part.name: {"queue": part.queue.kind, "router": part.router and part.router.kind}
-            for part in self.scenario.resolve().links
+            part["name"]: {"queue": part["queue"]["kind"], "router": part["router"] and part["router"]["kind"]}
+            for part in self.scenario.plan["links"]
         }
         return [link | named[link["name"]] for link in links]
 
     @functools.cached_property
     def validity(self) -> dict[str, Any] | None:
         """For a live run, whether it is valid, with the checks, sysctls and more (docs/live.md)."""
-        text = self._output.get("validity")
-        return None if text is None else dict(json.loads(text))
+        validity: dict[str, Any] | None = self._output.get("validity")
+        return validity
 
     def _misleading_rtts(self) -> list[str]:
         """A line for each algorithm in Python that reads round-trip times with a receiver's waits in them."""
         readers = set(self._output.get("reads_rtt", ()))
         return [
-            f"flow {flow.name} reads ack.rtt_s, which includes the receiver's wait before a delayed ACK, "
+            f"flow {name} reads ack.rtt_s, which includes the receiver's wait before a delayed ACK, "
             f'up to {TIME.write(keys.delayed_ack_timeout)}; rtt_samples = "last" leaves the wait out'
-            for flow in self.scenario.resolve().flows
-            for keys in [flow.connection.transport]
-            if flow.name in readers and keys.delayed_ack and keys.rtt_samples == "echoed"
+            for name, keys in self.scenario.flow_parts().items()
+            if name in readers and keys.delayed_ack and keys.rtt_samples == "echoed"
         ]
 
     def _custom_names(self) -> list[str | None]:
         """The name of a user's own algorithm for each flow, without its folder; None for all others."""
-        specs = [flow.algorithm for flow in self.scenario.flow for _ in range(flow.count)]
+        specs = [part.algorithm for part in self.scenario.flow_parts().values()]
         names = [None if spec.listed else Path(spec.name).name for spec in specs]
         return [name and name.removeprefix("unknown.py:").removeprefix("<stdin>:") for name in names]
 
     def _asked_bps(self) -> list[float | None]:
         """The load that each background of the plan asks for, as a mean over the window."""
-        scenario, network = self.scenario, self.scenario.network()
+        scenario, loads = self.scenario, self.scenario.network().asked_bps
         begin, end = scenario.metrics_window_s()
         found: list[float | None] = []
-        for i, part in enumerate(scenario.background):
-            asked = part.asked_bps(network.paths[f"background.{i}"])
+        for part, asked in zip(scenario.background, loads, strict=True):
             until = end if part.stop is None else min(max(part.stop, begin), end)
             share = (until - begin) / (end - begin)
             found += [asked * share if asked and share else None] * (2 if part.direction == "both" else 1)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from longfat import _core
 from longfat.errors import AlgorithmError, InputError, LongfatError, MemoryExceeded
-from longfat.runs import memory, plan
+from longfat.runs import memory
 from longfat.runs.result import Result
-from longfat.scenario.model import Scenario
-from longfat.scenario.named import AlgorithmSpec
+from longfat.scenario.model import Algorithm, Scenario
 
 if TYPE_CHECKING:
     from longfat.runs.capture import Capture
@@ -76,7 +75,7 @@ def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None =
     with ready.told(), _readers(scenario, capture, qlog):
         begin = time.perf_counter()
         try:
-            output = _core.simulate(ready.text, ready.algorithms, ready.memory_bytes, captured, logged)
+            output = _core.simulate(scenario.core, ready.algorithms, ready.memory_bytes, captured, logged)
         except OSError as error:
             what, said = error.args
             asked = capture if what == "pcap" else qlog
@@ -113,11 +112,9 @@ def _readers(scenario: Scenario, capture: Capture | None, qlog: Qlog | None) -> 
 
 
 class Ready(NamedTuple):
-    """A scenario whose plan the core can run."""
+    """A scenario that the core can run."""
 
     scenario: Scenario
-    text: str
-    """The plan, JSON."""
     algorithms: Mapping[str, Callable[[], Any]]
     """What makes the user's own algorithms, by the flow's name."""
     memory_bytes: int
@@ -133,14 +130,12 @@ class Ready(NamedTuple):
         refuse_live_only(scenario, _name(scenario))
         custom = {
             name: _maker(name, part.algorithm)
-            for name, part in plan.flow_parts(scenario).items()
+            for name, part in scenario.flow_parts().items()
             if part.algorithm.custom
         }
-        planned, allowed = plan.build(scenario), memory.given()
-        memory.refuse_large(
-            planned, allowed, lambda key: f"{_name(scenario)}: {plan.as_written(scenario, key)}"
-        )
-        return cls(scenario, plan.text(planned), custom, int(allowed))
+        allowed = memory.given()
+        memory.refuse_large(scenario, allowed, _name(scenario))
+        return cls(scenario, custom, int(allowed))
 
     @contextlib.contextmanager
     def told(self) -> Iterator[None]:
@@ -155,13 +150,14 @@ class Ready(NamedTuple):
             flow, details = error.args
             raise AlgorithmError(flow, details) from None
         except ValueError as error:
-            said = plan.refusal(self.scenario, str(error))
+            key, colon, what = str(error).partition(": ")
+            said = f"{self.scenario.core.written_key(key)}{colon}{what}"
             raise InputError(f"{_name(self.scenario)}: {said}") from None
         except RuntimeError as error:
             raise LongfatError(f"{_name(self.scenario)}: {error}") from None
 
 
-def _maker(flow: str, algorithm: AlgorithmSpec) -> Callable[[], Any]:
+def _maker(flow: str, algorithm: Algorithm) -> Callable[[], Any]:
     from longfat.algorithm import maker
 
     return maker(flow, algorithm)

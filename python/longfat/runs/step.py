@@ -14,8 +14,7 @@ from longfat.numbers import finite
 from longfat.runs import memory
 from longfat.runs.result import Result
 from longfat.runs.simulate import Ready, Source, load
-from longfat.scenario.fields import RATES_BPS
-from longfat.scenario.resolved import ResolvedFlow
+from longfat.scenario.model import RATES_BPS
 from longfat.units import RATE, TIME, Dimension, to_float
 from longfat.words import choice, shown
 
@@ -83,15 +82,15 @@ class Simulation:
         self._changed: dict[str, int] = {}
         with self._ready.told():
             ready = self._ready
-            self._core = _core.Stepper(ready.text, ready.algorithms, rates, ready.memory_bytes)
+            self._core = _core.Stepper(self.scenario.core, ready.algorithms, rates, ready.memory_bytes)
         self._now_ns, self._end_ns, self._done = 0, self._core.end_ns, False
-        full = self.scenario.resolve()
+        planned = self.scenario.plan
         self.flows: Mapping[str, Flow] = Named(
-            "flow", {flow.name: Flow(self, i, flow) for i, flow in enumerate(full.flows)}
+            "flow", {flow["name"]: Flow(self, i, flow) for i, flow in enumerate(planned["flows"])}
         )
         """The flows by their names in results. Those of background traffic have none."""
         self.links: Mapping[str, Link] = Named(
-            "link", {link.name: Link(self, i, link.name) for i, link in enumerate(full.links)}
+            "link", {link["name"]: Link(self, i, link["name"]) for i, link in enumerate(planned["links"])}
         )
         """The links by their names in results."""
 
@@ -227,13 +226,12 @@ class Flow:
 
     __slots__ = ("_index", "_packet_bits", "_simulation", "name")
 
-    def __init__(self, simulation: Simulation, index: int, flow: ResolvedFlow) -> None:
-        self.name = flow.name
+    def __init__(self, simulation: Simulation, index: int, flow: Mapping[str, Any]) -> None:
+        self.name: str = flow["name"]
         """Its name in results."""
         self._simulation = simulation
         self._index = index
-        part = flow.connection.transport
-        self._packet_bits = 8.0 * (part.mss + part.header_bytes)
+        self._packet_bits = 8.0 * (flow["mss_bytes"] + flow["header_bytes"])
 
     def __repr__(self) -> str:
         return f"<Flow {self.name!r}: cwnd {self.cwnd:.6g}, srtt {self.srtt_s:.6g} s>"

@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING
 from longfat.lazy import getter
 
 if TYPE_CHECKING:
-    from longfat.scenario.bottleneck import Bottleneck
-    from longfat.scenario.flow import Flow, Sample
     from longfat.scenario.model import Scenario
-    from longfat.scenario.topology import Link, Node
 
-__all__ = ["Bottleneck", "Flow", "Link", "Node", "Sample", "Scenario"]
+__all__ = ["Scenario"]
 
-_MODULES = {
-    "Bottleneck": "bottleneck",
-    "Flow": "flow",
-    "Link": "topology",
-    "Node": "topology",
-    "Sample": "flow",
-    "Scenario": "model",
-}
-
-__getattr__ = getter(__name__, _MODULES)
+__getattr__ = getter(__name__, {"Scenario": "model"})
+"""Names that are imported when they are first used."""

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from longfat import _core
+from longfat.scenario import foreign
 
 OBJECT = ".bpf.o"
 """How the name of an object file with eBPF programs ends."""
@@ -182,3 +183,38 @@ def _where(error: BaseException, path: Path) -> str:
         if Path(frame.filename).is_relative_to(path.parent)
     ]
     return f" ({' → '.join(frames)})" if frames else ""
+
+
+def own(what: Any, parameters: Mapping[str, Any]) -> tuple[bool, bool, str]:
+    """Checks a user's own algorithm for the core, and returns its facts; ValueError if it cannot run.
+
+    Args:
+        what: a class or function, "file.py:Class", or the path of an object with the name there or None.
+        parameters: what its constructor is given.
+
+    Returns:
+        Whether it needs every mark reported, whether it controls the window in every phase, and its name.
+    """
+    name = ""
+    if isinstance(what, tuple):
+        factory: Callable[..., Any] = ebpf(*what)
+        name = factory.name
+    elif isinstance(what, str):
+        file, _, qualified = what.rpartition(":")
+        factory = load(Path(file), qualified)
+    else:
+        factory = what
+    check(factory, parameters)
+    return needs_marks(factory), is_model_based(factory), name
+
+
+kernel_has = foreign.has
+"""Whether the running kernel has a congestion control of this name."""
+
+
+def name_of(value: Any) -> str:
+    """Returns the "file.py:Class" of a class or function, as far as Python knows its file."""
+    code = getattr(value, "__code__", None)
+    module = sys.modules.get(getattr(value, "__module__", ""), None)
+    file = code.co_filename if code else getattr(module, "__file__", None)
+    return f"{file or 'unknown.py'}:{getattr(value, '__qualname__', type(value).__qualname__)}"

@@ -1,159 +1,249 @@
-"""The definition of a scenario: what a file may say, its defaults, and checks of how its parts fit together.
+"""Scenarios: a network, its flows and its traffic.
 
-Attributes hold SI values (seconds, bit/s, bytes); files and `Scenario.to_toml` always write units. Nothing
-here knows how a scenario is run: `longfat.runs.plan` turns `Scenario.resolve` into numbers for the core.
+The core reads, checks and resolves them (`crates/scenario`), where each key is defined once. Attributes hold SI
+values (seconds, bit/s, bytes); files and `Scenario.to_toml` always write units.
 """
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, NamedTuple, Self
 
-from longfat import documents
+from longfat import _core, documents
 from longfat.errors import InputError, ScenarioError
-from longfat.scenario import notes, resolved, stacks
-from longfat.scenario import traces as traced
-from longfat.scenario.background import Background
-from longfat.scenario.bottleneck import Bottleneck
-from longfat.scenario.capacity import VaryingRate
-from longfat.scenario.distributions import is_drawn
-from longfat.scenario.disturbances import Steps
-from longfat.scenario.fields import (
-    MOST_FLOWS,
-    SEEDS,
-    TIMES_S,
-    Duration,
-    Seed,
-    quantity_schema,
-    whole_number,
-)
-from longfat.scenario.flow import Flow, Sample
-from longfat.scenario.form import At, Form
-from longfat.scenario.losses import is_random
-from longfat.scenario.network import Network
-from longfat.scenario.override import override
-from longfat.scenario.part import Part, Refused
-from longfat.scenario.program import MOST_PROGRAMS, Program
-from longfat.scenario.resolved import Resolved
-from longfat.scenario.topology import Link, Node
+from longfat.scenario import loading
 from longfat.units import TIME
 
-MOST_SAMPLES = 20_000_000
-"""The most samples of all flows, or of all links, of a run: 1.6 GB of series."""
+SEEDS = (0, 2**63 - 1)
+RATES_BPS = (1e3, 1e13)
+"""The rates that links may have."""
+DURATIONS_S = (1e-3, 1e6)
+"""The lengths that runs may have."""
+IDENTICAL = "nothing in this scenario is random: repeats are identical"
+UNLIKE = "the flows take unlike paths, so metrics that compare them with each other have no meaning here"
 
 
-def _window(value: Any, _: Any) -> tuple[float, float]:
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise ValueError('accepted: two times such as ["100 s", "600 s"]')
-    begin, end = map(TIME.parse, value)
-    if not 0.0 <= begin < end <= TIMES_S[1]:
-        raise ValueError('accepted: two times, the lesser first, such as ["100 s", "600 s"]')
-    return begin, end
+def assignment(text: str) -> tuple[str, Any]:
+    """Returns key and value of "key=value"; the value is read as TOML if it is, else as a text."""
+    try:
+        return _core.assignment(text)
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
-Window = Annotated[
-    tuple[float, float],
-    Form(
-        'two times such as ["100 s", "600 s"]',
-        _window,
-        lambda value, _: [TIME.write(value[0]), TIME.write(value[1])],
-        lambda: {"type": "array", "items": quantity_schema(TIME), "minItems": 2, "maxItems": 2},
-    ),
-]
+class Algorithm:
+    """A congestion control: a row of the registry with the parameters given, a user's own, or the kernel's.
+
+    Attributes:
+        name: the row's name, "file.py:Class", "file.bpf.o:NAME", or the kernel's name.
+        parameters: those given: in the registry's units, or the arguments of a user's own.
+        settings: all parameters of a row of the registry.
+        factory: the class or function that Python gave; None if a file names it.
+        transport: what carries it: "tcp", "udp" or "datagrams".
+        protocol: the explicit protocol whose header its data packets carry; None for none.
+        needs_marks: whether a user's own algorithm needs every mark reported (RFC 8257).
+        is_scalable: whether it responds to the extent of marking.
+        is_model_based: whether it controls the window in every phase.
+    """
+
+    def __init__(self, view: Mapping[str, Any], written: Any) -> None:
+        own = view["kind"] in ("own", "ebpf")
+        table = dict(written) if isinstance(written, Mapping) else {"name": written}
+        named = table.pop("name", None)
+        self.name: str = view["name"]
+        self.parameters: dict[str, Any] = table if own else view["parameters"]
+        self.settings: dict[str, Any] = view["settings"]
+        self.factory: Callable[..., Any] | None = named if callable(named) else None
+        self.transport: str = view["transport"]
+        self.protocol: str | None = view["protocol"]
+        self.needs_marks: bool = view["needs_marks"]
+        self.is_scalable: bool = view["is_scalable"]
+        self.is_model_based: bool = view["is_model_based"]
+        self._kind = view["kind"]
+
+    @property
+    def custom(self) -> bool:
+        """Whether it is a user's own."""
+        return self._kind in ("own", "ebpf")
+
+    @property
+    def ebpf(self) -> bool:
+        """Whether it is a congestion control of an object with eBPF programs."""
+        return self._kind == "ebpf"
+
+    @property
+    def foreign(self) -> bool:
+        """Whether only the kernel has it."""
+        return self._kind == "kernel"
+
+    @property
+    def listed(self) -> bool:
+        """Whether the registry has it."""
+        return self._kind == "listed"
+
+    def loaded(self) -> Callable[..., Any]:
+        """Returns the factory of a user's own algorithm; ValueError if it does not take these parameters."""
+        factory = self.factory
+        if factory is None:
+            file, _, qualified = self.name.rpartition(":")
+            factory = loading.load(Path(file), qualified)
+        loading.check(factory, self.parameters)
+        return factory
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
+        return f"<Algorithm {self.name}{f' ({given})' if given else ''}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Algorithm) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-class Scenario(Part):
-    """A network, its flows and its traffic."""
+class Element(NamedTuple):
+    """A queue or a router of the registry, in its units: the parameters given, and all of them."""
 
-    title: str = ""
-    """Any text; tables and figures have it as a heading."""
-    duration: Duration
-    """Length of the run."""
-    seed: Seed = 1
-    """Changes every random draw."""
-    window: Window | None = None
-    """Metrics are restricted to these times; by default they cover the whole run."""
-    bottleneck: Bottleneck = None  # type: ignore[assignment]  # where there are no links
-    """The shared link of a dumbbell; or give `[[link]]`."""
-    node: list[Node]
-    """Points where links meet."""
-    link: list[Link]
-    """Links between nodes, in place of `[bottleneck]`."""
-    flow: list[Flow]
-    """The flows whose series are kept."""
-    background: list[Background]
-    """Traffic that comes and goes."""
-    program: list[Program]
-    """Commands that run on the path in a live run."""
-    sample: Sample = Sample()
-    """How often series are sampled."""
+    kind: str
+    parameters: dict[str, Any]
+    settings: dict[str, Any]
 
-    def check(self) -> None:
-        """Raises ValueError if the parts do not fit together."""
-        network = self.network()
-        if not self.flow and not self.background and not self.program:
-            raise ValueError(
-                "nothing to send; accepted: at least one [[flow]], [[background]] or [[program]]"
-            )
-        self._programs_fit(network)
-        if self.window is not None and self.window[1] > self.duration:
-            raise ValueError(f"window ends after the run; accepted: up to {TIME.write(self.duration)}")
-        number = sum(flow.count for flow in self.flow)
-        if number > MOST_FLOWS:
-            raise ValueError(f"{number} flows; accepted: up to {MOST_FLOWS}")
-        names = self.flow_names() + self.background_names()
-        if len(set(names)) < len(names):
-            twice = next(name for name, times in Counter(names).items() if times > 1)
-            raise ValueError(f'two flows or backgrounds are called "{twice}"; accepted: names that differ')
-        if not self.link and not self.flow and any(part.rtt is None for part in self.background):
-            raise ValueError(
-                "background.rtt is missing, and there is no flow to take it from; "
-                'accepted: a time such as "42 ms"'
-            )
-        for key, period, series in (
-            ("cwnd", self.sample.cwnd, number),
-            ("queue", self.sample.queue, len(network.names)),
-        ):
-            if self.duration / period * series > MOST_SAMPLES:
-                least_period = self.duration * series / MOST_SAMPLES
-                raise ValueError(
-                    f'sample.{key} = "{TIME.write(period)}" gives more than {MOST_SAMPLES} samples; '
-                    f'accepted: from "{least_period:.2g} s"'
-                )
-        network.check_sources()
-        network.check_buffers()
 
-    def _programs_fit(self, network: Network) -> None:
-        if not self.program:
-            return
-        if self.link:
-            raise ValueError("[[program]] and [[link]]: accepted with [[program]]: a dumbbell, [bottleneck]")
-        if network.program_rtt_s == 0.0:
-            raise ValueError(
-                "bottleneck.rtt is missing, and there is no flow to take it from; "
-                'accepted: a time such as "42 ms"'
-            )
-        if len(self.program) > MOST_PROGRAMS:
-            raise ValueError(f"{len(self.program)} programs; accepted: up to {MOST_PROGRAMS}")
-        names = self.program_names()
-        if len(set(names)) < len(names):
-            twice = next(name for name, times in Counter(names).items() if times > 1)
-            raise ValueError(f'two programs are called "{twice}"; accepted: names that differ')
+class Part:
+    """A table of a scenario: its keys are attributes, in SI values."""
+
+    def __init__(self, values: Mapping[str, Any], written: Mapping[str, Any]) -> None:
+        self.__dict__.update(values)
+        for key in ("queue", "reverse_queue", "router"):
+            found = values.get(key)
+            if isinstance(found, Mapping):
+                self.__dict__[key] = Element(**found)
+        if "algorithm" in values:
+            self.__dict__["algorithm"] = Algorithm(values["algorithm"], written.get("algorithm"))
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"there is no key {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name}: a table of a scenario cannot be changed; accepted: with_values")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Part) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Part({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+class Trace(NamedTuple):
+    """The file of a trace, its SHA-256, and the bytes that were read of it."""
+
+    path: str
+    sha256: str
+    data: bytes
+
+
+def least(drawn: Any) -> float:
+    """Returns the least value of a number of a plan that may be drawn."""
+    match drawn:
+        case {"uniform": [low, _]} | {"exponential": [low, _]}:
+            return float(low)
+        case {"empirical": rows}:
+            return float(min(value for value, weight in rows if weight > 0.0))
+        case fixed:
+            return float(fixed)
+
+
+class Network(NamedTuple):
+    """What follows from a scenario's links.
+
+    Attributes:
+        access_bps: the rate of the hosts' own links.
+        program_rtt_s: the RTT of programs' connections; 0 if nothing says it.
+        packet_bytes: the largest full packet of IP that a flow sends (a background where there is no flow).
+        asked_bps: the load that each background asks for in each direction; None where it asks for none.
+    """
+
+    access_bps: float
+    program_rtt_s: float
+    packet_bytes: float
+    asked_bps: list[float | None]
+
+
+class Scenario:
+    """A network, its flows and its traffic. It cannot be changed.
+
+    Every key of a scenario file is an attribute: `scenario.duration`, `scenario.flow[0].rtt`.
+    """
+
+    def __init__(self, tables: Mapping[str, Any] | None = None, /, **keys: Any) -> None:
+        """Reads tables as in a file; raises ScenarioError with a line for each problem."""
+        self.core = self._read({**(tables or {}), **keys}, "scenario", Path(), None)
+
+    @classmethod
+    def _of(cls, core: _core.Scenario) -> Self:
+        made = cls.__new__(cls)
+        made.core = core
+        return made
+
+    @staticmethod
+    def _read(
+        tables: Mapping[str, Any],
+        source: str,
+        base: Path,
+        stack: str | None,
+        changes: Mapping[str, Any] | None = None,
+    ) -> _core.Scenario:
+        try:
+            return _core.Scenario.read(tables, loading, source, base, stack, dict(changes or {}))
+        except _core.Refused as refused:
+            raise ScenarioError(refused.args[0]) from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.to_dict(),)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.core == other.core
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._view:
+            raise AttributeError(f"there is no key {name!r}")
+        value, written = self._view[name], self._tables.get(name, {})
+        if isinstance(value, Mapping):
+            value = Part(value, written)
+        elif isinstance(value, list) and name != "window":
+            value = [Part(*pair) for pair in zip(value, written, strict=True)] if value else []
+        elif name == "window" and value is not None:
+            value = tuple(value)
+        self.__dict__[name] = value
+        return value
+
+    @cached_property
+    def _view(self) -> dict[str, Any]:
+        return self.core.view()
+
+    @cached_property
+    def _tables(self) -> dict[str, Any]:
+        return self.core.tables()
 
     def __repr__(self) -> str:
         of = f" {self.title!r}" if self.title else ""
-        flows = sum(flow.count for flow in self.flow)
+        flows = len(self.flow_names())
         number = f"{flows} flow{'' if flows == 1 else 's'}"
         return f"<Scenario{of}: {number}, {TIME.write(self.duration)}, seed {self.seed}>"
 
+    @cached_property
+    def plan(self) -> dict[str, Any]:
+        """The numbers that run, every flow with its own entry: do not change them."""
+        return self.core.planned()
+
     def network(self) -> Network:
-        """The links, the paths over them, and derived values. Each call computes them again."""
-        given = self.bottleneck if "bottleneck" in self.model_fields_set else None
-        return Network(given, self.node, self.link, self.flow, self.background)
+        """Returns what follows from the links."""
+        return Network(**self.core.network())
 
     @property
     def packet_bytes(self) -> float:
@@ -162,127 +252,57 @@ class Scenario(Part):
 
     def flow_names(self) -> list[str]:
         """The names of all flows, each of `count` on its own: given ones, else running numbers from 1."""
-        names: list[str] = []
-        for flow in self.flow:
-            if flow.name is None:
-                names += [str(len(names) + i + 1) for i in range(flow.count)]
-            elif flow.count == 1:
-                names.append(flow.name)
-            else:
-                names += [f"{flow.name}-{i + 1}" for i in range(flow.count)]
-        return names
+        return self.core.names()[0]
 
     def background_names(self) -> list[str]:
         """The names of the backgrounds: given ones, else kind and number."""
-        return [part.name or f"{part.kind}-{i + 1}" for i, part in enumerate(self.background)]
+        return self.core.names()[1]
 
     def program_names(self) -> list[str]:
         """The names of the programs: given ones, else program-1 and so on."""
-        return [program.name or f"program-{i + 1}" for i, program in enumerate(self.program)]
+        return self.core.names()[2]
+
+    def flow_parts(self) -> dict[str, Part]:
+        """Returns the table behind each flow, by the flow's name."""
+        owners, _ = self.core.owners()
+        return {name: self.flow[owner] for name, owner in zip(self.flow_names(), owners, strict=True)}
 
     def metrics_window_s(self) -> tuple[float, float]:
         """The times that metrics cover: the given window, else the whole run."""
-        return self.window or (0.0, self.duration)
+        window: tuple[float, float] = self.window or (0.0, self.duration)
+        return window
 
     def varies(self) -> bool:
         """Whether another seed can give another result; a user's own algorithm may draw numbers too."""
-        links: Sequence[Link | Bottleneck] = self.link or [self.bottleneck]
-        return bool(self.background) or any(
-            (
-                any(is_random(link.loss) or is_random(link.ack_loss) or link.queue.random for link in links),
-                any(link.service_tick > 0.0 or link.disturbs_at_random for link in links),
-                not self.link and self.bottleneck.reverse_queue.random,
-                any(
-                    is_drawn(flow.rtt)
-                    or is_drawn(flow.start)
-                    or flow.host_tick > 0.0
-                    or flow.send_jitter > 0.0
-                    or flow.algorithm.random
-                    for flow in self.flow
-                ),
-            )
-        )
+        return self.core.varies()
 
     def warnings(self) -> list[str]:
         """Notes on settings that can be run but are probably mistakes."""
-        return notes.warnings(self.network(), self.flow, self.duration)
+        return self.core.warnings()
 
     def notes(self) -> list[str]:
         """Lines to know when reading the results."""
-        network = self.network()
-        return notes.notes(network, self.flow) + notes.of_traces(network, self.duration)
+        return self.core.notes()
 
     def meaningless_metrics(self) -> tuple[str, ...]:
         """The metrics without a meaning here, since they compare flows that take unlike paths."""
-        return notes.meaningless_metrics(self.network(), self.flow)
+        return tuple(self.core.meaningless_metrics())
 
     def filled(self) -> Self:
         """The same scenario with every default written out, also those that follow from other values."""
-        network = self.network()
-        bottleneck = self.bottleneck
-        if not self.link:
-            derived = {
-                "reverse_buffer": network.reverse_buffer,
-                "buffer_rtt": network.buffer_rtt_s or None,
-            }
-            bottleneck = bottleneck.filled().model_copy(update=derived)
-        return self.model_copy(
-            update={
-                "window": self.metrics_window_s(),
-                "bottleneck": bottleneck,
-                "link": [link.filled() for link in self.link],
-                "flow": [
-                    flow.model_copy(update={"algorithm": flow.algorithm.filled()}) for flow in self.flow
-                ],
-                "background": self._filled_background(network),
-            }
-        )
-
-    def _filled_background(self, network: Network) -> list[Background]:
-        """The backgrounds with every default written out, and their loads worked out."""
-        filled: list[Background] = []
-        for i, (part, name) in enumerate(zip(self.background, self.background_names(), strict=True)):
-            update: dict[str, Any] = {"algorithm": part.algorithm.filled(), "name": name}
-            if not self.link and part.rtt is None:
-                update["rtt"] = self.flow[0].rtt
-            filled.append(network.loaded(part.model_copy(update=update), f"background.{i}"))
-        return filled
-
-    def resolve(self) -> Resolved:
-        """Returns every value of a run as a number, defaults filled in and derived ones worked out once."""
-        network = self.network()
-        return Resolved(
-            seed=self.seed,
-            duration_s=self.duration,
-            window_s=self.metrics_window_s(),
-            access_bps=network.access_bps,
-            links=resolved.links(network),
-            flows=resolved.flows(network, self.flow, self.flow_names()),
-            background=resolved.backgrounds(network, self._filled_background(network)),
-            sample=self.sample,
-        )
+        return self._of(self.core.filled())
 
     def to_dict(self) -> dict[str, Any]:
         """Returns nested tables that `from_dict` reads; a user's own algorithm stays an object."""
-        return self._whole("python")
+        return self.core.tables()
 
     def to_toml(self, traces: Mapping[str, str] | None = None) -> str:
         """Returns a text that `from_toml` reads; `traces` has other names for their files, by `sha256`."""
-        import tomli_w
+        return self.core.toml(dict(traces or {}))
 
-        return tomli_w.dumps(traced.renamed(self._whole("json"), traces or {}))
-
-    def traces(self) -> list[traced.Source]:
+    def traces(self) -> list[Trace]:
         """The files of its traces, each content once."""
-        links: Sequence[Link | Bottleneck] = self.link or [self.bottleneck]
-        values = [value for link in links for value in (link.rate, link.added_delay)]
-        found = [value.source for value in values if isinstance(value, (VaryingRate, Steps))]
-        return list({source.sha256: source for source in found if source is not None}.values())
-
-    def _whole(self, mode: str) -> dict[str, Any]:
-        """The tables without the keys that are younger than stored scenarios, which stay as they were."""
-        tables = self.written(mode)
-        return tables if self.program else {key: tables[key] for key in tables if key != "program"}
+        return [Trace(str(path), digest, data) for path, digest, data in self.core.traces()]
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
         """The same scenario with other values for dotted keys, as in {"flow.0.rtt": "82 ms"}.
@@ -290,25 +310,29 @@ class Scenario(Part):
         A scenario has all its keys, so a stack, as in {"flow.0.stack": "linux"}, sets every key that stacks
         know; other keys among the values win over it.
         """
-        data = self.to_dict()
-        _make_room_for_stacks(data, values)
-        for key, value in values.items():
-            override(data, key, value, "scenario")
-        return self.from_dict(data)
+        try:
+            return self._of(self.core.with_values(dict(values), loading))
+        except _core.Refused as refused:
+            raise ScenarioError(refused.args[0]) from None
 
     def repeat(self, number: int, source: str = "scenario") -> Self:
         """The same scenario with `number` added to its seed; ScenarioError where there is no such seed."""
         seed = self.seed + number
-        try:
-            return self.model_copy(update={"seed": whole_number(seed, SEEDS)})
-        except ValueError as error:
-            raise ScenarioError([f"{source}: seed = {seed}: {error}"]) from None
+        if not SEEDS[0] <= seed <= SEEDS[1]:
+            accepted = f"a whole number from {SEEDS[0]} to {SEEDS[1]}"
+            raise ScenarioError([f"{source}: seed = {seed}: the number is too large; accepted: {accepted}"])
+        return self._of(self.core.with_seed(seed)) if number else self
+
+    def lasting(self, duration_s: float) -> Self:
+        """The same scenario for so many seconds, with metrics of the whole run."""
+        return self._of(self.core.lasting(duration_s))
 
     def after_warmup(self, warmup: str) -> Self:
         """The same scenario with metrics from `warmup`, a time with its unit, to the end; or ValueError."""
+        end = TIME.write(self.duration)
         if not 0.0 <= TIME.parse(warmup, "10 s") < self.duration:
-            raise ValueError(f"accepted: a time before the run's end, {TIME.write(self.duration)}")
-        return self.with_values({"window": [warmup, TIME.write(self.duration)]})
+            raise ValueError(f"it is not within the run; accepted: a time before the run's end, {end}")
+        return self.with_values({"window": [warmup, end]})
 
     @classmethod
     def from_dict(
@@ -318,6 +342,7 @@ class Scenario(Part):
         source: str = "scenario",
         base: Path | None = None,
         stack: str | None = None,
+        changes: Mapping[str, Any] | None = None,
     ) -> Self:
         """Reads nested tables as in a file.
 
@@ -326,16 +351,16 @@ class Scenario(Part):
             source: what error lines name, such as the file.
             base: the folder that "file.py:Class" is relative to; the current one by default.
             stack: the stack of the flows and backgrounds over TCP that name none.
+            changes: dotted keys whose values replace those of the tables.
 
         Raises:
             ScenarioError: with a line per problem.
         """
-        if isinstance(data, Mapping) and "base" in data and "axes" in data:
-            raise ScenarioError([f"{source}: this is a sweep; accepted: a scenario (see `longfat sweep`)"])
-        try:
-            return cls.model_validate(data, At(base or Path(), stack=stack))
-        except Refused as refused:
-            raise ScenarioError([f"{source}: {line}" for line in refused.lines]) from None
+        if isinstance(data, cls):
+            return data
+        if not isinstance(data, Mapping):
+            raise ScenarioError([f"{source}: this is no scenario; accepted: tables, as in a file"])
+        return cls._of(cls._read(data, source, base or Path(), stack, changes))
 
     @classmethod
     def from_toml(
@@ -354,18 +379,13 @@ class Scenario(Part):
         `stack` as in `from_dict`. `first` are programs before those of the text. `lasting` replaces its
         duration; its window is then the whole run.
         """
+        changes = dict(overrides or {})
+        programs = list(first) if first else None
         try:
-            data = documents.toml(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ScenarioError([f"{source}: not TOML: {_toml_problem(error)}"]) from None
-        for key, value in (overrides or {}).items():
-            override(data, key, value, source)
-        if first and isinstance(data.get("program", []), list):
-            data["program"] = [*first, *data.get("program", [])]
-        if lasting is not None:
-            data.pop("window", None)
-            data["duration"] = lasting
-        return cls.from_dict(data, source=source, base=base, stack=stack)
+            read = _core.Scenario.parse
+            return cls._of(read(text, loading, source, base or Path(), stack, changes, programs, lasting))
+        except _core.Refused as refused:
+            raise ScenarioError(refused.args[0]) from None
 
     @classmethod
     def load(
@@ -392,21 +412,3 @@ class Scenario(Part):
             first=first,
             lasting=lasting,
         )
-
-
-def _make_room_for_stacks(data: dict[str, Any], values: Mapping[str, Any]) -> None:
-    """Takes the keys that stacks set out of each flow and background that gets another stack."""
-    for key in values:
-        match key.split("."):
-            case [("flow" | "background") as kind, number, "stack"] if number.isdecimal():
-                for table in data[kind][int(number) : int(number) + 1]:
-                    for preset in (*stacks.PRESET_KEYS, *stacks.OLDER_SPELLINGS):
-                        table.pop(preset, None)
-
-
-def _toml_problem(error: tomllib.TOMLDecodeError) -> str:
-    """What is wrong with the file; a table of a list that is written as a single one gets a hint."""
-    table = re.search(r"Cannot declare \(\'(flow|link|node|background)\',\) twice (.*)", str(error))
-    if table is None:
-        return str(error)
-    return f"[{table[1]}] twice {table[2]}; accepted: [[{table[1]}]], a list of tables"

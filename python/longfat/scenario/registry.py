@@ -1,31 +1,15 @@
-"""What the core offers: the rows of its algorithms, queues and routers, and checks of their parameters.
-
-The core knows numbers and words. A scenario file says `true` and `false` where a row has a choice between
-"on" and "off" or between "true" and "false", and "auto" where the number 0 stands for a value that the row
-works out by itself. Both are translated here, so plans and stored keys have the core's words.
-"""
+"""What the core offers: the rows of its algorithms, queues and routers."""
 
 from __future__ import annotations
 
-import json
-import sys
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, NotRequired, TypedDict
 
 from longfat import _core
-from longfat.errors import OldFormWarning
-from longfat.units import from_declared, to_declared
-from longfat.words import choice, shown, suggestion
+from longfat.words import suggestion
 
 Kind = Literal["algorithms", "queues", "routers"]
-
-SWITCHES = ({"on": True, "off": False}, {"true": True, "false": False})
-"""Pairs of words that a scenario file writes true and false."""
-OLD_WORDS = SWITCHES[0] | SWITCHES[1]
-"""Texts that are read as true and false, with a note."""
-AUTO = "auto"
 
 
 class Parameter(TypedDict):
@@ -40,6 +24,10 @@ class Parameter(TypedDict):
     choices: list[str] | None
     auto: str | None
     """What a number is when it is automatic; null if it cannot be."""
+    words: list[str | bool]
+    """The choices as a file writes them."""
+    written: float | str | bool
+    """The default as a file writes it."""
 
 
 class Row(TypedDict):
@@ -81,7 +69,7 @@ class Row(TypedDict):
 
 @cache
 def _registry() -> dict[Kind, list[Row]]:
-    registry: dict[Kind, list[Row]] = json.loads(_core.registry())
+    registry: dict[Kind, list[Row]] = _core.registry()
     return registry
 
 
@@ -118,134 +106,16 @@ def all_names(kind: Kind) -> list[str]:
     return [name for row in rows(kind) for name in (row["name"], *row["aliases"])]
 
 
-def check_parameters(kind: Kind, row: Row, given: dict[str, Any]) -> dict[str, float | str]:
-    """Returns the parameters in the row's units; ValueError says which is wrong and what is accepted."""
-    declared = {parameter["name"]: parameter for parameter in row["parameters"]}
-    checked: dict[str, float | str] = {}
-    for name, value in given.items():
-        parameter = declared.get(name)
-        if parameter is None and name == "ecn" and kind == "queues":
-            able = ", ".join(f'"{other["name"]}"' for other in rows(kind) if other.get("ecn"))
-            raise ValueError(f"ecn: {row['name']} cannot mark packets; these queues can: {able}")
-        if parameter is None:
-            known = ", ".join(declared) or "none"
-            raise ValueError(
-                f'{row["name"]} has no parameter "{name}"{suggestion(name, list(declared))}; it has: {known}'
-            )
-        checked[name] = _value(row, parameter, value)
-    if kind == "algorithms":
-        _core.check_parameters(row["name"], checked)
-    return checked
-
-
-def read_switch(value: Any, named: str = "") -> bool:
-    """Returns a switch of a scenario: true or false, or one of the old words, which get a note.
-
-    Args:
-        value: what the file has.
-        named: what a note calls the key; its value alone if empty.
-    """
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str) and value in OLD_WORDS:
-        _note_old(named, value, str(OLD_WORDS[value]).lower())
-        return OLD_WORDS[value]
-    raise ValueError("accepted: true or false")
-
-
-def _note_old(named: str, value: Any, new: str) -> None:
-    told = f"{named} = {shown(value)}" if named else shown(value)
-    warnings.warn(f"{told} is an old form; write {new}", OldFormWarning, stacklevel=_caller_level())
-
-
-def _caller_level() -> int:
-    """The stack level of the first frame outside the package, as `_note_old` counts them."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("longfat."):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
-def switch_words(parameter: Parameter) -> dict[bool, str]:
-    """The row's words for true and false; none if the parameter is no switch."""
-    for pair in SWITCHES:
-        if pair.keys() <= set(parameter["choices"] or ()):
-            return {value: word for word, value in pair.items()}
-    return {}
-
-
 def words(parameter: Parameter) -> list[str | bool]:
     """The choices of a parameter as a file writes them; none for a number."""
-    switch = switch_words(parameter)
-    return [word for word in parameter["choices"] or () if word not in switch.values()] + sorted(switch)[::-1]
-
-
-def has_auto(parameter: Parameter) -> bool:
-    """Whether a number can be "auto", which the core takes as 0."""
-    return parameter["auto"] is not None
+    return parameter["words"]
 
 
 def meaning(parameter: Parameter) -> str:
     """What a parameter does, in the words of a scenario file."""
-    return parameter["meaning"] + (f"; {AUTO}: {parameter['auto']}" if has_auto(parameter) else "")
+    return parameter["meaning"] + (f"; auto: {parameter['auto']}" if parameter["auto"] is not None else "")
 
 
-def _value(row: Row, parameter: Parameter, value: Any) -> float | str:
-    name = f"{row['name']}.{parameter['name']}"
-    if parameter["choices"]:
-        return _choice(name, parameter, value)
-    if has_auto(parameter):
-        if value == AUTO:
-            return 0.0
-        if value == 0 and not isinstance(value, bool):
-            _note_old(name, value, f'"{AUTO}"')
-    try:
-        number = to_declared(value, parameter["unit"])
-    except ValueError as error:
-        also = f' or "{AUTO}"' if has_auto(parameter) else ""
-        raise ValueError(f"{name} = {shown(value)}: {error}{also}") from None
-    least, greatest = parameter["least"], parameter["greatest"]
-    if not (least is None or number >= least) or not (greatest is None or number <= greatest):
-        low, high = (from_declared(x, parameter["unit"]) for x in (least or 0.0, greatest or 0.0))
-        raise ValueError(f"{name} = {shown(value)}: accepted: from {low} to {high}")
-    return number
-
-
-def _choice(name: str, parameter: Parameter, value: Any) -> str:
-    """The core's word for one of a few words."""
-    switch = switch_words(parameter)
-    if switch and (isinstance(value, bool) or (isinstance(value, str) and value in OLD_WORDS)):
-        return switch[read_switch(value, name)]
-    if isinstance(value, str) and value in (parameter["choices"] or ()):
-        return value
-    known = words(parameter)
-    texts = [word for word in known if isinstance(word, str)]
-    raise ValueError(f"{name} = {shown(value)}: {choice(value, texts, listed(known))}")
-
-
-def listed(known: Sequence[str | bool]) -> str:
-    """Choices as a file writes them, such as '"auto", true or false'."""
-    *first, last = [shown(word) for word in known] or [""]
-    return " or ".join([", ".join(first), last] if first else [last])
-
-
-def write_parameters(row: Row, parameters: dict[str, float | str]) -> dict[str, float | str | bool]:
-    """Returns the parameters as a scenario file writes them, with the units that it needs."""
-    declared = {parameter["name"]: parameter for parameter in row["parameters"]}
-    return {name: written(declared[name], value) for name, value in parameters.items()}
-
-
-def written(parameter: Parameter, value: float | str) -> float | str | bool:
+def written(row: str, parameter: Parameter, value: float | str) -> float | str | bool:
     """Returns a value of the core as a scenario file writes it."""
-    if isinstance(value, str):
-        words = {word: switch for switch, word in switch_words(parameter).items()}
-        return words.get(value, value)
-    return AUTO if value == 0.0 and has_auto(parameter) else from_declared(value, parameter["unit"])
-
-
-def filled_parameters(row: Row, parameters: dict[str, float | str]) -> dict[str, float | str]:
-    """Returns the parameters with the default of every one that is not given."""
-    return {
-        parameter["name"]: parameters.get(parameter["name"], parameter["default"])
-        for parameter in row["parameters"]
-    }
+    return _core.written_parameter(row, parameter["name"], value)

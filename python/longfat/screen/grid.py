@@ -6,18 +6,12 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from longfat import documents
-from longfat.errors import InputError
+from longfat.errors import InputError, ScenarioError
 from longfat.scenario import registry
-from longfat.scenario.bottleneck import Bottleneck
-from longfat.scenario.buffers import write_buffer
-from longfat.scenario.flow import Flow
-from longfat.scenario.model import Scenario
-from longfat.scenario.named import AlgorithmSpec
-from longfat.scenario.part import Part, Refused
-from longfat.scenario.transport import Transport
+from longfat.scenario.model import Algorithm, Scenario
 from longfat.screen import paths
 from longfat.screen.columns import (
     EXTENTS,
@@ -33,7 +27,6 @@ from longfat.screen.paths import FilePath
 from longfat.units import PACKET_BITS, RATE, TIME
 from longfat.words import Mode
 
-Table = TypeVar("Table", bound=Part)
 
 CUSTOM_COST = 20.0
 """A user's own algorithm takes about this many times longer; such runs start first."""
@@ -219,7 +212,7 @@ def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, lev
 
 def _on_path(contender: Contender, path: FilePath, repeat: int) -> Task:
     scenario = path.scenario(contender.algorithm, repeat)
-    rate_bps = float(scenario.link[0].rate if scenario.link else scenario.bottleneck.rate)
+    rate_bps = scenario.link[0].rate if scenario.link else scenario.bottleneck.rate
     coordinates = {
         "algorithm": contender.label,
         "trial": paths.TRIAL,
@@ -269,7 +262,7 @@ def contenders(texts: Sequence[str], source: str = "screen") -> tuple[Contender,
     return tuple(found.values())
 
 
-def _algorithm(text: str, source: str) -> AlgorithmSpec:
+def _algorithm(text: str, source: str) -> Algorithm:
     value: Any = text
     if text.lstrip().startswith("{"):
         try:
@@ -282,10 +275,10 @@ def _algorithm(text: str, source: str) -> AlgorithmSpec:
     file = text.rpartition(":")[0]
     if file.endswith(".py") and not Path(file).is_file():
         raise InputError(f"{source}: {text}: there is no file {file}; accepted: file.py:Class")
-    return _checked(Transport, {"algorithm": value}, source).algorithm
+    return _tried({"flow.0.algorithm": value}, source).flow[0].algorithm
 
 
-def _label(spec: AlgorithmSpec, *, whole: bool) -> str:
+def _label(spec: Algorithm, *, whole: bool) -> str:
     """Returns a short label: the path of a user's own algorithm loses its folder."""
     name = spec.name if whole or not spec.custom else Path(spec.name).name
     given = ", ".join(
@@ -311,18 +304,17 @@ def _rtt_s(text: str) -> float:
         TIME.parse(text)
     except ValueError as error:
         raise InputError(f"--rtts {text}: {error}") from None
-    rtt = _checked(Flow, {"rtt": text}, "--rtts").rtt
-    assert isinstance(rtt, float)
-    return rtt
+    return float(_tried({"flow.0.rtt": text}, "--rtts").flow[0].rtt)
 
 
 def _buffer(text: str) -> str:
-    return write_buffer(_checked(Bottleneck, {"rate": "1 Mbit/s", "buffer": text}, "--buffers").buffer)
+    return str(_tried({"bottleneck.buffer": text}, "--buffers").to_dict()["bottleneck"]["buffer"])
 
 
-def _checked(part: type[Table], values: dict[str, Any], source: str) -> Table:
-    """Checks a part of a scenario by itself; reports its problem in one line."""
+def _tried(changes: Mapping[str, Any], source: str) -> Scenario:
+    """Checks values in a scenario that is right without them; reports the first problem in one line."""
+    tables = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flow": [{"rtt": "100 ms"}]}
     try:
-        return part.model_validate(values)
-    except Refused as refused:
-        raise InputError(f"{source}: {refused.lines[0]}") from None
+        return Scenario.from_dict(tables, source=source, changes=changes)
+    except ScenarioError as error:
+        raise InputError(error.problems[0]) from None

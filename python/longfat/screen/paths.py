@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from longfat import documents
-from longfat.errors import InputError
-from longfat.scenario import capacity
+from longfat.errors import InputError, ScenarioError
 from longfat.scenario.model import Scenario
 from longfat.screen.columns import COLUMNS, FIRST_START_S, LATE_START_S, WINDOW_FROM, Column
 from longfat.screen.estimate import Row, Value, number, over_repeats
@@ -81,10 +80,12 @@ def _of_scenario(file: str, label: str) -> FilePath:
 
 
 def _of_trace(file: str, label: str, rtts_s: Sequence[float], duration_s: float) -> list[FilePath]:
+    link = {"from": "a", "to": "b", "rate": {"trace": file}}
+    flow = {"from": "a", "to": "b"}
     try:
-        capacity.read_trace(Path(file))
-    except ValueError as error:
-        what = str(error).removeprefix(f"trace {file}: ").removesuffix(", relative to the scenario's folder")
+        Scenario({"duration": "1 s", "link": [link], "flow": [flow]})
+    except ScenarioError as error:
+        what = error.problems[0].partition(f"trace {file}: ")[2].removesuffix(", relative to the scenario's folder")
         raise InputError(f"--path {file}: {what}, or a scenario file whose name ends in .toml") from None
     early, late = (TIME.write(share * duration_s) for share in LATE_START_S)
     starts = (["0 s", TIME.write(FIRST_START_S)], [early, late])

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from longfat import _core
-from longfat.runs import plan
 from longfat.scenario.model import Scenario
 
 
@@ -26,15 +24,15 @@ def run_key(scenario: Scenario) -> str:
 def run_keys(scenario: Scenario, seeds: Iterable[int]) -> Iterator[str]:
     """Yields the key of the scenario with each of these seeds; see `run_key`."""
     own = own_digests(scenario)
-    planned = plan.build(scenario)
-    version = _core.results_version(json.dumps(planned))
+    planned = scenario.plan
+    version = scenario.core.results_version()
     for seed in seeds:
         yield digest([version, planned | {"seed": seed}, own])
 
 
 def own_digests(scenario: Scenario) -> dict[str, list[Any]]:
     """Returns what identifies the users' own algorithms of a scenario, by the names of the flows."""
-    parts = plan.flow_parts(scenario)
+    parts = scenario.flow_parts()
     return {name: _own(part.algorithm) for name, part in parts.items() if part.algorithm.custom}
 
 

@@ -29,8 +29,7 @@ from longfat import documents
 from longfat.errors import InputError, LongfatError
 from longfat.numbers import is_finite
 from longfat.runs import simulate
-from longfat.scenario.fields import SEEDS
-from longfat.scenario.model import Scenario
+from longfat.scenario.model import SEEDS, Scenario
 from longfat.sweep import layout, tables
 from longfat.sweep.axes import Axis, dimension_of
 from longfat.sweep.grid import Keep, Sweep
@@ -88,7 +87,7 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
         raise InputError(f"{source}: repeats = {repeats}: accepted: a whole number from 1 to {MOST_REPEATS}")
     if repeats != 1 and "seed" in (key for axis in axes for key in axis.keys):
         raise InputError(f"{source}: repeats and an axis of seeds exclude each other; accepted: one of them")
-    seed = document.get("seed", Scenario.model_fields["seed"].default)
+    seed = document.get("seed", 1)
     if isinstance(seed, int) and seed <= SEEDS[1] < seed + repeats - 1:
         raise InputError(
             f"{source}: repeats = {repeats}: the base has the seed {seed}; accepted: seeds to {SEEDS[1]}"
@@ -127,7 +126,7 @@ def _check_columns(sweep: Sweep) -> None:
 def _columns(sweep: Sweep) -> list[str]:
     try:
         scenario = sweep.scenario(next(sweep.points()))
-        short = scenario.model_copy(update={"duration": min(scenario.duration, TRIED_S), "window": None})
+        short = scenario.lasting(min(scenario.duration, TRIED_S))
         return tables.columns(reduce_run(simulate.run(short)))
     except LongfatError:
         return []  # the first run will report it

@@ -11,9 +11,7 @@ from typing import Any, Literal
 
 from longfat.errors import InputError
 from longfat.lazy import above
-from longfat.scenario.model import Scenario
-from longfat.scenario.notes import IDENTICAL
-from longfat.scenario.override import override
+from longfat.scenario.model import IDENTICAL, Scenario
 from longfat.sweep.axes import Axis
 from longfat.sweep.layout import Layout
 from longfat.sweep.where import Filter
@@ -130,14 +128,5 @@ class Sweep:
 
     def scenario(self, point: Point) -> Scenario:
         """Returns the scenario of a point; raises InputError if it is refused."""
-        data = _copy(self.document)
-        for key, value in point.values.items():
-            override(data, key, value, self.source)
-        scenario = Scenario.from_dict(data, source=self.source, base=self.folder)
+        scenario = Scenario.from_dict(self.document, source=self.source, base=self.folder, changes=point.values)
         return scenario.repeat(point.repeat, self.source)
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _copy(item) for key, item in value.items()}
-    return [_copy(item) for item in value] if isinstance(value, list) else value

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from longfat.scenario.form import Schema, any_of, table
-from longfat.scenario.schema import DIALECT
+from longfat.scenario.schema import DIALECT, Schema, any_of, table
 from longfat.sweep import layout
 from longfat.sweep.file import KEEPS, MOST_POINTS_OF_AXIS, MOST_REPEATS, RANGE_KEYS, SPACINGS
 

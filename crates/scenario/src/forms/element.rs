@@ -156,7 +156,7 @@ pub fn read_parameters(
 fn setting(parameter: &Parameter, value: &Value) -> Result<Setting, Refusal> {
     match parameter.kind {
         Kind::Choice(words) => {
-            let known = file_words(words);
+            let known = file_words(parameter);
             if let Value::Bool(switch) = value
                 && let Some((on, off)) = switch_words(words)
             {
@@ -200,8 +200,9 @@ fn switch_words(words: &[&str]) -> Option<(&'static str, &'static str)> {
     SWITCHES.into_iter().find(|(on, off)| words.contains(on) && words.contains(off))
 }
 
-/// The choices of a parameter as a file writes them: words, then true and false.
-fn file_words(words: &'static [&'static str]) -> Vec<Value> {
+/// The choices of a parameter as a file writes them: words, then true and false; none for a number.
+pub fn file_words(parameter: &Parameter) -> Vec<Value> {
+    let Kind::Choice(words) = parameter.kind else { return Vec::new() };
     let switch = switch_words(words);
     let is_word = |word: &&&str| switch.is_none_or(|(on, off)| **word != on && **word != off);
     let mut known: Vec<Value> = words.iter().filter(is_word).map(|word| Value::from(*word)).collect();
@@ -317,6 +318,10 @@ impl Form for Named {
         View::Fields(vec![
             ("kind", View::Text(value.kind.to_owned())),
             ("parameters", view_parameters(&value.parameters)),
+            (
+                "settings",
+                self.kind.find(value.kind, "").map_or(View::None, |row| view_parameters(&value.filled(row))),
+            ),
         ])
     }
 }
@@ -349,8 +354,8 @@ pub fn row_schema(row: &Entry, key: &str) -> Json {
 pub fn parameter_schema(parameter: &Parameter) -> Json {
     let auto = parameter.auto.map_or_else(String::new, |is| format!("; {AUTO}: {is}"));
     let mut schema = match parameter.kind {
-        Kind::Choice(words) => {
-            let known: Vec<Json> = file_words(words).iter().map(crate::schema::json_of).collect();
+        Kind::Choice(_) => {
+            let known: Vec<Json> = file_words(parameter).iter().map(crate::schema::json_of).collect();
             json!({"enum": known})
         }
         Kind::Number { default, least, greatest } => {

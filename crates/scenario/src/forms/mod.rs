@@ -17,7 +17,9 @@ pub use basic::*;
 pub use buffer::{BUFFER, Buffer, MOST_PACKETS};
 pub use disturbance::{ADDED_DELAY, Added, DUPLICATE, OUTAGES, Outage, REORDER, Reorder};
 pub use drawn::{DRAWN_RTT, DRAWN_TIME, Drawn, MEASURED_SIZES, RTT_SUCH_AS, Rows, weighted_mean};
-pub use element::{Element, ElementKind, QUEUE, ROUTER, parameter_schema, row_schema, written};
+pub use element::{
+    Element, ElementKind, QUEUE, ROUTER, default, file_words, parameter_schema, row_schema, written,
+};
 pub use loss::{LOSS, Loss};
 pub use rate::{Rate, VARYING_RATE};
 pub use receiver::{RECEIVER, Receiver};

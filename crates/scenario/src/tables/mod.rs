@@ -8,8 +8,8 @@ mod scenario;
 mod transport;
 
 pub use background::{
-    BACKGROUND, Background, Bulk, Connections, Direction, GREATEST_SHARE, Kind, Load, Onoff, Rates, Short,
-    Surge, Web,
+    BACKGROUND, Background, Bulk, Connections, Direction, FILES, GREATEST_SHARE, Kind, Load, Onoff, Rates,
+    Short, Surge, Web,
 };
 pub use flow::{Flow, Placed, Sample};
 pub use link::{Bottleneck, Disturbed, Link, Node, Remark, access_bps};

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longfat.runs import metrics
-from longfat.scenario.capacity import VaryingRate
 from longfat.store.kept import kept_as
 from longfat.suites.aqm.guideline_settings import BACK, PAGE, SEGMENT, SHORT, UPSTREAM
 from longfat.suites.kit.suite import Runs
@@ -57,8 +56,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
     capacity_bps = float(link["rate_bps"])
     series = result.link(link["name"])
     time = series["time_s"]
-    first = result.scenario.link[0] if result.scenario.link else result.scenario.bottleneck
-    capacities = capacity_at(first.rate, time)
+    capacities = capacity_at(result.scenario.plan["links"][0], time)
     delay = series["queue_bytes"] * 8e3 / capacities
     begin, end = summary["window_s"]
     seen = (time >= begin) & (time <= end)
@@ -222,11 +220,11 @@ def _phases(series: dict[str, Array], delay: Array, settled_s: float) -> dict[st
     return row
 
 
-def capacity_at(rate: float, time_s: Array) -> Array:
-    """Returns a link's capacity at these times, bit/s; `rate` is constant or varies in steps."""
-    if not isinstance(rate, VaryingRate):
-        return np.full(time_s.size, float(rate))
-    times, rates = np.array(rate.plan["steps"]).T
+def capacity_at(link: Mapping[str, Any], time_s: Array) -> Array:
+    """Returns a link's capacity at these times, bit/s; that of a plan, constant or in steps."""
+    if link["capacity"] is None:
+        return np.full(time_s.size, float(link["rate_bps"]))
+    times, rates = np.array(link["capacity"]["steps"]).T
     return np.asarray(rates[np.searchsorted(times, time_s, side="right") - 1], dtype=np.float64)
 
 

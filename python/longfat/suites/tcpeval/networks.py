@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from longfat.scenario.background import Short
+from longfat.scenario.model import Scenario
 from longfat.suites.kit.suite import Coordinate, Run
 from longfat.suites.tcpeval.settings import (
     LOT_BUFFER_MS,
@@ -51,7 +51,9 @@ def packet_shares() -> dict[int, float]:
     carried = {}
     for size, share in PACKETS.items():
         keys = {"kind": "short", "gap": "1 s", "mss": f"{size - HEADER_BYTES} B"}
-        carried[size] = share * Short.model_validate(keys).mean_ip_bytes()
+        path = {"bottleneck": {"rate": "1 Gbit/s"}, "duration": "1 s"}
+        short = Scenario(path, background=[{**keys, "rtt": "100 ms"}]).background[0]
+        carried[size] = share * short.mean_ip_bytes
     return {size: value / sum(carried.values()) for size, value in carried.items()}
 
 

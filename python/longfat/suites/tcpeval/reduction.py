@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from longfat import _core
 from longfat.runs import metrics
-from longfat.scenario.sizes import FileSizes
 from longfat.store.kept import kept_as
 from longfat.suites.kit.suite import Runs
 from longfat.suites.kit.waits import mean_wait_ms
@@ -117,16 +117,19 @@ def _traffic(result: Any, window: tuple[float, float]) -> dict[str, Any]:
     return row | {"active": active_s / span_s}
 
 
+LARGEST_BYTES = 10e6
+"""The largest file of short flows by default."""
+
+
 @cache
 def quartile_edges() -> tuple[float, ...]:
     """Returns the sizes in bytes that divide the files into `QUARTILES` parts of equal number."""
-    sizes = FileSizes()
     edges = []
     for number in range(1, QUARTILES):
-        low, high = 1.0, sizes.largest_bytes
+        low, high = 1.0, LARGEST_BYTES
         while high / low > 1.0 + 1e-9:
             middle = math.sqrt(low * high)
-            low, high = (middle, high) if sizes.larger(middle) > 1.0 - number / QUARTILES else (low, middle)
+            low, high = (middle, high) if _core.larger_files(middle) > 1.0 - number / QUARTILES else (low, middle)
         edges.append(low)
     return tuple(edges)
 
