@@ -2,7 +2,7 @@
 use longfat_scenario::at::Context;
 use longfat_scenario::tree::{Item, Table, Value};
 use longfat_scenario::world::{Files, Own, OwnFacts, World};
-use longfat_scenario::{read, resolve, write};
+use longfat_scenario::{memory, read, resolve, write};
 use serde_json::{Value as Json, json};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,8 @@ fn main() {
                 Err(e) => json!({"crash": e.to_string()}),
                 Ok(r) => {
                     let f = resolve::filled(&s).unwrap();
-                    json!({"plan": serde_json::to_value(&r.plan).unwrap(), "written": write::toml(&write::tables(&s)),
+                    let m = memory::estimate(&r.plan, &r.flows);
+                    json!({"memory": [m.bytes, m.key], "plan": serde_json::to_value(&r.plan).unwrap(), "written": write::toml(&write::tables(&s)),
                         "filled": write::toml(&write::tables(&f)), "varies": s.varies(), "notes": longfat_scenario::notes::notes(&s).unwrap(), "warnings": longfat_scenario::notes::warnings(&s).unwrap(), "meaningless": longfat_scenario::notes::meaningless_metrics(&s).unwrap(), "names": s.flow_names()[..s.flow_names().len().min(50)]})
                 }
             },

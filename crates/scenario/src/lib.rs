@@ -6,6 +6,7 @@
 //! ```text
 //! read, write, schema   texts and trees to scenarios and back; the definition as a JSON Schema
 //! resolve, notes        plans; what to know about a scenario
+//! memory, occupancy     about how much memory a run takes
 //! network, routes       links, paths and what follows from them
 //! tables, stacks        the keys, each defined once; presets of them
 //! keys, forms, form     tables of keys; how files write one kind of value
@@ -19,8 +20,10 @@ mod decimal;
 pub mod form;
 pub mod forms;
 pub mod keys;
+pub mod memory;
 pub mod network;
 pub mod notes;
+mod occupancy;
 pub mod plan;
 pub mod problem;
 pub mod read;
