@@ -138,7 +138,7 @@ class Ready(NamedTuple):
         }
         planned, allowed = plan.build(scenario), memory.given()
         memory.refuse_large(
-            planned, allowed, lambda key: f"{_name(scenario)}: {plan.as_written(scenario, key)}"
+            planned, allowed, lambda key: f"{_name(scenario)}: {plan.with_value(scenario, key)}"
         )
         return cls(scenario, plan.text(planned), custom, int(allowed))
 
