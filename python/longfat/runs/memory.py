@@ -189,20 +189,22 @@ def refuse_large(plan: Plan, allowed: float, written: Any) -> None:
 def _largest(plan: Plan, key: str, allowed: float) -> str:
     """What is accepted for a key of the plan: the most, to two digits, where that is known."""
     found = re.fullmatch(r"(flows|background)\[(\d+)\]\.(\w+)", key)
-    part = plan[found[1]][int(found[2])] if found else {}
-    name = found[3] if found else ""
+    if found is None:
+        return "less"
+    kind, name = found[1], found[3]
+    part = plan[kind][int(found[2])]
     if name == "gap_s":
         return "a longer one"
     if not isinstance(part.get(name), int | float):
         return "less"
 
-    def fits(value: float) -> bool:
+    def alike(other: Plan) -> bool:
         # the flows of a [[flow]] share their lists
-        alike = [each is part or each.get("forward", each) is part.get("forward") for each in plan[found[1]]]
-        parts = [
-            {**each, name: value} if same else each for each, same in zip(plan[found[1]], alike, strict=True)
-        ]
-        return estimate({**plan, found[1]: parts}).bytes <= allowed
+        return other is part or (kind == "flows" and other["forward"] is part["forward"])
+
+    def fits(value: float) -> bool:
+        parts = [{**each, name: value} if alike(each) else each for each in plan[kind]]
+        return estimate({**plan, kind: parts}).bytes <= allowed
 
     low, high = 1.0, float(part[name])
     if not fits(low):
