@@ -31,9 +31,32 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("report a.toml", "a.toml: Not a directory; accepted: a folder of results"),
         ("results nope", "nope: No such file or directory; accepted: a folder of results"),
         ("claims nope", "nope: No such file or directory; accepted: a folder of results"),
-        ("report", "Missing argument 'DIR'; usage: longfat report [OPTIONS] DIR"),
+        ("report", "DIR is missing; usage: longfat report [OPTIONS] DIR"),
         ("run a.toml b.toml", "Got unexpected extra argument (b.toml); usage: longfat run [OPTIONS] [FILE]"),
         ("queues x", "Got unexpected extra argument (x); usage: longfat queues [OPTIONS]"),
+        (
+            "run --reapeats 2 a.toml",
+            '--reapeats: there is no such option, did you mean "--repeats"?; '
+            "accepted: what `longfat run --help` lists",
+        ),
+        (
+            "bpf chek",
+            'chek: there is no such command, did you mean "check"?; accepted: what `longfat bpf --help` '
+            "lists",
+        ),
+        (
+            "swep",
+            'swep: there is no such command, did you mean "sweep"?; accepted: what `longfat --help` lists',
+        ),
+        ("run a.toml --seed x", '--seed "x": accepted: a whole number'),
+        ("assess cubic --jobs 0", '--jobs "0": accepted: a whole number from 1 on'),
+        (
+            "run a.toml --traffic ipref3",
+            '--traffic "ipref3": did you mean "iperf3"? accepted: "longfat" or "iperf3"',
+        ),
+        ("run a.toml --memory x", '--memory "x": not a size; accepted: a number and a unit such as "1500 B"'),
+        ("run a.toml --out", "--out: its value is missing; accepted: --out and a value"),
+        ("run a.toml --json=1", "--json: it takes no value; accepted: --json alone"),
         ("report suite", "suite/suite.json: damaged: it has no suite; accepted: what a command wrote there"),
         ("report sweep", "sweep/sweep.json: not a stored sweep; accepted: what `longfat sweep` wrote"),
         ("run a.toml --window 1", '--window "1": accepted: two times such as "100 s,600 s"'),

@@ -36,7 +36,7 @@ class Folder(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Returns the path, or fails if the text is empty."""
         if value == "":
-            self.fail("an empty name; accepted: a folder", param, ctx)
+            self.fail('"": an empty name; accepted: a folder', param, ctx)
         path: Path = super().convert(value, param, ctx)  # type: ignore[assignment]
         if self._is_read:
             try:
