@@ -60,7 +60,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("report suite", "suite/suite.json: damaged: it has no suite; accepted: what a command wrote there"),
         ("report sweep", "sweep/sweep.json: not a stored sweep; accepted: what `longfat sweep` wrote"),
         ("run a.toml --window 1", '--window "1": accepted: two times such as "100 s,600 s"'),
-        ("run a.toml --warmup 3", '--warmup 3: a time needs a unit; accepted: "3 s"'),
+        ("run a.toml --warmup 3", '--warmup "3": a time needs a unit; accepted: "3 s"'),
         (
             "screen cubic --path nope",
             "--path nope: No such file or directory; accepted: a file, "

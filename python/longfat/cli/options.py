@@ -210,7 +210,7 @@ def load_scenario(
         try:
             scenario = scenario.after_warmup(warmup)
         except ValueError as error:
-            raise InputError(f"--warmup {warmup}: {error}") from None
+            raise InputError(f"--warmup {shown(warmup)}: {error}") from None
     return scenario
 
 
