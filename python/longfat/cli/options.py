@@ -85,8 +85,10 @@ def as_captured(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def capture_of(pcap: str | None, snaplen: int | None, links: tuple[str, ...]) -> Capture | None:
-    """The capture that the options ask for, or None."""
+def capture_of(
+    pcap: str | None, snaplen: int | None, links: tuple[str, ...], file: str | None
+) -> Capture | None:
+    """The capture that the options ask for, of the scenario in this file, or None."""
     if pcap is None:
         for name, given in (("--snaplen", snaplen is not None), ("--pcap-link", bool(links))):
             if given:
@@ -94,7 +96,7 @@ def capture_of(pcap: str | None, snaplen: int | None, links: tuple[str, ...]) ->
         return None
     from longfat.runs.capture import SNAPLEN, Capture
 
-    return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links)
+    return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links, file)
 
 
 def tell_of_capture(scenario: Scenario, capture: Capture, written: dict[str, Any]) -> None:
