@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import pyarrow
 
 
+PROVENANCE = "provenance.json"
+
+
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
     """Yields the name of a draft beside `path`, which becomes `path` if the block ends without an error.
@@ -98,9 +101,15 @@ def refuse_odd(folder: Path) -> None:
                 raise InputError(f"{path}: is neither a file nor a folder; accepted: files and folders")
 
 
+ODD_VALUES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What values of another kind or size raise where they are read."""
+
+
 @contextmanager
 def of_anyone(folder: Path) -> Iterator[None]:
-    """Turns any fault of results from elsewhere into an error of one line.
+    """Turns a fault of values from elsewhere into an error of one line, and hides no other.
+
+    Where the folder is what this version has written, a fault is Longfat's own.
 
     Raises:
         InputError: a link leads out of the folder, or its content is not what a command writes.
@@ -110,11 +119,28 @@ def of_anyone(folder: Path) -> Iterator[None]:
             refuse_odd(folder)
             refuse_incomplete(folder)
         yield
-    except (LongfatError, OSError, MemoryError):
+    except LongfatError:
         raise
-    except Exception as error:  # values of any other kind or size
+    except ODD_VALUES as error:
+        if _is_own(folder):
+            raise
         said = " ".join(f"{type(error).__name__}: {error}".split())
         raise InputError(f"{folder}: cannot be shown ({said}); accepted: what a command wrote") from error
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether all of a folder's files are as listed, and of this version and commit."""
+    from longfat import documents, installation
+
+    try:
+        names = [name for _, name in _list(folder)]
+        for name in names:
+            check(folder / name)
+        made = documents.json_value((folder / PROVENANCE).read_bytes())
+        here = (installation.__version__, installation.commit())
+        return PROVENANCE in names and (made["version"], made["commit"]) == here
+    except (LongfatError, OSError, *ODD_VALUES):
+        return False
 
 
 def refuse_incomplete(folder: Path) -> None:
@@ -125,7 +151,7 @@ def refuse_incomplete(folder: Path) -> None:
         OSError: the list cannot be read.
     """
     for _, name in _list(folder):
-        if not (folder / name).exists():
+        if not (folder / name).is_file():
             raise LongfatError(
                 f"{folder / name}: missing, but {sums.SUMS_FILE} lists it; repeat the run to make it again"
             )
