@@ -70,3 +70,56 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_a_wrong_input_is_one_line_that_says_what_is_accepted(longfat: Any, asked: str, said: str) -> None:
     assert longfat(*asked.split()) == (2, "", f"error: {said}\n")
+
+
+NO_OBJECT = "damaged: it is no JSON object in UTF-8; accepted: what a command wrote there"
+NO_SWEEP = "not a stored sweep; accepted: what `longfat sweep` wrote"
+DAMAGE = [b"", b'{"format": 1, "ax', b"[]", b"null", b"3", b"\xff\xfe", b"[" * 100_000]
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: repr(damage[:8]))
+@pytest.mark.parametrize(
+    ("asked", "file", "said"),
+    [
+        ("report x", "summary.json", NO_OBJECT),
+        ("report x", "suite.json", NO_OBJECT),
+        ("report x", "screen.json", NO_OBJECT),
+        ("report x", "dossier.json", NO_OBJECT),
+        ("report x", "compare.json", NO_OBJECT),
+        ("report x", "sweep.json", NO_SWEEP),
+        ("results x", "sweep.json", NO_SWEEP),
+        ("plot x --x time_s --y cwnd", "summary.json", NO_OBJECT),
+        ("plot x --x seed --y jain", "sweep.json", NO_SWEEP),
+    ],
+)
+def test_a_damaged_file_of_results_is_named_in_one_line(
+    longfat: Any, here: Path, asked: str, file: str, said: str, damage: bytes
+) -> None:
+    (here / "x").mkdir()
+    (here / "x" / file).write_bytes(damage)
+    assert longfat(*asked.split()) == (2, "", f"error: x/{file}: {said}\n")
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: repr(damage[:8]))
+def test_damage_behind_digests_has_exit_code_1_and_without_them_2(
+    longfat: Any, here: Path, damage: bytes
+) -> None:
+    assert longfat("run", "a.toml", "--out", "x")[0] == 0
+    for file in ("summary.json", "provenance.json"):
+        whole = (here / "x" / file).read_bytes()
+        (here / "x" / file).write_bytes(damage)
+        said = "damaged: not what SHA256SUMS says; repeat the run to make it again"
+        assert longfat("report", "x") == (1, "", f"error: x/{file}: {said}\n")
+        (here / "x" / "SHA256SUMS").rename(here / "digests")
+        assert longfat("report", "x") == (2, "", f"error: x/{file}: {NO_OBJECT}\n")
+        (here / "digests").rename(here / "x" / "SHA256SUMS")
+        (here / "x" / file).write_bytes(whole)
+    (here / "x" / "SHA256SUMS").unlink()
+    (here / "x" / "SHA256SUMS").mkdir()
+    assert longfat("report", "x") == (1, "", "error: x/SHA256SUMS: Is a directory\n")
+
+
+def test_a_sweep_whose_provenance_is_no_table_is_refused_in_one_line(longfat: Any, here: Path) -> None:
+    (here / "sweep" / "sweep.json").write_text('{"format": 9, "provenance": 3}')
+    said = "made by Longfat of a later version, which is newer; accepted: sweeps of this version or older"
+    assert longfat("results", "sweep") == (2, "", f"error: sweep/sweep.json: {said}\n")

@@ -143,6 +143,6 @@ def _end_code() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return LongfatError.exit_code
     except OSError as error:
-        _tell(str(error))
+        _tell(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
         return LongfatError.exit_code
     return code if isinstance(code, int) else 0

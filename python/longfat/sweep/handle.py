@@ -292,7 +292,9 @@ def _document(path: Path) -> dict[str, Any]:
 
 def _refuse_newer(path: Path, document: Mapping[str, Any]) -> None:
     if document["format"] > FORMAT:
-        made = document.get("provenance", {}).get("version", "of a later version")
+        provenance = document.get("provenance")
+        known = provenance if isinstance(provenance, dict) else {}
+        made = known.get("version", "of a later version")
         raise InputError(
             f"{path}: made by Longfat {made}, which is newer; accepted: sweeps of this version or older"
         )
