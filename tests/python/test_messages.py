@@ -16,6 +16,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with a scenario and some things that are not results."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.toml").write_text(tomli_w.dumps(table(duration="1 s")))
+    (tmp_path / "broken.toml").write_text("duration = s\n")
     (tmp_path / "empty").mkdir()
     for kind in ("suite", "sweep"):
         (tmp_path / kind).mkdir()
@@ -57,6 +58,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("run a.toml --memory x", '--memory "x": not a size; accepted: a number and a unit such as "1500 B"'),
         ("run a.toml --out", "--out: its value is missing; accepted: --out and a value"),
         ("run a.toml --json=1", "--json: it takes no value; accepted: --json alone"),
+        (
+            "run broken.toml",
+            "broken.toml: not TOML: Invalid value (at line 1, column 12); accepted: a scenario file (TOML)",
+        ),
+        (
+            "sweep broken.toml",
+            "broken.toml: not TOML: Invalid value (at line 1, column 12); accepted: a sweep file (TOML)",
+        ),
+        (
+            "plot nope",
+            "nope: No such file or directory; accepted: a folder written by `longfat run --out`, `sweep` or "
+            "`screen`",
+        ),
         ("report suite", "suite/suite.json: damaged: it has no suite; accepted: what a command wrote there"),
         ("report sweep", "sweep/sweep.json: not a stored sweep; accepted: what `longfat sweep` wrote"),
         ("run a.toml --window 1", '--window "1": accepted: two times such as "100 s,600 s"'),

@@ -409,5 +409,5 @@ def _toml_problem(error: tomllib.TOMLDecodeError) -> str:
     """What is wrong with the file; a table of a list that is written as a single one gets a hint."""
     table = re.search(r"Cannot declare \(\'(flow|link|node|background)\',\) twice (.*)", str(error))
     if table is None:
-        return str(error)
+        return f"{error}; accepted: a scenario file (TOML)"
     return f"[{table[1]}] twice {table[2]}; accepted: [[{table[1]}]], a list of tables"
