@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -121,11 +122,20 @@ def of_anyone(folder: Path) -> Iterator[None]:
         yield
     except LongfatError:
         raise
-    except ODD_VALUES as error:
+    except Exception as error:
+        if not isinstance(error, (*ODD_VALUES, *_of_libraries())) or isinstance(error, OSError):
+            raise
         if _is_own(folder):
             raise
         said = " ".join(f"{type(error).__name__}: {error}".split())
         raise InputError(f"{folder}: cannot be shown ({said}); accepted: what a command wrote") from error
+
+
+def _of_libraries() -> Iterator[type[Exception]]:
+    """What templates and tables raise over such values; only libraries that have been imported raise."""
+    for module, name in (("jinja2", "TemplateRuntimeError"), ("pyarrow", "ArrowException")):
+        if module in sys.modules:
+            yield getattr(sys.modules[module], name)
 
 
 def _is_own(folder: Path) -> bool:
