@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,8 @@ Plan = dict[str, Any]
 
 SHARE = 0.9
 """The share of the machine's free memory that runs may take unless `--memory` says otherwise."""
+LARGEST_WITHIN = 1.01
+"""How near a message comes to the largest value that is accepted."""
 LEAST_BYTES = 64e6
 """The least memory that runs may be given: they do not start with less."""
 
@@ -175,10 +178,42 @@ def refuse_large(plan: Plan, allowed: float, written: Any) -> None:
     """
     expected = estimate(plan)
     if expected.bytes > allowed:
+        most = _largest(plan, expected.key, allowed)
         raise InputError(
             f"{written(expected.key)}: the run may take about {_size(expected.bytes)} of memory, "
-            f"most of it for this, and has {_size(allowed)}; accepted: less, or more memory (--memory)"
+            f"most of it for this, and has {_size(allowed)}; accepted: {most}, or more memory "
+            "(--memory)"
         )
+
+
+def _largest(plan: Plan, key: str, allowed: float) -> str:
+    """What is accepted for a key of the plan: the most, to two digits, where that is known."""
+    found = re.fullmatch(r"(flows|background)\[(\d+)\]\.(\w+)", key)
+    if found is None:
+        return "less"
+    kind, name = found[1], found[3]
+    part = plan[kind][int(found[2])]
+    if name == "gap_s":
+        return "a longer one"
+    if not isinstance(part.get(name), int | float):
+        return "less"
+
+    def alike(other: Plan) -> bool:
+        # the flows of a [[flow]] share their lists
+        return other is part or (kind == "flows" and other["forward"] is part["forward"])
+
+    def fits(value: float) -> bool:
+        parts = [{**each, name: value} if alike(each) else each for each in plan[kind]]
+        return estimate({**plan, kind: parts}).bytes <= allowed
+
+    low, high = 1.0, float(part[name])
+    if not fits(low):
+        return "less"
+    while high > low * LARGEST_WITHIN:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    unit = 10 ** max(0, math.floor(math.log10(low)) - 1)
+    return f"up to about {math.floor(low / unit) * unit}"
 
 
 def _size(size: float) -> str:

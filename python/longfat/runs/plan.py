@@ -26,6 +26,7 @@ from longfat.scenario.network import REVERSE
 from longfat.scenario.receivers import Receiver
 from longfat.scenario.resolved import Connection, Limit, ResolvedBackground, ResolvedFlow, ResolvedLink
 from longfat.scenario.transport import Transport
+from longfat.words import shown
 
 Plan = dict[str, Any]
 
@@ -268,6 +269,20 @@ def as_written(scenario: Scenario, key: str) -> str:
     elif kind == "links" and full.links[position].nodes is None and position == REVERSE:
         rest = _REVERSE_KEYS.get(rest, rest)
     return f"{owner}.{rest}" if rest else owner
+
+
+def with_value(scenario: Scenario, key: str) -> str:
+    """Returns the scenario's key behind one of its plan, and its value where it has one."""
+    written = as_written(scenario, key)
+    here: Any = scenario.to_dict()
+    for part in written.split("."):
+        if isinstance(here, list) and part.isdecimal() and int(part) < len(here):
+            here = here[int(part)]
+        elif isinstance(here, dict) and part in here:
+            here = here[part]
+        else:
+            return written
+    return f"{written} = {shown(here)}"
 
 
 def refusal(scenario: Scenario, said: str) -> str:

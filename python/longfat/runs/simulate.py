@@ -138,7 +138,7 @@ class Ready(NamedTuple):
         }
         planned, allowed = plan.build(scenario), memory.given()
         memory.refuse_large(
-            planned, allowed, lambda key: f"{_name(scenario)}: {plan.as_written(scenario, key)}"
+            planned, allowed, lambda key: f"{_name(scenario)}: {plan.with_value(scenario, key)}"
         )
         return cls(scenario, plan.text(planned), custom, int(allowed))
 
@@ -153,6 +153,9 @@ class Ready(NamedTuple):
             raise MemoryExceeded(_name(self.scenario), self.memory_bytes) from None
         except _core.AlgorithmError as error:
             flow, details = error.args
+            refused: InputError | None = getattr(self.algorithms[flow], "refused", None)
+            if refused is not None:
+                raise refused from None
             raise AlgorithmError(flow, details) from None
         except ValueError as error:
             said = plan.refusal(self.scenario, str(error))

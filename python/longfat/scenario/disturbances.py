@@ -146,8 +146,6 @@ def _trace(value: Mapping[str, Any], base: Path) -> Steps:
         steps.append((time_s, delay_s))
         if len(steps) > MOST_LINES:
             raise ValueError(f"trace {base / value['trace']}: accepted: up to {MOST_LINES} lines")
-    if not steps:
-        raise ValueError(f"trace {base / value['trace']}: no line; accepted: {_DELAYS.accepted}")
     return Steps(tuple(steps), source)
 
 

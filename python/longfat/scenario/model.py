@@ -51,7 +51,7 @@ def _window(value: Any, _: Any) -> tuple[float, float]:
         raise ValueError('accepted: two times such as ["100 s", "600 s"]')
     begin, end = map(TIME.parse, value)
     if not 0.0 <= begin < end <= TIMES_S[1]:
-        raise ValueError('accepted: two times, the lesser first, such as ["100 s", "600 s"]')
+        raise ValueError('accepted: two times from 0 s on, the lesser first, such as ["100 s", "600 s"]')
     return begin, end
 
 
@@ -101,7 +101,8 @@ class Scenario(Part):
             )
         self._programs_fit(network)
         if self.window is not None and self.window[1] > self.duration:
-            raise ValueError(f"window ends after the run; accepted: up to {TIME.write(self.duration)}")
+            begin, end, most = map(TIME.write, (*self.window, self.duration))
+            raise ValueError(f'window = ["{begin}", "{end}"]: it ends after the run; accepted: up to {most}')
         number = sum(flow.count for flow in self.flow)
         if number > MOST_FLOWS:
             raise ValueError(f"{number} flows; accepted: up to {MOST_FLOWS}")
@@ -307,7 +308,7 @@ class Scenario(Part):
     def after_warmup(self, warmup: str) -> Self:
         """The same scenario with metrics from `warmup`, a time with its unit, to the end; or ValueError."""
         if not 0.0 <= TIME.parse(warmup, "10 s") < self.duration:
-            raise ValueError(f"accepted: a time before the run's end, {TIME.write(self.duration)}")
+            raise ValueError(f"accepted: from 0 s to before the run's end, {TIME.write(self.duration)}")
         return self.with_values({"window": [warmup, TIME.write(self.duration)]})
 
     @classmethod
@@ -408,5 +409,5 @@ def _toml_problem(error: tomllib.TOMLDecodeError) -> str:
     """What is wrong with the file; a table of a list that is written as a single one gets a hint."""
     table = re.search(r"Cannot declare \(\'(flow|link|node|background)\',\) twice (.*)", str(error))
     if table is None:
-        return str(error)
+        return f"{error}; accepted: a scenario file (TOML)"
     return f"[{table[1]}] twice {table[2]}; accepted: [[{table[1]}]], a list of tables"

@@ -139,6 +139,11 @@ class AlgorithmSpec:
         return self.factory is not None or ".py:" in self.name or f"{loading.OBJECT}:" in self.name
 
     @property
+    def file(self) -> str | None:
+        """The file of a user's own, as far as Python knows it."""
+        return self.name.rpartition(":")[0] if self.custom else None
+
+    @property
     def ebpf(self) -> bool:
         """Whether it is a congestion control of an object with eBPF programs."""
         return self.factory is None and f"{loading.OBJECT}:" in self.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import Any
 
@@ -10,6 +11,9 @@ from longfat.errors import InputError
 
 SHORT_FORMS = {"algorithm": "name", "queue": "kind", "router": "kind", "reverse_queue": "kind"}
 """Keys whose value may be a bare name, and the key of that name in the table that it is short for."""
+
+TOML_BEGINS = "\"'[{"
+"""How values begin that are TOML, or a mistake; others may be plain words."""
 
 
 def override(data: dict[str, Any], key: str, value: Any, source: str) -> None:
@@ -48,13 +52,23 @@ def _position(here: list[Any], part: str, passed: list[str], key: str, source: s
 
 
 def parse_override(text: str) -> tuple[str, Any]:
-    """Returns key and value of "key=value"; the value is read as TOML if it is, else as a text."""
+    """Returns key and value of "key=value"; the value is read as TOML if it is, else as a text.
+
+    Raises:
+        InputError: there is no key or value, or the value begins as TOML and is not.
+    """
     key, equals, value = text.partition("=")
     key, value = key.strip(), value.strip()
     if not equals or not key or not value:
         raise InputError(f'--set {text}: accepted: key=value such as "flow.0.rtt=82 ms"')
     try:
         parsed = documents.toml(f"value = {value}")
-    except tomllib.TOMLDecodeError:
+    except tomllib.TOMLDecodeError as error:
+        if value[0] in TOML_BEGINS:
+            what = re.sub(r" \(at [^()]*\)$", "", str(error))
+            raise InputError(
+                f"--set {text}: the value is not TOML: {what}; accepted: a plain word, or TOML such as "
+                '"82 ms", [1, 2] or { kind = "red" }'
+            ) from None
         return key, value
     return key, parsed["value"] if parsed.keys() == {"value"} else value

@@ -132,7 +132,10 @@ def read(value: Mapping[str, Any], base: Path, kind: Kind, example: str) -> tupl
 def rows(path: Path, data: bytes, kind: Kind) -> Iterator[Row]:
     """Yields the lines of a trace; ValueError names the line that is wrong."""
     lines = _lines(path, data)
-    is_first = True
+    if lines == [""]:  # without a byte order mark
+        unpacked = " when it is unpacked" if len(data) > len("\ufeff".encode()) else ""
+        raise ValueError(f"trace {path}: it is empty{unpacked}; accepted: {kind.accepted}")
+    is_first, has_rows = True, False
     for number, line in enumerate(lines, start=1):
         # most traces have many lines of one number each
         if line.isdecimal() and line.isascii() and kind.columns == 1:
@@ -155,8 +158,11 @@ def rows(path: Path, data: bytes, kind: Kind) -> Iterator[Row]:
             )
         try:
             yield Row(where, line, [_number(word) for word in words])
+            has_rows = True
         except ValueError:
             raise ValueError(f"{where}: {_shown(line)}; accepted: {kind.accepted}") from None
+    if not has_rows:
+        raise ValueError(f"trace {path}: it has no line of numbers; accepted: {kind.accepted}")
 
 
 def _words(line: str) -> list[str]:
