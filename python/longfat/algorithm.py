@@ -28,6 +28,7 @@ from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
 from longfat.errors import InputError
+from longfat.scenario import loading
 from longfat.scenario.model import Algorithm as Spec
 
 
@@ -318,4 +319,27 @@ def maker(flow: str, spec: Spec) -> Callable[[], Any]:
         factory = spec.loaded()
     except ValueError as error:
         raise InputError(f"flow {flow}: {error}") from None
-    return functools.partial(factory, **spec.parameters) if spec.parameters else factory
+    make = functools.partial(factory, **spec.parameters) if spec.parameters else factory
+    return make if isinstance(factory, type) else Maker(f"flow {flow}: {spec.name}", make)
+
+
+class Maker:
+    """A function that makes algorithms, of which only what it returns says whether it does.
+
+    Attributes:
+        refused: why what it returned is no algorithm, once it has been called.
+    """
+
+    def __init__(self, name: str, make: Callable[[], Any]) -> None:
+        self._name, self._make = name, make
+        self.refused: InputError | None = None
+
+    def __call__(self) -> Any:
+        """Makes an algorithm. Raises InputError if it is none, or what the function raises."""
+        made = self._make()
+        try:
+            loading.check_made(made, self._name)
+        except ValueError as error:
+            self.refused = InputError(str(error))
+            raise self.refused from None
+        return made

@@ -49,12 +49,13 @@ def run(
         LongfatError: a live run ended early.
     """
     scenario = load(source, seed=seed, window=window)
-    capture = None if pcap is None else Capture(pcap, snaplen, tuple(pcap_links))
+    file = source if isinstance(source, (str, os.PathLike)) else None
+    capture = None if pcap is None else Capture(pcap, snaplen, tuple(pcap_links), file)
     if backend == "live":
         from longfat.live import programs
         from longfat.live import run as live
 
-        named = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "scenario"
+        named = "scenario" if file is None else os.fspath(file)
         if qlog is not None:
             raise InputError("qlog: a kernel does not tell that much; accepted: the simulator")
         return live.run(scenario, named, traffic, user=programs.user(), capture=capture)
@@ -62,5 +63,5 @@ def run(
         from longfat.live import traffic as traffics
 
         traffics.refuse_unknown(traffic, backend)
-    logs = None if qlog is None else Qlog(qlog, qlog_version)
+    logs = None if qlog is None else Qlog(qlog, qlog_version, file)
     return simulate.run(scenario, capture=capture, qlog=logs)

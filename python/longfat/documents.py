@@ -17,6 +17,7 @@ from typing import IO, Any
 MOST_BYTES = 64_000_000
 """The largest scenario, sweep or trace that is read."""
 TOO_DEEP = "nested too deeply"
+CUT_SHORT = "its packed data end early: the file was cut short"
 TOO_LONG = "a number has too many digits"
 
 
@@ -100,8 +101,13 @@ def _unpacked(data: bytes, most_bytes: int) -> bytes:
 
         unpacked: bytes = pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd").read(most_bytes)
         return unpacked
-    except (OSError, EOFError, zlib.error):
-        raise ValueError("its packed data are damaged, or end early") from None
+    except EOFError:
+        raise ValueError(CUT_SHORT) from None
+    except (OSError, zlib.error) as error:
+        cut = str(error).startswith("Truncated")  # pyarrow
+        raise ValueError(
+            CUT_SHORT if cut else "its packed data are damaged, or something follows them"
+        ) from None
 
 
 def _opened(path: str | os.PathLike[str], opener: Callable[[str, int], int] | None = None) -> IO[bytes]:

@@ -93,13 +93,13 @@ def test_unsound_rates_are_refused_in_one_line(rate: Any, expected: str) -> None
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", "some.trace: no line with a time after 0 ms"),
+        ("", "some.trace: it is empty; accepted: one time in ms"),
         ("0\n0\n", "some.trace: no line with a time after 0 ms"),
         ("1\n5\n4\n", "some.trace, line 3: 4 comes after 5"),
         ("1\ntwo\n", "some.trace, line 2: 'two'"),
         ("1\n-2\n", "some.trace, line 2: '-2'"),
         ("1\n1e10\n", "some.trace, line 2: '1e10'; accepted: times from 0 to 1000000000 ms"),
-        ("µ\n", "some.trace: no line with a time after 0 ms"),
+        ("µ\n", "some.trace: it has no line of numbers; accepted: one time"),
     ],
 )
 def test_unsound_traces_are_refused_with_their_line(tmp_path: Path, text: str, expected: str) -> None:

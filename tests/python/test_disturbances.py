@@ -118,7 +118,7 @@ def test_bad_values_are_refused_in_one_line(keys: dict[str, Any], said: str) -> 
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("", "no line"),
+        ("", "it is empty"),
         ("0 1\n0 2\n", "line 2: 0 comes after 0"),
         ("0 one\n", "line 1: '0 one'"),
         ("0\n", "line 1: '0': 1 column; accepted: "),

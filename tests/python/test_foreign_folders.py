@@ -292,6 +292,36 @@ def test_a_file_that_is_listed_and_missing_is_damage(tmp_path: Path, missing: st
     assert not isinstance(told.value, InputError), "the exit code is 1"
 
 
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_fault_over_a_folder_of_this_version_is_not_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_own: bool
+) -> None:
+    folder = longfat.run(table(duration="1 s")).save(tmp_path / "run")
+    if not is_own:
+        rewrite(folder / "provenance.json", lambda one: one | {"version": "0.0.1"})
+
+    def fails(_: Path) -> Path:
+        raise TypeError("a fault of Longfat")
+
+    monkeypatch.setattr("longfat.report.run.build", fails)
+    said = (
+        "^a fault of Longfat$"
+        if is_own
+        else r"run: cannot be shown \(TypeError: a fault of Longfat\); accepted"
+    )
+    with pytest.raises(TypeError if is_own else InputError, match=said):
+        report.build(folder)
+
+
+def test_a_fault_that_no_value_causes_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: Path) -> Path:
+        raise AssertionError("a fault of Longfat")
+
+    monkeypatch.setattr("longfat.compare.page.build", fails)
+    with pytest.raises(AssertionError, match="a fault of Longfat"):
+        report.build(compare_folder(tmp_path / "one"))
+
+
 def test_a_link_in_place_of_a_figure_is_replaced_and_not_followed(tmp_path: Path) -> None:
     folder = compare_folder(tmp_path / "one")
     (folder / "figures").mkdir()

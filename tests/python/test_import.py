@@ -8,6 +8,7 @@ import gzip
 import json
 import lzma
 import math
+import re
 import shutil
 import socket
 import struct
@@ -26,6 +27,8 @@ from longfat.errors import InputError
 from longfat.runs.imported import Imported
 
 Packet = tuple[float, bytes]
+ZSTD = pa.Codec("zstd").compress(bytes(100)).to_pybytes()
+"""A packed file."""
 
 
 def scenario(**changes: Any) -> dict[str, Any]:
@@ -279,8 +282,10 @@ def test_what_is_left_of_a_damaged_file_is_read_with_a_note(tmp_path: Path) -> N
     (tmp_path / "cut.pcapng").write_bytes(content[:-7])
     cut = run_program("import", "cut.pcapng", "--json", cwd=tmp_path)
     assert cut.returncode == 1
-    assert cut.stderr.startswith(
-        "note: cut.pcapng: it ends in the middle of a packet, or with something else; the "
+    assert re.match(
+        r"note: cut\.pcapng: it was cut short, or something else follows its packets: no whole packet begins "
+        r"at byte \d+; the ",
+        cut.stderr,
     )
     assert cut.stderr.count("\n") == 1
     packets = json.loads(cut.stdout)["capture"]["packets"]
@@ -298,12 +303,17 @@ def test_what_is_left_of_a_damaged_file_is_read_with_a_note(tmp_path: Path) -> N
     [
         (None, "No such file or directory"),
         (b"", "it is empty"),
-        (b"\n\r\r\n", "it ends in the middle of a packet, or with something else"),
+        (b"\n\r\r\n", "it ends within the header of the file: it was cut short"),
+        (gzip.compress(b""), "it is empty when it is unpacked"),
+        (gzip.compress(bytes(100))[:12], "its compressed data end early, or something else follows them"),
+        (lzma.compress(bytes(100))[:20], "its compressed data end early, or something else follows them"),
+        (ZSTD[:8], "its compressed data end early, or something else follows them"),
+        (ZSTD[:-2], "its compressed data end early, or something else follows them"),
         (
             b"not a capture, but a text that is long enough for a header",
             "it is neither pcapng nor pcap, or damaged",
         ),
-        (b"\xd4\xc3\xb2\xa1", "it ends in the middle of a packet, or with something else"),
+        (b"\xd4\xc3\xb2\xa1", "it ends within the header of the file: it was cut short"),
     ],
 )
 def test_what_is_no_capture_gets_one_line(content: bytes | None, said: str, tmp_path: Path) -> None:
@@ -317,6 +327,36 @@ def test_what_is_no_capture_gets_one_line(content: bytes | None, said: str, tmp_
     )
     with pytest.raises(InputError, match="is a folder"):
         longfat.read_capture(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("packed", "after", "said"),
+    [
+        (
+            False,
+            b"hello",
+            "it was cut short, or something else follows its packets: no whole packet begins at ",
+        ),
+        (False, b"hello, world" + bytes(16), "damaged: a block of 1998597231 bytes, at "),
+        (
+            True,
+            b"hello",
+            "it was cut short, or something else follows its packets: no whole packet begins at ",
+        ),
+    ],
+)
+def test_a_note_has_the_place_from_which_on_nothing_could_be_read(
+    packed: bool, after: bytes, said: str, tmp_path: Path
+) -> None:
+    longfat.run(scenario(duration="1 s"), pcap=tmp_path / "run.pcapng")
+    content = (tmp_path / "run.pcapng").read_bytes()
+    content += after
+    (tmp_path / "x").write_bytes(gzip.compress(content) if packed else content)
+    summary = longfat.read_capture(tmp_path / "x").summary
+    place = f"byte {len(content) - len(after)}{' of what is unpacked' if packed else ''}"
+    assert summary["capture"]["damage"] == said + place
+    packets = summary["capture"]["packets"]
+    assert summary["notes"][0] == f"{tmp_path}/x: {said}{place}; the {packets} packets before that were read"
 
 
 def test_a_capture_without_tcp_says_so(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -60,14 +61,22 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("key", REFUSED)
-def test_what_cannot_fit_is_refused_with_the_key_that_asks_for_most(key: str) -> None:
+def test_what_cannot_fit_is_refused_with_the_key_that_asks_for_most_and_its_value(key: str) -> None:
     memory.give(20 * GB)
     with pytest.raises(
-        InputError, match=rf"^scenario: {key}: .* of memory, .* has 20 GB; accepted: less, or"
+        InputError,
+        match=rf"^scenario: {key} = [0-9.\" ums]*: .* of memory, .* has 20 GB; accepted: .*, or more",
     ) as refused:
         simulate.run(scenario(duration="60 s", **REFUSED[key]))
     assert refused.value.exit_code == 2
     assert "--memory" in str(refused.value)
+    if found := re.search(r"accepted: up to about (\d+), ", str(refused.value)):
+        kept = {**REFUSED[key]}
+        *_, last = kept["flow"]
+        kept["flow"] = [*kept["flow"][:-1], {**last, "initial_window": int(found[1])}]
+        assert 19 * GB < memory.estimate(planned(duration="60 s", **kept)).bytes <= 20 * GB
+    else:
+        assert "accepted: a longer one, or" in str(refused.value)
 
 
 def test_a_key_that_follows_from_another_is_named_as_the_scenario_has_it() -> None:

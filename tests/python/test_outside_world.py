@@ -17,7 +17,7 @@ import pytest
 import tomli_w
 
 import longfat as library
-from longfat.errors import LongfatError
+from longfat.errors import InputError, LongfatError
 from samples import table
 
 LONGFAT = (sys.executable, "-m", "longfat")
@@ -101,20 +101,25 @@ def test_a_fifo_with_a_reader_gets_what_a_file_gets(tmp_path: Path, option: str)
 
 
 @pytest.mark.parametrize("option", ["--pcap", "--qlog"])
-@pytest.mark.parametrize("read", ["a.toml", "rate.trace"])
+@pytest.mark.parametrize("read", ["a.toml", "rate.trace", "own.py"])
 def test_a_file_that_the_run_reads_is_not_written_over(file: Path, option: str, read: str) -> None:
     one = table(duration="2 s")
-    one["flow"] = one["flow"][:1]
+    one["flow"] = [one["flow"][0] | {"algorithm": "own.py:Own"}]
     one["bottleneck"]["rate"] = {"trace": "rate.trace"}
     file.with_name("rate.trace").write_text("1\n2\n3\n")
+    hooks = (f"  def {name}(self, told, window): pass\n" for name in ("on_ack", "on_congestion"))
+    file.with_name("own.py").write_text("class Own:\n" + "".join(hooks))
     file.write_text(tomli_w.dumps(one))
     before = file.with_name(read).read_bytes()
     link = file.with_name("link")
     link.symlink_to(file.with_name(read))
     for name in (str(file.with_name(read)), str(link)):
+        said = f"{option} {name}: the run reads this file; accepted: another one"
         done = subprocess.run([*LONGFAT, "run", str(file), option, name], capture_output=True, text=True)
-        assert done.returncode == 2
-        assert done.stderr == f"error: {option} {name}: the run reads this file; accepted: another one\n"
+        assert (done.returncode, done.stderr) == (2, f"error: {said}\n")
+        with pytest.raises(InputError) as refused:
+            library.run(file, **{option.removeprefix("--"): name})  # type: ignore[arg-type]
+        assert str(refused.value) == said
         assert file.with_name(read).read_bytes() == before
 
 

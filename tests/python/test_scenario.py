@@ -194,8 +194,14 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ({"flow": []}, "nothing to send"),
         ({"flow": 3}, "flow = 3: accepted: a list of tables, [[flow]]"),
         ({"flow__1__name": "1"}, 'two flows or backgrounds are called "1"'),
-        ({"window": ["5 s", "1 s"]}, 'window = ["5 s", "1 s"]: accepted: two times, the lesser first'),
-        ({"window": ["5 s", "601 s"]}, "window ends after the run; accepted: up to 600 s"),
+        (
+            {"window": ["5 s", "1 s"]},
+            'window = ["5 s", "1 s"]: accepted: two times from 0 s on, the lesser first',
+        ),
+        (
+            {"window": ["5 s", "601 s"]},
+            'window = ["5 s", "601 s"]: it ends after the run; accepted: up to 600 s',
+        ),
         (
             {"sample__cwnd": "10 us"},
             'sample.cwnd = "10 us" gives more than 20000000 samples; accepted: from "6e-05 s"',

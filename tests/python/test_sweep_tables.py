@@ -32,15 +32,39 @@ def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
         "FROM flows GROUP BY rate ORDER BY rate"
     ).to_pylist()
     assert answer == [{"rate": 1e6, "n": 4, "below": True}, {"rate": 2e6, "n": 4, "below": True}]
-    with pytest.raises(errors.InputError, match=r'--sql: .*runs has run, repeat, "bottleneck.rate"'):
-        swept.sql("SELECT nothing FROM nowhere")
     with pytest.raises(errors.InputError, match="--sql: the query is empty"):
         swept.sql("-- nothing")
     for refused, said in (
         ("SELECT 1; SELECT 2", "there are 2 statements; accepted: one query"),
         ("INSERT INTO runs VALUES (1)", "the tables are only read; accepted: a query, such as SELECT"),
         ("DROP TABLE runs", "the tables are only read; accepted: a query, such as SELECT"),
-        ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
+        (
+            "SELEC 1",
+            'syntax error at or near "SELEC"; accepted: a query, such as SELECT avg(jain) FROM runs',
+        ),
+        ("SELECT 1 FROM nowhere", 'there is no table "nowhere"; accepted: runs, flows, failures, claims'),
+        (
+            "SELECT bottleneck.rate FROM runs",
+            'there is no table "bottleneck"; accepted: runs, flows, failures, claims, or a column in double '
+            'quotes: "bottleneck.rate"',
+        ),
+        (
+            "SELECT jane FROM runs",
+            'there is no column "jane"; the nearest: jain; accepted: one that DESCRIBE runs or DESCRIBE '
+            "flows lists",
+        ),
+        (
+            "SELECT runs.zzz FROM runs",
+            'there is no column "zzz"; accepted: one that DESCRIBE runs or DESCRIBE flows lists',
+        ),
+        (
+            "SELECT f(1)",
+            'there is no function "f"; accepted: those of DuckDB, such as avg, sum and quantile',
+        ),
+        (
+            "SELECT avg(jain, 3) FROM runs",
+            "No function matches the given name and argument types 'avg(DOUBLE, INTEGER_LITERAL)'",
+        ),
     ):
         with pytest.raises(errors.InputError) as told:
             swept.sql(refused)
@@ -146,6 +170,9 @@ def test_columns_of_one_name_get_numbers_and_lose_nothing(tmp_path: Path) -> Non
         ("time '24:00:00'", "24:00:00"),
         ("[date 'infinity', date '2026-01-01']", "[infinity, 2026-01-01]"),
         ("{'at': timestamp 'infinity'}", "{'at': infinity}"),
+        ("interval 1 day", "1 day"),
+        ("[interval 25 month]", "[2 years 1 month]"),
+        ("'ab'::blob", "ab"),
     ],
 )
 def test_dates_that_python_does_not_have_are_printed_as_duckdb_writes_them(
@@ -159,3 +186,15 @@ def test_dates_that_python_does_not_have_are_printed_as_duckdb_writes_them(
     code, out, err = longfat("results", tmp_path, "--sql", query)
     assert (code, err) == (0, "")
     assert shown in out
+
+
+def test_numbers_of_a_query_are_numbers_and_only_null_is_missing(longfat: Any, tmp_path: Path) -> None:
+    sweep.run(grid(axes={"seed": [1, 2]}), tmp_path)
+    query = "SELECT sum(run) AS s, 1.50 AS d, {'a': sum(run)} AS h, sum(run) = 1 AS b"
+    code, out, err = longfat("results", tmp_path, "--sql", f"{query} FROM runs", "--json")
+    assert (code, err, json.loads(out)) == (0, "", [{"s": 1, "d": 1.5, "h": {"a": 1}, "b": True}])
+    code, out, err = longfat("results", tmp_path, "--sql", f"{query} FROM runs")
+    assert out.splitlines()[1].split() == ["1", "1.50", '{"a":', "1}", "true"]
+    query = "SELECT 'inf'::double AS a, '-inf'::double AS b, 'nan'::double AS c, NULL AS d, 1.0::double AS e"
+    code, out, err = longfat("results", tmp_path, "--sql", query)
+    assert out.splitlines()[1].split() == ["inf", "-inf", "nan", "-", "1"]

@@ -207,7 +207,7 @@ async def later() -> None:
 def test_a_method_that_returns_something_is_refused_by_name(algorithm: Any, method: str, what: str) -> None:
     with pytest.raises(AlgorithmError) as failed:
         longfat.run(alone(algorithm))
-    said = rf"{method} returned {what} at [0-9.]+ s: accepted: nothing \(None\), [^\n]*"
+    said = rf"{method} returned {what} at [0-9.]+ s: it must be a plain method that returns nothing \(None\)"
     assert re.fullmatch(said, failed.value.details)
 
 
@@ -290,6 +290,31 @@ def test_a_file_that_cannot_be_an_algorithm_is_refused_at_load_in_one_line_with_
     assert re.search(expected, told)
     assert "\n" not in told
     assert "importlib" not in told
+
+
+@pytest.mark.parametrize(
+    ("made", "lacking"),
+    [
+        ("None", "on_ack and no on_congestion"),
+        ("3", "on_ack and no on_congestion"),
+        ("Half()", "on_congestion"),
+    ],
+)
+def test_a_function_that_makes_no_algorithm_is_refused_with_what_it_returned(
+    tmp_path: Path, made: str, lacking: str
+) -> None:
+    half = "class Half:\n  def on_ack(self, ack, window): pass\n  def __repr__(self): return 'Half()'\n"
+    (tmp_path / "own.py").write_text(f"{half}def make(**given): return {made}\n")
+    asked = alone({"name": f"{tmp_path}/own.py:make", "gain": 2})
+    with pytest.raises(InputError) as refused:
+        longfat.run(asked)
+    assert str(refused.value) == (
+        f"flow 1: {tmp_path}/own.py:make returned {made}, which has no {lacking}; accepted: an object with "
+        "on_ack(self, ack, window) and on_congestion(self, event, window), or with "
+        "on_delivery(self, sample, window)"
+    )
+    with pytest.raises(InputError, match="make returned"):
+        list(longfat.run_many([asked], jobs=2))
 
 
 def test_a_parameter_that_the_constructor_does_not_take_is_refused_with_those_it_takes() -> None:

@@ -109,10 +109,11 @@ fn a_record_whose_time_is_not_valid_is_left_out() {
 fn a_cut_file_gives_what_is_there_and_why_not_the_rest() {
     let file = pcap(1, &plain(), ethernet);
     let captured = read(&file[..file.len() - 7]);
-    assert_eq!(
-        captured.contents.damage.as_deref(),
-        Some("it ends in the middle of a packet, or with something else")
+    let last = pcap(1, &plain()[..plain().len() - 1], ethernet).len();
+    let said = format!(
+        "it was cut short, or something else follows its packets: no whole packet begins at byte {last}"
     );
+    assert_eq!(captured.contents.damage, Some(said));
     assert_eq!(captured.contents.packets, plain().len() as u64 - 1);
     assert!(flows(&file[..20]).is_err(), "no packet is left");
 }

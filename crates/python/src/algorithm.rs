@@ -18,10 +18,6 @@ pub use told::{PyAck, PyCongestion, PyDelivery, PyLostSegment, PyOpening, PyWind
 
 /// The most quantities that an algorithm records.
 const MOST_RECORDED: usize = 64;
-/// What a method may return.
-const NOTHING: &str =
-    "accepted: nothing (None), as what it decides is set in window; no yield, and no async in front of def";
-
 /// Ctrl-C that Python raised in the midst of a user's code: it ends the run and is nobody's failure. Shared
 /// by the algorithms of a run.
 #[derive(Clone, Default)]
@@ -141,7 +137,10 @@ impl UserAlgorithm {
             self.failure = Some(match wrong {
                 Wrong::Raised(error) => described(py, &error, &self.interrupt),
                 Wrong::Set(what, accepted) => format!("{} left {what}{at}: {accepted}", hook.name()),
-                Wrong::Returned(what) => format!("{} returned {what}{at}: {NOTHING}", hook.name()),
+                Wrong::Returned(what) => format!(
+                    "{} returned {what}{at}: it must be a plain method that returns nothing (None)",
+                    hook.name()
+                ),
             });
             None
         })

@@ -4,6 +4,7 @@ use longfat_scenario::at::Context;
 use longfat_scenario::form::View;
 use longfat_scenario::forms::{ElementKind, written};
 use longfat_scenario::keys::{self, Keys};
+use longfat_scenario::memory::{self, Estimate};
 use longfat_scenario::plan::Plan;
 use longfat_scenario::problem::{Problem, Refusal};
 use longfat_scenario::resolve::{self, Resolved};
@@ -402,6 +403,19 @@ impl PyScenario {
     fn results_version(&self) -> PyResult<u32> {
         let plan = serde_json::to_value(&self.resolved()?.plan);
         plan.map(|plan| longfat_sim::results_version(&plan)).map_err(|e| PyValueError::new_err(e.to_string()))
+    }
+
+    /// About how much memory a run takes at most, bytes, and the plan's key with the greatest part of that.
+    fn memory(&self) -> PyResult<(f64, String)> {
+        let resolved = self.resolved()?;
+        let Estimate { bytes, key } = memory::estimate(&resolved.plan, &resolved.flows);
+        Ok((bytes, key))
+    }
+
+    /// What would be accepted, in words, for that key within so many bytes.
+    fn largest_within(&self, bytes: f64) -> PyResult<String> {
+        let resolved = self.resolved()?;
+        Ok(memory::largest_within(&resolved.plan, &resolved.flows, bytes))
     }
 
     /// Its key behind one of the plan.

@@ -136,7 +136,8 @@ def _open(folder: Path) -> Source:
         return _of_run(folder)
     if (folder / "suite.json").is_file():
         raise InputError(f"{folder}: a suite, whose figures are in {folder / 'figures'}; {ACCEPTED}")
-    raise InputError(f"{folder}: no stored results; {ACCEPTED}")
+    why = "no stored results" if folder.exists() else "No such file or directory"
+    raise InputError(f"{folder}: {why}; {ACCEPTED}")
 
 
 def of_sweep(swept: Swept) -> Source:

@@ -116,18 +116,6 @@ def _tell(problem: str) -> None:
     echo(f"error: {problem}", err=True)
 
 
-def _with_usage(error: click.ClickException) -> str:
-    """The message of an error; where an argument is missing or too many, with how the command is called."""
-    said = error.format_message()
-    if type(error) not in (click.UsageError, click.MissingParameter):
-        return said
-    context = getattr(error, "ctx", None)
-    if context is None:
-        return said
-    usage = " ".join(context.get_usage().split()).removeprefix("Usage: ")
-    return f"{said.rstrip('.')}; usage: {usage}"
-
-
 def _end_code() -> int:
     try:
         # the exit code of click's `Exit`
@@ -142,7 +130,9 @@ def _end_code() -> int:
         echo(error.format_message(), err=True)
         return InputError.exit_code
     except click.ClickException as error:
-        _tell(_with_usage(error))
+        from longfat.cli import usage
+
+        _tell(usage.told(error))
         return InputError.exit_code
     except LongfatError as error:
         for line in error.lines():
@@ -153,6 +143,6 @@ def _end_code() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return LongfatError.exit_code
     except OSError as error:
-        _tell(str(error))
+        _tell(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
         return LongfatError.exit_code
     return code if isinstance(code, int) else 0

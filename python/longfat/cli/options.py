@@ -36,7 +36,7 @@ class Folder(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Returns the path, or fails if the text is empty."""
         if value == "":
-            self.fail("an empty name; accepted: a folder", param, ctx)
+            self.fail('"": an empty name; accepted: a folder', param, ctx)
         path: Path = super().convert(value, param, ctx)  # type: ignore[assignment]
         if self._is_read:
             try:
@@ -85,8 +85,10 @@ def as_captured(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def capture_of(pcap: str | None, snaplen: int | None, links: tuple[str, ...]) -> Capture | None:
-    """The capture that the options ask for, or None."""
+def capture_of(
+    pcap: str | None, snaplen: int | None, links: tuple[str, ...], file: str | None
+) -> Capture | None:
+    """The capture that the options ask for, of the scenario in this file, or None."""
     if pcap is None:
         for name, given in (("--snaplen", snaplen is not None), ("--pcap-link", bool(links))):
             if given:
@@ -94,7 +96,7 @@ def capture_of(pcap: str | None, snaplen: int | None, links: tuple[str, ...]) ->
         return None
     from longfat.runs.capture import SNAPLEN, Capture
 
-    return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links)
+    return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links, file)
 
 
 def tell_of_capture(scenario: Scenario, capture: Capture, written: dict[str, Any]) -> None:
@@ -210,7 +212,7 @@ def load_scenario(
         try:
             scenario = scenario.after_warmup(warmup)
         except ValueError as error:
-            raise InputError(f"--warmup {warmup}: {error}") from None
+            raise InputError(f"--warmup {shown(warmup)}: {error}") from None
     return scenario
 
 

@@ -27,6 +27,6 @@ def results(folder: Path, query: str | None, as_json: bool) -> None:
             return
     answer = swept.sql("SELECT * FROM runs" if query is None else query, dates_as_text=True)
     if as_json:
-        echo_json(answer.to_pylist(), default=str)
+        echo_json(answer.to_pylist(), default=tables.plain)
     else:
         tables.print_query(make_console(), answer)

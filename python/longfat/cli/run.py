@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +33,6 @@ from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from longfat.runs.capture import Capture
     from longfat.runs.qlog import Qlog
     from longfat.runs.result import Result
@@ -125,10 +122,10 @@ def run(
     """
     if plot and as_json:
         raise InputError("--plot and --json: accepted: one of them")
-    capture = capture_of(pcap, snaplen, pcap_links)
+    capture = capture_of(pcap, snaplen, pcap_links, file)
     if capture is not None and repeats > 1:
         raise InputError("--pcap and --repeats: a capture is of one run; accepted: one of them")
-    logs = _logs(qlog, qlog_version, repeats, backend)
+    logs = _logs(qlog, qlog_version, repeats, backend, file)
 
     def left() -> str:
         if capture is not None:
@@ -151,11 +148,6 @@ def run(
             warnings.append(IDENTICAL)
         for line in warnings:
             echo(f"warning: {line}", err=True)
-        written = {
-            "--pcap": [pcap] if pcap else [],
-            "--qlog": logs.files(scenario).values() if logs and qlog else (),
-        }
-        _refuse_overwriting(file, scenario, written)
         results, summary, failure = _simulate(
             scenario, repeats, out, backend, source_name(name), traffic, user, capture, logs
         )
@@ -202,7 +194,7 @@ def run(
         raise failure
 
 
-def _logs(qlog: str | None, version: str | None, repeats: int, backend: str) -> Qlog | None:
+def _logs(qlog: str | None, version: str | None, repeats: int, backend: str, file: str | None) -> Qlog | None:
     """The logs that the options ask for."""
     if qlog is None:
         if version is not None:
@@ -216,17 +208,7 @@ def _logs(qlog: str | None, version: str | None, repeats: int, backend: str) -> 
         )
     if repeats > 1:
         raise InputError("--qlog and --repeats: a log is of one run; accepted: one of them")
-    return Qlog(qlog, version or VERSIONS[0])
-
-
-def _refuse_overwriting(file: str | None, scenario: Scenario, written: Mapping[str, Iterable[str]]) -> None:
-    """Refuses to write over what the run reads: its scenario and its traces."""
-    read = {name for name in (file, *(source.path for source in scenario.traces())) if name}
-    for option, names in written.items():
-        for name in names:
-            for other in read:
-                if os.path.exists(name) and os.path.exists(other) and os.path.samefile(name, other):
-                    raise InputError(f"{option} {name}: the run reads this file; accepted: another one")
+    return Qlog(qlog, version or VERSIONS[0], file)
 
 
 def _source(

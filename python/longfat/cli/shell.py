@@ -88,7 +88,7 @@ def shell(
 
     if file == "-":
         raise InputError("FILE = -: the command needs the standard input; accepted: a scenario file")
-    capture = capture_of(pcap, snaplen, pcap_links)
+    capture = capture_of(pcap, snaplen, pcap_links, file)
     caller = programs.user(user)
     scenario = _with_commands(file, changes, seed, duration, command or _own_shell(caller), peer_command)
     for line in scenario.warnings():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -200,9 +203,9 @@ def print_query(console: Console, answer: Any) -> None:
             table.add_row(Text(name, "dim"), *(Text(_cell(value)) for value in shown[name].to_pylist()))
         console.print(table)
     else:
+        numbers = pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal
         headings = [
-            (field.name, pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
-            for field in answer.schema
+            (field.name, any(is_number(field.type) for is_number in numbers)) for field in answer.schema
         ]
         cells = [[_cell(value) for value in row.values()] for row in shown.to_pylist()]
         for number, table in enumerate(fitted(headings, cells, console.width)):
@@ -214,4 +217,19 @@ def print_query(console: Console, answer: Any) -> None:
 
 
 def _cell(value: Any) -> str:
-    return number(value) if isinstance(value, float) else "-" if value is None else str(value)
+    """A value of a query; only one that is missing is a dash."""
+    match value:
+        case None:
+            return "-"
+        case float():
+            return number(value) if math.isfinite(value) else str(value)
+        case bool() | list() | dict():
+            return json.dumps(value, ensure_ascii=False, default=plain)
+    return str(value)
+
+
+def plain(value: Any) -> Any:
+    """A value of a query for JSON: DuckDB's sums of integers are decimals."""
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
+    return str(value)

@@ -137,13 +137,16 @@ def _number(value: Any, digits: int = 4) -> str:
 
 def read(path: Path, *keys: str) -> dict[str, Any]:
     """Reads a stored JSON object and checks that it has these keys."""
+    accepted = "accepted: what a command wrote there"
     try:
         document = documents.json_value(read_text(path))
-    except (OSError, ValueError):
-        raise InputError(f"{path}: cannot be read as stored results") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; {accepted}") from None
+    except ValueError:
+        document = None
     if not isinstance(document, dict):
-        raise InputError(f"{path}: cannot be read as stored results")
+        raise InputError(f"{path}: damaged: it is no JSON object in UTF-8; {accepted}")
     lacking = [key for key in keys if key not in document]
     if lacking:
-        raise InputError(f"{path}: damaged: it has no {lacking[0]}; accepted: what a command wrote there")
+        raise InputError(f"{path}: damaged: it has no {lacking[0]}; {accepted}")
     return document

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -29,17 +29,19 @@ class Capture:
         path: the pcapng file.
         snaplen: the most bytes of a packet that are kept; 0 keeps all.
         links: the links whose packets are recorded, by name; empty for all.
+        scenario_file: the file of the scenario, which must not be written over, if there is one.
     """
 
     path: str | os.PathLike[str]
     snaplen: int = SNAPLEN
     links: Sequence[str] = ()
+    scenario_file: str | os.PathLike[str] | None = None
 
     def check(self, scenario: Scenario) -> None:
         """Refuses what cannot be captured.
 
         Raises:
-            InputError: there is no such link, or the number of bytes is impossible.
+            InputError: there is no such link, the number of bytes is impossible, or the run reads the file.
         """
         if self.snaplen != 0 and not LEAST_SNAPLEN <= self.snaplen <= MOST_SNAPLEN:
             raise InputError(
@@ -52,6 +54,7 @@ class Capture:
         for name in self.links:
             if name not in names:
                 raise InputError(f"--pcap-link {name}: there is no such link; accepted: {shown(names)}")
+        refuse_overwriting("--pcap", [self.path], scenario, self.scenario_file)
 
     def asked(self) -> tuple[str, str, int, list[str]]:
         """What the core is given."""
@@ -64,6 +67,27 @@ class Capture:
     def told(self, written: dict[str, Any]) -> dict[str, Any]:
         """What the summary says about it."""
         return {"file": os.fspath(self.path), "complete": written["failure"] is None, **written}
+
+
+def refuse_overwriting(
+    option: str,
+    written: Iterable[str | os.PathLike[str]],
+    scenario: Scenario,
+    scenario_file: str | os.PathLike[str] | None,
+) -> None:
+    """Refuses to write over what the run reads: its scenario, its traces, and algorithms of one's own.
+
+    Raises:
+        InputError: one of these files is among those that are `written`.
+    """
+    read = [source.path for source in scenario.traces()]
+    read += [file for flow in scenario.flow if (file := flow.algorithm.file)]
+    if scenario_file not in (None, "-"):
+        read.append(os.fspath(scenario_file))
+    for name in (os.fspath(file) for file in written):
+        for other in read:
+            if os.path.exists(name) and os.path.exists(other) and os.path.samefile(name, other):
+                raise InputError(f"{option} {name}: the run reads this file; accepted: another one")
 
 
 @contextmanager

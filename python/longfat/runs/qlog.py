@@ -10,6 +10,7 @@ from typing import Any
 
 from longfat import _core
 from longfat.errors import InputError
+from longfat.runs.capture import refuse_overwriting
 from longfat.scenario.model import Scenario
 
 VERSIONS = ("current", "0.3")
@@ -24,16 +25,19 @@ class Qlog:
     Attributes:
         path: the file. With several flows, a dash and the flow's name go before its suffix.
         version: "current" for the drafts of today, or "0.3" of 2022, which qvis reads.
+        scenario_file: the file of the scenario, which must not be written over, if there is one.
     """
 
     path: str | os.PathLike[str]
     version: str = VERSIONS[0]
+    scenario_file: str | os.PathLike[str] | None = None
 
     def check(self, scenario: Scenario) -> None:
         """Refuses what cannot be logged.
 
         Raises:
-            InputError: no flow runs over TCP, or there are too many, or there is no such version.
+            InputError: no flow runs over TCP, there are too many, there is no such version, or the run reads
+                one of the files.
         """
         if not os.fspath(self.path):
             raise InputError("--qlog: an empty name; accepted: a file")
@@ -46,6 +50,7 @@ class Qlog:
             )
         if not any(part.algorithm.transport == "tcp" for part in flows.values()):
             raise InputError("--qlog: accepted: a scenario with a flow over TCP")
+        refuse_overwriting("--qlog", self.files(scenario).values(), scenario, self.scenario_file)
 
     def files(self, scenario: Scenario) -> dict[str, str]:
         """The file of each flow, by the flow's name."""

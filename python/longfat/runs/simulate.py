@@ -148,6 +148,9 @@ class Ready(NamedTuple):
             raise MemoryExceeded(_name(self.scenario), self.memory_bytes) from None
         except _core.AlgorithmError as error:
             flow, details = error.args
+            refused: InputError | None = getattr(self.algorithms[flow], "refused", None)
+            if refused is not None:
+                raise refused from None
             raise AlgorithmError(flow, details) from None
         except ValueError as error:
             key, colon, what = str(error).partition(": ")

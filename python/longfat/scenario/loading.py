@@ -25,6 +25,11 @@ PACING_RANGE = range(1, 1001)
 """What the kernel accepts for net.ipv4.tcp_pacing_ca_ratio, less 0, which would not send."""
 METHODS = ("on_ack", "on_congestion")
 """The methods that an algorithm must have, unless it is model-based."""
+ACCEPTED = (
+    "on_ack(self, ack, window) and on_congestion(self, event, window), or with "
+    "on_delivery(self, sample, window)"
+)
+"""The same for messages."""
 CALLS = {
     "on_ack": ("ack", "window"),
     "on_congestion": ("event", "window"),
@@ -67,14 +72,8 @@ def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
     if isinstance(factory, _core.EbpfAlgorithm):
         _check_ebpf(factory.name, parameters)
         return
-    if isinstance(factory, type) and not is_model_based(factory):
-        lacking = [method for method in METHODS if not callable(getattr(factory, method, None))]
-        if lacking:
-            raise ValueError(
-                f"{name} has no {' and no '.join(lacking)}; accepted: a class with "
-                "on_ack(self, ack, window) and on_congestion(self, event, window), or with "
-                "on_delivery(self, sample, window)"
-            )
+    if isinstance(factory, type) and (lacking := _lacking(factory)):
+        raise ValueError(f"{name} has no {lacking}; accepted: a class with {ACCEPTED}")
     import inspect
 
     if isinstance(factory, type):
@@ -88,6 +87,22 @@ def check(factory: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
     except TypeError as error:
         takes = ", ".join(signature.parameters) or "nothing"
         raise ValueError(f"{name}: {error}; it takes: {takes}") from None
+
+
+def check_made(made: Any, name: str) -> None:
+    """Checks that what a function of this name has returned is an algorithm; ValueError if not."""
+    if not isinstance(made, _core.EbpfAlgorithm) and (lacking := _lacking(made)):
+        import reprlib
+
+        said = f"{name} returned {reprlib.repr(made)}, which has no {lacking}"
+        raise ValueError(f"{said}; accepted: an object with {ACCEPTED}")
+
+
+def _lacking(algorithm: Any) -> str:
+    """The methods that a class or an object lacks, or nothing."""
+    if callable(getattr(algorithm, "on_delivery", None)):
+        return ""
+    return " and no ".join(method for method in METHODS if not callable(getattr(algorithm, method, None)))
 
 
 def _check_plain(algorithm: type, name: str) -> None:

@@ -69,6 +69,11 @@ class Algorithm:
         return self._kind in ("own", "ebpf")
 
     @property
+    def file(self) -> str | None:
+        """The file of a user's own, as far as Python knows it."""
+        return self.name.rpartition(":")[0] if self.custom else None
+
+    @property
     def ebpf(self) -> bool:
         """Whether it is a congestion control of an object with eBPF programs."""
         return self._kind == "ebpf"

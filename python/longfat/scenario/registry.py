@@ -86,7 +86,9 @@ def find(kind: Kind, name: str) -> Row:
     one = kind.removesuffix("s")
     article = "an" if one[0] == "a" else "a"
     known = ", ".join(f'"{row["name"]}"' for row in rows(kind)) or "none in this version"
-    raise ValueError(f'"{name}" is not {article} {one}{suggestion(name, all_names(kind))}; accepted: {known}')
+    own = ', or your own: "file.py:Class" or "file.bpf.o"' if kind == "algorithms" else ""
+    near = suggestion(name, all_names(kind))
+    raise ValueError(f'"{name}" is not {article} {one}{near}; accepted: {known}{own}')
 
 
 def algorithm_named(written: Any) -> Row | None:

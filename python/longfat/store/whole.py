@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -19,6 +20,9 @@ from longfat.store import sums
 
 if TYPE_CHECKING:
     import pyarrow
+
+
+PROVENANCE = "provenance.json"
 
 
 @contextmanager
@@ -98,9 +102,15 @@ def refuse_odd(folder: Path) -> None:
                 raise InputError(f"{path}: is neither a file nor a folder; accepted: files and folders")
 
 
+ODD_VALUES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What values of another kind or size raise where they are read."""
+
+
 @contextmanager
 def of_anyone(folder: Path) -> Iterator[None]:
-    """Turns any fault of results from elsewhere into an error of one line.
+    """Turns a fault of values from elsewhere into an error of one line, and hides no other.
+
+    Where the folder is what this version has written, a fault is Longfat's own.
 
     Raises:
         InputError: a link leads out of the folder, or its content is not what a command writes.
@@ -110,11 +120,37 @@ def of_anyone(folder: Path) -> Iterator[None]:
             refuse_odd(folder)
             refuse_incomplete(folder)
         yield
-    except (LongfatError, OSError, MemoryError):
+    except LongfatError:
         raise
-    except Exception as error:  # values of any other kind or size
+    except Exception as error:
+        if not isinstance(error, (*ODD_VALUES, *_of_libraries())) or isinstance(error, OSError):
+            raise
+        if _is_own(folder):
+            raise
         said = " ".join(f"{type(error).__name__}: {error}".split())
         raise InputError(f"{folder}: cannot be shown ({said}); accepted: what a command wrote") from error
+
+
+def _of_libraries() -> Iterator[type[Exception]]:
+    """What templates and tables raise over such values; only libraries that have been imported raise."""
+    for module, name in (("jinja2", "TemplateRuntimeError"), ("pyarrow", "ArrowException")):
+        if module in sys.modules:
+            yield getattr(sys.modules[module], name)
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether all of a folder's files are as listed, and of this version and commit."""
+    from longfat import documents, installation
+
+    try:
+        names = [name for _, name in _list(folder)]
+        for name in names:
+            check(folder / name)
+        made = documents.json_value((folder / PROVENANCE).read_bytes())
+        here = (installation.__version__, installation.commit())
+        return PROVENANCE in names and (made["version"], made["commit"]) == here
+    except (LongfatError, OSError, *ODD_VALUES):
+        return False
 
 
 def refuse_incomplete(folder: Path) -> None:
@@ -125,7 +161,7 @@ def refuse_incomplete(folder: Path) -> None:
         OSError: the list cannot be read.
     """
     for _, name in _list(folder):
-        if not (folder / name).exists():
+        if not (folder / name).is_file():
             raise LongfatError(
                 f"{folder / name}: missing, but {sums.SUMS_FILE} lists it; repeat the run to make it again"
             )

@@ -63,7 +63,7 @@ def load(path: Path | str) -> Sweep:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise InputError(f"{path}: {reason}; accepted: a sweep file (TOML)") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from None
+        raise InputError(f"{path}: not TOML: {error}; accepted: a sweep file (TOML)") from None
     return from_dict(data, source=str(path), folder=Path(path).parent)
 
 
@@ -147,7 +147,7 @@ def _base(value: Any, source: str, folder: Path) -> tuple[dict[str, Any], Path]:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise InputError(f"{source}: base = {path}: {reason}; accepted: a scenario file (TOML)") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from None
+        raise InputError(f"{path}: not TOML: {error}; accepted: a scenario file (TOML)") from None
 
 
 def _axes(data: Mapping[str, Any], source: str) -> tuple[Axis, ...]:

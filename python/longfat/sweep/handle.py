@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +28,10 @@ FORMAT = 1
 """The version of sweep.json and its tables; it increases when an older Longfat could not read them."""
 NAMES = ("runs", "flows", "failures", "claims")
 TYPES = {"run": pa.int64(), "repeat": pa.int64()}
+ODD = re.compile("DATE|TIME|INTERVAL|BLOB|BIT")
+"""What is in the names of DuckDB's types that Python has not in full, also of lists, as in DATE[]."""
+MOST_NEAR = 3
+"""The most columns that a message suggests."""
 CLAIMS = ("suite", "id", "paper", "setting", "published", "measured", "rule", "verdict", "note")
 
 
@@ -170,8 +175,8 @@ class Swept:
 
         Args:
             query: what DuckDB is asked.
-            dates_as_text: returns columns with dates and times as text, since Python has not all of DuckDB's:
-                it lacks infinity and years before 1.
+            dates_as_text: returns columns with dates, times, intervals, bits and bytes as DuckDB writes them,
+                since Python has not all of DuckDB's: it lacks dates at infinity, years before 1, and months.
 
         Raises:
             InputError: DuckDB refuses the query, or it is not one query that reads.
@@ -193,26 +198,47 @@ class Swept:
                     raise InputError(
                         "--sql: the query is empty; accepted: for example SELECT count(*) FROM runs"
                     )
-                names, dates = asked.columns, [_has_dates(str(kind)) for kind in asked.types]
-                if dates_as_text and any(dates):
-                    asked = asked.query("answer", _casting(dates)) or asked
+                names, odd = asked.columns, [bool(ODD.search(str(kind))) for kind in asked.types]
+                if dates_as_text and any(odd):
+                    asked = asked.query("answer", _casting(odd)) or asked
                 answer: pa.Table = asked.to_arrow_table()
             except duckdb.Error as error:
-                named = isinstance(error, (duckdb.BinderException, duckdb.CatalogException))
-                known = f"; {self._columns()}" if named else ""
-                # without the query's line and the mark below it, which one line cannot show
-                said = re.split(r"\n+LINE \d+:", str(error))[0]
-                raise InputError(f"--sql: {' '.join(said.split())}{known}") from None
+                raise InputError(f"--sql: {self._refusal(str(error))}") from None
         return answer.rename_columns(_unlike(names))
 
-    def _columns(self) -> str:
-        """Lists the tables and columns, for messages."""
-        tables = {name: self.table(name).column_names for name in ("runs", "flows")}
-        own = [name for name in tables["flows"] if name not in tables["runs"]]
+    def _refusal(self, said: str) -> str:
+        """What DuckDB says about a query, in one sentence, with what would be accepted."""
+        kind, _, text = " ".join(said.split()).partition(": ")
+        if found := re.search(r'^Referenced column "(.*)" not found|have a column named "(.*)"', text):
+            return self._no_column(found[1] or found[2])
+        if found := re.search(r'^Referenced table "(.*)" not found|^Table with name (\S+) does not', text):
+            name = found[1] or found[2]
+            quoted = [key for key in self._columns() if key.startswith(f"{name}.")]
+            also = f", or a column in double quotes: {', '.join(map(_quoted, quoted))}" if quoted else ""
+            return f'there is no table "{name}"; accepted: {", ".join(NAMES)}{also}'
+        if found := re.search(r"Function with name (\S+) does not exist", text):
+            return (
+                f'there is no function "{found[1]}"; accepted: those of DuckDB, such as avg, sum and quantile'
+            )
+        # without lists of all that there is, and without the query's line and the mark below it
+        sentence = re.split(r"(?<=[.!?]) | LINE \d+:", text)[0].rstrip(".!")
+        match kind:
+            case "Parser Error":
+                return f"{sentence}; accepted: a query, such as SELECT avg(jain) FROM runs"
+            case "Permission Error":
+                return f"{sentence}; accepted: the tables {', '.join(NAMES)}"
+        return sentence
+
+    def _no_column(self, name: str) -> str:
+        near = difflib.get_close_matches(name, self._columns(), n=MOST_NEAR)
+        nearest = f"the nearest: {', '.join(map(_quoted, near))}; " if near else ""
         return (
-            f"runs has {', '.join(map(_quoted, tables['runs']))}; flows has the axes and "
-            f"{', '.join(map(_quoted, own))}; failures has the axes and error"
+            f'there is no column "{name}"; {nearest}accepted: one that DESCRIBE runs or DESCRIBE flows lists'
         )
+
+    def _columns(self) -> list[str]:
+        """The columns of all tables."""
+        return list(dict.fromkeys(key for name in NAMES for key in self.table(name).column_names))
 
 
 def _reading() -> tuple[Any, ...]:
@@ -266,15 +292,12 @@ def _document(path: Path) -> dict[str, Any]:
 
 def _refuse_newer(path: Path, document: Mapping[str, Any]) -> None:
     if document["format"] > FORMAT:
-        made = document.get("provenance", {}).get("version", "of a later version")
+        provenance = document.get("provenance")
+        known = provenance if isinstance(provenance, dict) else {}
+        made = known.get("version", "of a later version")
         raise InputError(
             f"{path}: made by Longfat {made}, which is newer; accepted: sweeps of this version or older"
         )
-
-
-def _has_dates(kind: str) -> bool:
-    """Whether a type of DuckDB is of dates or times, or holds some, as in DATE[]."""
-    return "DATE" in kind or "TIME" in kind
 
 
 def _casting(is_text: Sequence[bool]) -> str:

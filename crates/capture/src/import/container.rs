@@ -20,7 +20,8 @@ pub fn records(
     take: &mut dyn FnMut(&mut Contents, &Record<'_>),
 ) -> Result<Contents, Damage> {
     let mut contents = Contents::default();
-    let mut source = Source::new(unpack(input)?);
+    let (input, packed) = unpack(input)?;
+    let mut source = Source::new(input, packed);
     let read = if source.begins(&PCAPNG)? { pcapng::read } else { pcap::read };
     match read(&mut source, &mut contents, take) {
         Ok(()) => {}

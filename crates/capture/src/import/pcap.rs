@@ -58,7 +58,7 @@ pub fn read(
             interface = order.u32_at(&more, 0).unwrap_or(0);
         }
         if length > MOST_BYTES {
-            return Err(Damage(format!("damaged: a packet of {length} bytes")));
+            return Err(source.damage(&format!("a packet of {length} bytes")));
         }
         let bytes = source.piece(length)?;
         contents.packets += 1;

@@ -58,18 +58,18 @@ pub fn read(
             order = match (Order::Little.u32(magic), Order::Big.u32(magic)) {
                 (ORDER_MAGIC, _) => Order::Little,
                 (_, ORDER_MAGIC) => Order::Big,
-                _ => return Err(Damage("damaged: a section without its magic number".to_owned())),
+                _ => return Err(source.damage("a section without its magic number")),
             };
             first = interfaces.len();
             before = 4;
         }
         let length = order.u32_at(&head, 4).unwrap_or(0);
         let Some(body) = length.checked_sub(FRAME + before).filter(|_| length.is_multiple_of(4)) else {
-            return Err(Damage(format!("damaged: a block of {length} bytes")));
+            return Err(source.damage(&format!("a block of {length} bytes")));
         };
         if matches!(kind, SECTION | INTERFACE | OBSOLETE_PACKET | SIMPLE_PACKET | STATISTICS | PACKET) {
             if body > MOST_BYTES {
-                return Err(Damage(format!("damaged: a block of {length} bytes")));
+                return Err(source.damage(&format!("a block of {length} bytes")));
             }
             let body = source.piece(body)?;
             let block = Block { order, body, interfaces: &interfaces, first };
@@ -92,7 +92,7 @@ pub fn read(
             source.skip(u64::from(body))?;
         }
         if order.u32(source.array()?) != length {
-            return Err(Damage("damaged: the two lengths of a block differ".to_owned()));
+            return Err(source.damage("the two lengths of a block differ"));
         }
     }
     Ok(())

@@ -3,16 +3,15 @@
 use super::reason::Reason;
 use crate::stream::said;
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::io::{self, BufRead, Read};
-use thiserror::Error;
 
 /// The longest record that is read, bytes: 64 of the largest packets that libpcap captures. A longer one is
 /// damage.
 pub const MOST_BYTES: u32 = 1 << 24;
-pub const CUT: &str = "it ends in the middle of a packet, or with something else";
 
 /// Why a capture cannot be read any further.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Damage(pub String);
 
@@ -68,8 +67,10 @@ pub struct Record<'a> {
 }
 
 fn broken(error: &io::Error) -> String {
+    if ends_early(error) {
+        return "its compressed data end early, or something else follows them".to_owned();
+    }
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => CUT.to_owned(),
         io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other => {
             format!("damaged: {}", said(error))
         }
@@ -77,15 +78,29 @@ fn broken(error: &io::Error) -> String {
     }
 }
 
+/// Whether what unpacks came to the end of the file: [`Source`] itself expects that.
+fn ends_early(error: &io::Error) -> bool {
+    let causes = core::iter::successors(Some(error as &(dyn Error + 'static)), |&cause| cause.source());
+    causes
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::UnexpectedEof)
+}
+
 /// The bytes of a file, taken piece by piece.
 pub struct Source<'a> {
     input: Box<dyn BufRead + 'a>,
+    packed: bool,
     piece: Vec<u8>,
+    /// Bytes taken.
+    taken: u64,
+    /// Those before the record that has begun.
+    begun: u64,
 }
 
 impl<'a> Source<'a> {
-    pub fn new(input: Box<dyn BufRead + 'a>) -> Self {
-        Source { input, piece: Vec::new() }
+    /// The bytes of `input`; `packed` if the file has them compressed.
+    pub fn new(input: Box<dyn BufRead + 'a>, packed: bool) -> Self {
+        Source { input, packed, piece: Vec::new(), taken: 0, begun: 0 }
     }
 
     /// Whether the next bytes are these.
@@ -94,15 +109,38 @@ impl<'a> Source<'a> {
         Ok(next.starts_with(with))
     }
 
-    /// Whether nothing follows.
+    /// Whether nothing follows; otherwise a record begins here.
     pub fn is_over(&mut self) -> Result<bool, Damage> {
+        self.begun = self.taken;
         self.input.fill_buf().map(<[u8]>::is_empty).map_err(|error| Damage(broken(&error)))
+    }
+
+    /// The damage of the record that has begun, which is `what`.
+    pub fn damage(&self, what: &str) -> Damage {
+        Damage(format!("damaged: {what}, {}", self.place()))
+    }
+
+    fn place(&self) -> String {
+        let unpacked = if self.packed { " of what is unpacked" } else { "" };
+        format!("at byte {}{unpacked}", self.begun)
+    }
+
+    /// The damage of a file whose bytes end before those that a record has.
+    fn cut(&self) -> Damage {
+        Damage(match (self.taken, self.begun) {
+            (0, _) => "it is empty when it is unpacked".to_owned(),
+            (_, 0) => "it ends within the header of the file: it was cut short".to_owned(),
+            _ => format!(
+                "it was cut short, or something else follows its packets: no whole packet begins {}",
+                self.place()
+            ),
+        })
     }
 
     /// The next `N` bytes.
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Damage> {
         let mut bytes = [0; N];
-        self.input.read_exact(&mut bytes).map_err(|error| Damage(broken(&error)))?;
+        bytes.copy_from_slice(self.piece(N as u32)?);
         Ok(bytes)
     }
 
@@ -111,8 +149,10 @@ impl<'a> Source<'a> {
         self.piece.clear();
         let read = self.input.by_ref().take(u64::from(length)).read_to_end(&mut self.piece);
         match read {
-            Ok(bytes) if bytes == length as usize => Ok(&self.piece),
-            Ok(_) => Err(Damage(CUT.to_owned())),
+            Ok(bytes) => {
+                self.taken += bytes as u64;
+                if bytes == length as usize { Ok(&self.piece) } else { Err(self.cut()) }
+            }
             Err(error) => Err(Damage(broken(&error))),
         }
     }
@@ -121,8 +161,10 @@ impl<'a> Source<'a> {
     pub fn skip(&mut self, length: u64) -> Result<(), Damage> {
         let skipped = io::copy(&mut self.input.by_ref().take(length), &mut io::sink());
         match skipped {
-            Ok(bytes) if bytes == length => Ok(()),
-            Ok(_) => Err(Damage(CUT.to_owned())),
+            Ok(bytes) => {
+                self.taken += bytes;
+                if bytes == length { Ok(()) } else { Err(self.cut()) }
+            }
             Err(error) => Err(Damage(broken(&error))),
         }
     }

@@ -24,11 +24,11 @@ const MOST_KIB: u32 = 1 << 17;
 /// 3.1.2).
 const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
-/// What the file holds once it is unpacked.
+/// What the file holds once it is unpacked, and whether it was compressed.
 ///
 /// # Errors
 /// Returns why, if it is empty or compressed in a way that is not read.
-pub fn unpack<'a>(mut input: impl Read + 'a) -> Result<Box<dyn BufRead + 'a>, Damage> {
+pub fn unpack<'a>(mut input: impl Read + 'a) -> Result<(Box<dyn BufRead + 'a>, bool), Damage> {
     let mut magic = Vec::with_capacity(LONGEST);
     let begin = input.by_ref().take(LONGEST as u64).read_to_end(&mut magic);
     begin.map_err(|error| Damage(said(&error)))?;
@@ -40,13 +40,13 @@ pub fn unpack<'a>(mut input: impl Read + 'a) -> Result<Box<dyn BufRead + 'a>, Da
     }
     let whole = BufReader::new(Cursor::new(magic.clone()).chain(input));
     Ok(if magic.starts_with(GZIP) {
-        Box::new(BufReader::new(MultiGzDecoder::new(whole)))
+        (Box::new(BufReader::new(MultiGzDecoder::new(whole))), true)
     } else if magic.starts_with(ZSTD) || magic.get(1..4) == Some(&SKIPPABLE) {
-        Box::new(BufReader::new(Zstd::Between(whole)))
+        (Box::new(BufReader::new(Zstd::Between(whole))), true)
     } else if magic.starts_with(XZ) {
-        Box::new(BufReader::new(XzReader::new_mem_limit(whole, true, MOST_KIB)))
+        (Box::new(BufReader::new(XzReader::new_mem_limit(whole, true, MOST_KIB))), true)
     } else {
-        Box::new(whole)
+        (Box::new(whole), false)
     })
 }
 
