@@ -4,7 +4,8 @@
 //! [`resolve::resolve`] makes the [`plan`] of it that runs. The modules depend on each other in one direction only:
 //!
 //! ```text
-//! read, write, schema   texts and trees to scenarios and back; the definition as a JSON Schema
+//! read, write           texts and trees to scenarios and back
+//! schema, reference     the definition as a JSON Schema and as tables of the reference page
 //! resolve, notes        plans; what to know about a scenario
 //! network, routes       links, paths and what follows from them
 //! tables, stacks        the keys, each defined once; presets of them
@@ -22,6 +23,7 @@ pub mod network;
 pub mod plan;
 pub mod problem;
 pub mod read;
+pub mod reference;
 pub mod resolve;
 mod routes;
 pub mod schema;
