@@ -6,6 +6,7 @@
 //! ```text
 //! read, write           texts and trees to scenarios and back
 //! schema, reference     the definition as a JSON Schema and as tables of the reference page
+//! stub                  the definition as a module of typed constructors for Python
 //! resolve, notes        plans; what to know about a scenario
 //! network, routes       links, paths and what follows from them
 //! tables, stacks        the keys, each defined once; presets of them
@@ -28,6 +29,7 @@ pub mod resolve;
 mod routes;
 pub mod schema;
 pub mod stacks;
+pub mod stub;
 mod sums;
 pub mod tables;
 pub mod text;
