@@ -4,7 +4,9 @@
 //! [`resolve::resolve`] makes the [`plan`] of it that runs. The modules depend on each other in one direction only:
 //!
 //! ```text
-//! read, write, schema   texts and trees to scenarios and back; the definition as a JSON Schema
+//! read, write           texts and trees to scenarios and back
+//! schema, reference     the definition as a JSON Schema and as tables of the reference page
+//! stub                  the definition as a module of typed constructors for Python
 //! resolve, notes        plans; what to know about a scenario
 //! memory, occupancy     about how much memory a run takes
 //! network, routes       links, paths and what follows from them
@@ -27,10 +29,12 @@ mod occupancy;
 pub mod plan;
 pub mod problem;
 pub mod read;
+pub mod reference;
 pub mod resolve;
 mod routes;
 pub mod schema;
 pub mod stacks;
+pub mod stub;
 mod sums;
 pub mod tables;
 pub mod text;

@@ -1,7 +1,353 @@
-//! The definition as a JSON Schema.
+//! The definition as a JSON Schema (draft 2020-12), for editors. It checks the form: keys, types, units and
+//! names, with their parameters, and which keys a network and a dumbbell need. What depends on several
+//! values, such as a window that ends after the run, only the reader checks.
+//!
+//! A key of several tables is written in the first of them, and the others refer to it as a whole, with its
+//! description: editors show what a reference leads to, and some ignore what stands beside the reference.
 
+use crate::form::Form;
+use crate::forms::{
+    ALGORITHM, BUFFER, DRAWN_TIME, ElementKind, LOSS, MEASURED_SIZES, QUEUE, ROUTER, VARYING_RATE,
+};
+use crate::keys::{Checked, Key, Keys, TableDoc};
+use crate::stacks::STACKS;
+use crate::tables::{Disturbed, Onoff, Scenario, Transport};
 use crate::tree::Value;
-use serde_json::Value as Json;
+use longfat_units::parameters::Kind;
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeSet;
+
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// The stack of a flow that names none.
+const STANDARD_STACK: &str = "rfc";
+
+/// The JSON Schema of scenario files.
+pub fn scenario_schema() -> Json {
+    let whole = Scenario::doc();
+    let mut writer = Writer { shared: shared(), places: Vec::new() };
+    let mut definitions = Map::new();
+    for base in [Transport::doc(), Disturbed::doc()] {
+        let mut schema = writer.table(&base);
+        schema.remove("additionalProperties");
+        definitions.insert(base.title.to_owned(), schema.into());
+    }
+    let mut tables = Vec::new();
+    nested(&whole, &mut tables);
+    for table in tables {
+        definitions.insert(table.title.to_owned(), writer.table(table).into());
+    }
+    for (name, schema) in &writer.shared {
+        definitions.insert((*name).to_owned(), shorter(writer.referring(schema, Some(name))));
+    }
+    let mut schema = Map::new();
+    schema.insert("$schema".to_owned(), DIALECT.into());
+    schema.extend(writer.table(&whole));
+    schema.insert("title".to_owned(), "Longfat scenario".into());
+    schema.insert("oneOf".to_owned(), json!([{"required": ["bottleneck"]}, some("link")]));
+    schema.insert("anyOf".to_owned(), json!([some("flow"), some("background"), some("program")]));
+    schema.insert("if".to_owned(), some("link"));
+    schema.insert("then".to_owned(), in_a_network());
+    schema.insert("else".to_owned(), in_a_dumbbell());
+    let mut texts = Map::new();
+    let mut schema: Map<String, Json> =
+        schema.into_iter().map(|(word, one)| (word, refer_to_texts(one, "", &mut texts))).collect();
+    let Json::Object(mut definitions) = refer_to_texts(definitions.into(), "", &mut texts) else {
+        return schema.into();
+    };
+    definitions.extend(texts);
+    schema.insert("$defs".to_owned(), definitions.into());
+    schema.into()
+}
+
+/// A list that is given and not empty.
+fn some(key: &str) -> Json {
+    json!({"required": [key], "properties": {key: {"minItems": 1}}})
+}
+
+/// Flows and backgrounds name their nodes; the links' delays make their RTT.
+fn in_a_network() -> Json {
+    let placed = json!({"items": {"required": ["from", "to"], "properties": {"rtt": false}}});
+    json!({"properties": {"flow": placed, "background": placed, "program": {"maxItems": 0}}})
+}
+
+/// There are no nodes, and flows have an RTT; so have backgrounds without a flow to take it from.
+fn in_a_dumbbell() -> Json {
+    let nowhere = json!({"from": false, "to": false});
+    json!({
+        "properties": {
+            "node": {"maxItems": 0},
+            "flow": {"items": {"properties": nowhere, "required": ["rtt"]}},
+            "background": {"items": {"properties": nowhere}},
+        },
+        "if": {"not": some("flow")},
+        "then": {"properties": {"background": {"items": {"required": ["rtt"]}}}},
+    })
+}
+
+/// Schemas that several keys have, by name.
+fn shared() -> Vec<(&'static str, Json)> {
+    vec![
+        ("Algorithm", ALGORITHM.schema()),
+        ("Queue", QUEUE.schema()),
+        ("Router", ROUTER.schema()),
+        ("Buffer", BUFFER.schema()),
+        ("Loss", LOSS.schema()),
+        ("VaryingRate", VARYING_RATE.schema()),
+        ("DrawnTime", DRAWN_TIME.schema()),
+        ("MeasuredSizes", MEASURED_SIZES.schema()),
+    ]
+}
+
+/// The tables within a table, each once, in the order of the keys that hold them.
+pub fn nested<'a>(table: &'a TableDoc, found: &mut Vec<&'a TableDoc>) {
+    for inner in table.keys.iter().flat_map(|key| &key.tables) {
+        if found.iter().all(|known| known.title != inner.title) {
+            found.push(inner);
+            nested(inner, found);
+        }
+    }
+}
+
+/// Writes tables, each key once.
+struct Writer {
+    shared: Vec<(&'static str, Json)>,
+    /// The keys that are written, with their schemas and the tables where they stand.
+    places: Vec<(&'static str, Json, &'static str)>,
+}
+
+impl Writer {
+    fn table(&mut self, table: &TableDoc) -> Map<String, Json> {
+        let mut properties = Map::new();
+        for key in with_shorthands(table) {
+            let schema = self.key(&key);
+            let known = self.places.iter().find(|(name, known, _)| *name == key.name && *known == schema);
+            let written = match known {
+                Some((_, _, place)) => json!({"$ref": format!("#/$defs/{place}/properties/{}", key.name)}),
+                None => {
+                    self.places.push((key.name, schema.clone(), table.title));
+                    schema
+                }
+            };
+            properties.insert(key.name.to_owned(), written);
+        }
+        let required: Vec<&str> = table.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+        let mut schema = Map::new();
+        schema.insert("title".to_owned(), table.title.into());
+        schema.insert("description".to_owned(), table.about.replace('\n', " ").into());
+        schema.insert("type".to_owned(), "object".into());
+        schema.insert("properties".to_owned(), properties.into());
+        if !required.is_empty() {
+            schema.insert("required".to_owned(), required.into());
+        }
+        schema.insert("additionalProperties".to_owned(), false.into());
+        schema
+    }
+
+    /// The schema of a key, with its documentation and its default as a file writes it.
+    fn key(&self, key: &Key) -> Json {
+        let mut found = match self.referring(&key.schema, None) {
+            // an editor shows what stands beside anyOf, not what stands beside $ref
+            Json::Object(one) if one.contains_key("$ref") => {
+                Map::from_iter([("anyOf".to_owned(), json!([one]))])
+            }
+            Json::Object(one) => one,
+            other => return other,
+        };
+        let form = found.remove("description").and_then(|text| text.as_str().map(str::to_owned));
+        found.insert("description".to_owned(), sentences(&key.doc, form.as_deref()).into());
+        if key.tables.is_empty() && key.default != Value::Null {
+            found.insert("default".to_owned(), json_of(&key.default));
+        }
+        found.into()
+    }
+
+    /// The schema with a reference wherever it has a shared one; `but` is the one that is defined.
+    fn referring(&self, schema: &Json, but: Option<&str>) -> Json {
+        let known = self.shared.iter().find(|(name, shared)| Some(*name) != but && shared == schema);
+        match (known, schema) {
+            (Some((name, _)), _) => json!({"$ref": format!("#/$defs/{name}")}),
+            (None, Json::Object(words)) => words
+                .iter()
+                .map(|(word, one)| (word.clone(), self.referring(one, but)))
+                .collect::<Map<_, _>>()
+                .into(),
+            (None, Json::Array(items)) => items.iter().map(|one| self.referring(one, but)).collect(),
+            (None, other) => other.clone(),
+        }
+    }
+}
+
+fn sentences(first: &str, second: Option<&str>) -> String {
+    let texts = [Some(first), second].into_iter().flatten();
+    texts.map(|text| format!("{}.", text.trim_end_matches('.'))).collect::<Vec<_>>().join(" ")
+}
+
+/// The keys of a table, those that stand for others included; on-off sources have an algorithm of their own.
+pub fn with_shorthands(table: &TableDoc) -> Vec<Key> {
+    let mut keys = table.keys.clone();
+    if table.title == Onoff::TITLE
+        && let Some(key) = keys.iter_mut().find(|key| key.name == "algorithm")
+    {
+        key.doc = "The algorithm \"onoff\" with its rate while on and its periods.".to_owned();
+        key.default = "onoff".into();
+    }
+    let mut names = Vec::new();
+    Transport::names(&mut names);
+    if names.iter().all(|name| keys.iter().any(|key| key.name == *name)) {
+        keys.extend(Transport::SHORTHANDS.iter().map(|name| shorthand(name)));
+    }
+    keys
+}
+
+fn shorthand(name: &'static str) -> Key {
+    let (doc, words, default) = match name {
+        "stack" => (
+            "Sets the keys of a host of this name; keys that are written out win.",
+            STACKS.iter().map(|stack| stack.name).collect(),
+            STANDARD_STACK.into(),
+        ),
+        _ => ("Short for algorithm = { name = ..., variant = ... }.", variants(), Value::Null),
+    };
+    Key {
+        name,
+        doc: doc.to_owned(),
+        accepts: crate::text::listed_words(&words),
+        schema: json!({"enum": words, "type": "string"}),
+        default,
+        required: false,
+        tables: Vec::new(),
+    }
+}
+
+/// The variants of all algorithms.
+fn variants() -> Vec<&'static str> {
+    let parameters = ElementKind::Algorithm.rows().into_iter().flat_map(|row| row.parameters);
+    let words = parameters.filter(|parameter| parameter.name == "variant").flat_map(|parameter| {
+        match parameter.kind {
+            Kind::Choice(words) => words,
+            Kind::Number { .. } => &[],
+        }
+    });
+    words.copied().collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The same meaning in fewer lines: what alternatives demand alike in `oneOf` is demanded once.
+fn shorter(mut schema: Json) -> Json {
+    let Some(alternatives) = schema.get_mut("anyOf").and_then(Json::as_array_mut) else { return schema };
+    let (alike, others): (Vec<Json>, Vec<Json>) =
+        std::mem::take(alternatives).into_iter().partition(|one| one.get("oneOf").is_some());
+    *alternatives = others;
+    let mut groups: Vec<(Json, Vec<Json>)> = Vec::new();
+    for mut one in alike {
+        let demanded = json!({"type": one["type"], "oneOf": one["oneOf"]});
+        if let Some(words) = one.as_object_mut() {
+            words.retain(|word, _| word != "type" && word != "oneOf");
+        }
+        match groups.iter_mut().find(|(known, _)| *known == demanded) {
+            Some((_, group)) => group.push(one),
+            None => groups.push((demanded, vec![one])),
+        }
+    }
+    for (mut demanded, group) in groups {
+        demanded["anyOf"] = group.into();
+        alternatives.push(demanded);
+    }
+    schema
+}
+
+/// Texts with a unit that stand among alternatives, or in lists, become references to `texts`. These have no
+/// examples: those of algorithms' parameters are their defaults, which stand beside.
+fn refer_to_texts(schema: Json, word: &str, texts: &mut Map<String, Json>) -> Json {
+    let is_plain = matches!(word, "anyOf" | "prefixItems" | "items");
+    if is_plain && let Some((name, text)) = text_in(&schema) {
+        let known = texts.iter().find(|(_, known)| known["pattern"] == text["pattern"]);
+        let name = known.map_or(name, |(name, _)| name.clone());
+        if known.is_some() || !texts.contains_key(&name) {
+            texts.entry(name.clone()).or_insert(text);
+            return json!({"$ref": format!("#/$defs/{name}")});
+        }
+    }
+    match schema {
+        Json::Object(words) => {
+            let mut changed = Map::new();
+            for (word, one) in words {
+                let one = refer_to_texts(one, &word, texts);
+                changed.insert(word, one);
+            }
+            changed.into()
+        }
+        Json::Array(items) => items.into_iter().map(|one| refer_to_texts(one, word, texts)).collect(),
+        other => other,
+    }
+}
+
+/// The name of a text with a unit, and its schema without an example.
+fn text_in(schema: &Json) -> Option<(String, Json)> {
+    let (_, unit) = crate::units::split(schema.get("examples")?.get(0)?.as_str()?)?;
+    let (description, _) = schema.get("description")?.as_str()?.split_once(", such as")?;
+    let words = unit.replace('/', " per ").replace('%', "percent");
+    let name = format!("in-{}", words.split_whitespace().collect::<Vec<_>>().join("-"));
+    Some((name, json!({"type": "string", "pattern": schema.get("pattern")?, "description": description})))
+}
+
+/// The most columns of a line that holds a list or a table.
+const MOST_COLUMNS: usize = 120;
+
+/// JSON as people read it: a list or a table that fits stands on one line.
+pub fn printed(json: &Json) -> String {
+    let mut out = String::new();
+    print(json, 0, 0, &mut out);
+    out.push('\n');
+    out
+}
+
+fn print(json: &Json, indent: usize, before: usize, out: &mut String) {
+    let flat = on_one_line(json);
+    if indent > 0 && indent + before + flat.chars().count() < MOST_COLUMNS {
+        return out.push_str(&flat);
+    }
+    let (open, close, entries): (_, _, Vec<(String, &Json)>) = match json {
+        Json::Object(words) => (
+            '{',
+            '}',
+            words.iter().map(|(word, one)| (format!("{}: ", Json::from(word.as_str())), one)).collect(),
+        ),
+        Json::Array(items) => ('[', ']', items.iter().map(|one| (String::new(), one)).collect()),
+        _ => return out.push_str(&flat),
+    };
+    let is_of_words = json.is_array() && entries.iter().all(|(_, one)| !one.is_object() && !one.is_array());
+    out.push(open);
+    let mut column = MOST_COLUMNS;
+    for (index, (name, one)) in entries.iter().enumerate() {
+        let comma = if index > 0 { "," } else { "" };
+        let word = on_one_line(one);
+        column += comma.len() + 1 + word.chars().count();
+        if is_of_words && column + 1 < MOST_COLUMNS {
+            out.push_str(&format!("{comma} {word}"));
+        } else {
+            out.push_str(&format!("{comma}\n{}{name}", " ".repeat(indent + 2)));
+            print(one, indent + 2, name.chars().count(), out);
+            column = indent + 2 + word.chars().count();
+        }
+    }
+    out.push('\n');
+    out.push_str(&" ".repeat(indent));
+    out.push(close);
+}
+
+fn on_one_line(json: &Json) -> String {
+    let joined = |parts: Vec<String>| parts.join(", ");
+    match json {
+        Json::Object(words) => {
+            let entry = |(word, one): (&String, &Json)| {
+                format!("{}: {}", Json::from(word.as_str()), on_one_line(one))
+            };
+            format!("{{{}}}", joined(words.iter().map(entry).collect()))
+        }
+        Json::Array(items) => format!("[{}]", joined(items.iter().map(on_one_line).collect())),
+        other => other.to_string(),
+    }
+}
 
 /// A value as JSON.
 pub fn json_of(value: &Value) -> Json {
@@ -18,5 +364,60 @@ pub fn json_of(value: &Value) -> Json {
             .map(|(key, item)| (key.to_owned(), json_of(&item.value)))
             .collect::<serde_json::Map<_, _>>()
             .into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn each(schema: &Json, of: &mut dyn FnMut(&Json)) {
+        of(schema);
+        match schema {
+            Json::Object(words) => words.values().for_each(|one| each(one, of)),
+            Json::Array(items) => items.iter().for_each(|one| each(one, of)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn each_reference_leads_to_a_schema() {
+        let schema = scenario_schema();
+        let mut count = 0;
+        each(&schema, &mut |one| {
+            if let Some(place) = one.get("$ref").and_then(Json::as_str) {
+                count += 1;
+                let found = schema.pointer(place.trim_start_matches('#'));
+                assert!(found.is_some_and(Json::is_object), "{place}");
+            }
+        });
+        assert!(count > 300, "{count}");
+    }
+
+    #[test]
+    fn each_key_of_each_table_is_there_with_a_description() {
+        let (schema, whole) = (scenario_schema(), Scenario::doc());
+        let mut tables = Vec::new();
+        nested(&whole, &mut tables);
+        assert_eq!(tables.len(), 11);
+        for table in tables {
+            let properties = &schema["$defs"][table.title]["properties"];
+            for key in with_shorthands(table) {
+                let found = &properties[key.name];
+                let place = found["$ref"].as_str().map(|place| place.trim_start_matches('#'));
+                let found = place.and_then(|place| schema.pointer(place)).unwrap_or(found);
+                let described = found["description"].as_str().unwrap_or_default();
+                let doc = key.doc.trim_end_matches('.');
+                assert!(!doc.is_empty() && described.starts_with(doc), "{}.{}", table.title, key.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_printed_schema_is_the_schema_in_few_lines() {
+        let schema = scenario_schema();
+        let text = printed(&schema);
+        assert_eq!(serde_json::from_str::<Json>(&text).ok(), Some(schema));
+        assert!(text.lines().count() < 4000, "{}", text.lines().count());
     }
 }
