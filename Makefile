@@ -107,6 +107,7 @@ docs: setup
 # The files in the repository that follow from the registry.
 generated: setup
 	$(BIN)/longfat schema > schemas/scenario.json
+	$(BIN)/python -c "from longfat import _core; print(_core.definition('constructors'), end='')" > python/longfat/scenario/tables.py
 	$(BIN)/longfat schema --sweep > schemas/sweep.json
 	$(BIN)/python docs/tables.py --write README.md
 

@@ -21,18 +21,42 @@ if TYPE_CHECKING:
     from longfat.runs.result import Result
     from longfat.runs.step import Simulation
     from longfat.scenario.model import Scenario
+    from longfat.scenario.tables import (
+        Bottleneck,
+        Bulk,
+        Flow,
+        Link,
+        Node,
+        Onoff,
+        Program,
+        Sample,
+        Short,
+        Surge,
+        Web,
+    )
     from longfat.sweeping import Sweep
 
 __all__ = [
     "AlgorithmError",
+    "Bottleneck",
+    "Bulk",
+    "Flow",
     "Imported",
     "InputError",
+    "Link",
     "LongfatError",
+    "Node",
+    "Onoff",
+    "Program",
     "Result",
+    "Sample",
     "Scenario",
     "ScenarioError",
+    "Short",
     "Simulation",
+    "Surge",
     "Sweep",
+    "Web",
     "__version__",
     "read_capture",
     "run",
@@ -45,6 +69,10 @@ _MODULES = {
     **dict.fromkeys(("Imported", "read_capture"), "runs.imported"),
     "Result": "runs.result",
     "Scenario": "scenario.model",
+    **dict.fromkeys(
+        ("Bottleneck", "Bulk", "Flow", "Link", "Node", "Onoff", "Program", "Sample", "Short", "Surge", "Web"),
+        "scenario.tables",
+    ),
     "Simulation": "runs.step",
     "Sweep": "sweeping",
     **dict.fromkeys(("run", "run_many"), "api"),

@@ -443,5 +443,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(scenario::written_parameter, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::stacks, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::larger_files, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::scenario_schema, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::definition, m)?)?;
     m.add_class::<ebpf::PyEbpf>()
 }

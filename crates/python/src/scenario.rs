@@ -13,7 +13,7 @@ use longfat_scenario::tables::{FILES, Placed, Scenario};
 use longfat_scenario::tree::{Item, Object, Table, Value};
 use longfat_scenario::units::{self, Dimension, RATE, SIZE, TIME};
 use longfat_scenario::world::{Files, Own, OwnFacts, World};
-use longfat_scenario::{changes, notes, read, write};
+use longfat_scenario::{changes, notes, read, reference, schema, stub, write};
 use longfat_units::parameters::Value as Setting;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -462,7 +462,7 @@ impl PyScenario {
 
     /// The keys of stacks in which each flow and background over TCP differs from each stack: its key, then names of
     /// stacks with keys.
-    fn unlike(&self) -> Vec<(String, Vec<(&'static str, Vec<&'static str>)>)> {
+    fn unlike(&self) -> Vec<(String, notes::Exceptions)> {
         notes::unlike_stacks(&self.scenario)
     }
 
@@ -630,6 +630,31 @@ pub fn stacks<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         to_python(py, &table.into(), &[])
     };
     PyList::new(py, STACKS.iter().map(stack).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// scenario_schema() -> dict
+///
+/// The JSON Schema of scenario files.
+#[pyfunction]
+pub fn scenario_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize(py, &schema::scenario_schema())?)
+}
+
+/// definition(what) -> str
+///
+/// What is made of the definition of scenarios: "schema", the text of schemas/scenario.json; "constructors", that of
+/// scenario/tables.py; or the rows of a table of the reference, by its name.
+#[pyfunction]
+pub fn definition(what: &str) -> PyResult<String> {
+    match what {
+        "schema" => Ok(schema::printed(&schema::scenario_schema())),
+        "constructors" => Ok(stub::stub()),
+        name => reference::tables()
+            .into_iter()
+            .find(|(known, ..)| *known == name)
+            .map(|(_, keys, elsewhere)| reference::table(&keys, elsewhere.as_ref()))
+            .ok_or_else(|| PyValueError::new_err(format!("there is no table {name:?}"))),
+    }
 }
 
 /// larger_files(bytes) -> float

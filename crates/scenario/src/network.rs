@@ -10,6 +10,7 @@ use crate::tables::{Background, Bottleneck, Flow, Link, Placed, Rates, Scenario,
 use crate::text::general;
 use crate::units::RATE;
 use longfat_units::Interval;
+use longfat_units::parameters::Kind;
 
 /// The links of a dumbbell, in the plan's order.
 pub const LINKS: [&str; 2] = ["bottleneck", "reverse"];
@@ -203,6 +204,10 @@ impl<'a> Network<'a> {
         let flows = flows.map(|(i, flow)| (format!("flow.{i}"), flow.algorithm.rate_bps()));
         let backgrounds = (0..scenario.background.len())
             .map(|i| (format!("background.{i}"), self.loaded(i).connections().algorithm.rate_bps()));
+        for (key, part) in (0..scenario.background.len()).map(|i| (format!("background.{i}"), self.loaded(i)))
+        {
+            check_load(&part).map_err(|refusal| refusal.within(&key))?;
+        }
         for (key, rate_bps) in flows.chain(backgrounds) {
             if let Some(bps) = rate_bps.filter(|&bps| bps > self.access_bps) {
                 let whose = if scenario.bottleneck.is_some() { " (bottleneck.access_rate)" } else { "" };
@@ -252,6 +257,21 @@ impl<'a> Network<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses a load whose sources would send at a rate that their algorithm does not take.
+fn check_load(part: &Background) -> Result<(), Refusal> {
+    let (Background::Onoff(onoff), Some(row)) = (part, part.connections().algorithm.entry()) else {
+        return Ok(());
+    };
+    let Some(rate) = onoff.algorithm.number("rate") else { return Ok(()) };
+    match row.parameters.iter().find(|parameter| parameter.name == "rate").map(|parameter| parameter.kind) {
+        Some(Kind::Number { least, greatest, .. }) if !(least..=greatest).contains(&rate) => refuse(
+            format!("its load gives each source a rate of {} Mbit/s", general(rate, 6)),
+            format!("a load that gives from {least} to {greatest} Mbit/s"),
+        ),
+        _ => Ok(()),
     }
 }
 

@@ -258,8 +258,11 @@ fn other_intervals(
     }
 }
 
+/// The names of stacks, each with the keys in which a connection differs from it.
+pub type Exceptions = Vec<(&'static str, Vec<&'static str>)>;
+
 /// The keys of stacks in which each flow and background over TCP differs from each stack.
-pub fn unlike_stacks(scenario: &Scenario) -> Vec<(String, Vec<(&'static str, Vec<&'static str>)>)> {
+pub fn unlike_stacks(scenario: &Scenario) -> Vec<(String, Exceptions)> {
     let keys = stacks::preset_keys();
     let flows = scenario.flow.iter().enumerate();
     let flows = flows.map(|(i, flow)| (format!("flow.{i}"), &flow.placed.transport));

@@ -21,7 +21,8 @@ def schema(of_sweep: bool) -> None:
 
         found = sweep_schema()
     else:
-        from longfat.scenario.schema import scenario_schema
+        from longfat import _core
 
-        found = scenario_schema()
+        echo(_core.definition("schema").rstrip())
+        return
     echo(json.dumps(found, indent=2, ensure_ascii=False))

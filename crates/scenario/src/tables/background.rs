@@ -423,7 +423,6 @@ impl Short {
 
 /// Traffic that comes and goes.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a scenario has few of them")]
 pub enum Background {
     /// Sessions that ask for pages.
     Web(Web),
