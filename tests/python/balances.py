@@ -6,7 +6,6 @@ everything that a scenario file can say.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,12 +14,13 @@ import numpy as np
 
 from longfat import _core
 from longfat.algorithm import maker
-from longfat.runs import memory, plan, simulate
+from longfat.runs import memory, simulate
 from longfat.runs.result import Result
 from longfat.scenario import registry
 from longfat.scenario.model import Scenario
 
 Columns = Mapping[str, Any]
+Plan = dict[str, Any]
 
 QUEUES = {"dqw": 3}
 """Routers that have several queues, each of which may hold the link's limit (docs/models/dqw.md)."""
@@ -42,7 +42,7 @@ FLOW_COUNTERS = (
 
 def violations(result: Result) -> list[str]:
     """Returns one line for each balance that this run violates."""
-    planned = plan.build(result.scenario)
+    planned = result.scenario.plan
     return [*_links(planned, result), *_flows(planned, result), *_background(planned, result)]
 
 
@@ -61,9 +61,10 @@ def difference(scenario: Scenario) -> tuple[Result, str | None]:
 
 
 def _output(scenario: Scenario, *, fast: bool) -> Columns:
-    parts = plan.flow_parts(scenario).items()
+    parts = scenario.flow_parts().items()
     custom = {name: maker(name, part.algorithm) for name, part in parts if part.algorithm.custom}
-    return _core.simulate(json.dumps(plan.build(scenario, fast=fast)), custom, int(memory.given()))
+    output: Columns = _core.simulate(scenario.core, custom, int(memory.given()), fast=fast)
+    return output
 
 
 def _differs(one: Columns, other: Columns) -> str | None:
@@ -72,7 +73,7 @@ def _differs(one: Columns, other: Columns) -> str | None:
     for key, value in one.items():
         found = other[key]
         if key == "summary":  # drivers need different numbers of events for the same packets
-            value, found = ({**json.loads(text), "events": None} for text in (value, found))
+            value, found = ({**summary, "events": None} for summary in (value, found))
         if isinstance(value, dict):
             for name in value.keys() | found.keys():
                 if value.get(name) != found.get(name):
@@ -98,7 +99,7 @@ def _first(one: Any, other: Any) -> str:
     return f"{one!r} and {other!r}"
 
 
-def _links(planned: plan.Plan, result: Result) -> Iterator[str]:
+def _links(planned: Plan, result: Result) -> Iterator[str]:
     begin, end = planned["window_s"]
     biggest = max([1500.0, *(_packet_bytes(flow) for flow in _connections(planned))])
     for link, summary in zip(planned["links"], result.summary["links"], strict=True):
@@ -111,12 +112,12 @@ def _links(planned: plan.Plan, result: Result) -> Iterator[str]:
             f"link {name}: in = out + dropped + queued", series["packets_in"] == held, series
         )
         for limit, column in (("limit_packets", "queue_packets"), ("limit_bytes", "queue_bytes")):
-            most = link["queue"].get(limit)
+            most = link["queue"][limit]
             if most is not None:
                 most *= QUEUES.get((link["router"] or {}).get("kind"), 1)
                 yield from _everywhere(f"link {name}: {column} <= {most}", series[column] <= most, series)
         capacity_bps = link["rate_bps"]  # of a rate that varies, the greatest
-        span_s = series["time_s"] + link.get("service_tick_s", 0.0) + ROUNDED_S * series["packets_out"]
+        span_s = series["time_s"] + link["service_tick_s"] + ROUNDED_S * series["packets_out"]
         carried = capacity_bps / 8.0 * span_s + biggest
         what = f"link {name}: sends no more than its rate"
         yield from _everywhere(what, series["bytes_out"] <= carried * (1.0 + 1e-9), series)
@@ -126,7 +127,7 @@ def _links(planned: plan.Plan, result: Result) -> Iterator[str]:
         is_undefined = summary["packets_in"] + summary["packets_lost"] == 0
         if dropped > came or (ratio is not None if is_undefined else ratio is None or not ratio >= 0.0):
             yield f"link {name}: drops {dropped} of {came}, loss_ratio = {ratio}"
-        slack_s = link.get("service_tick_s", 0.0) + ROUNDED_S * summary["packets_in"]
+        slack_s = link["service_tick_s"] + ROUNDED_S * summary["packets_in"]
         most = 1.0 + (8.0 * biggest / capacity_bps + slack_s) / (end - begin)
         if link["capacity"] is None and not 0.0 <= summary["utilization"] <= most:
             yield f"link {name}: utilization = {summary['utilization']}, at most {most}"
@@ -136,7 +137,7 @@ def _links(planned: plan.Plan, result: Result) -> Iterator[str]:
                 yield f"link {name}: {column} = {summary[column]}, the maximum is {most_packets}"
 
 
-def _flows(planned: plan.Plan, result: Result) -> Iterator[str]:
+def _flows(planned: Plan, result: Result) -> Iterator[str]:
     for flow, summary in zip(planned["flows"], result.summary["flows"], strict=True):
         name, series = flow["name"], result.flow(flow["name"])
         at = f"flow {name} ({flow['algorithm']})"
@@ -164,7 +165,7 @@ def _flows(planned: plan.Plan, result: Result) -> Iterator[str]:
         sound = ~has_window | ((series["cwnd"] >= 1.0) & np.isfinite(series["cwnd"]))
         yield from _everywhere(f"{at}: cwnd is finite and at least 1", sound, series)
         # Linux's timestamps, which give the time of what was sent twice, count whole milliseconds
-        least = (summary["rtt_s"] or 0.0) - (1e-3 if flow.get("rtt_samples") == "last" else 1e-6)
+        least = (summary["rtt_s"] or 0.0) - (1e-3 if flow["rtt_samples"] == "last" else 1e-6)
         yield from _everywhere(
             f"{at}: sRTT is at least the path's",
             np.isnan(series["srtt_s"]) | (series["srtt_s"] >= least) | _lies(flow),
@@ -181,14 +182,14 @@ def _flows(planned: plan.Plan, result: Result) -> Iterator[str]:
         if acknowledged and None not in (delivered_s, completed_s) and delivered_s > completed_s:
             yield f"{at}: delivered at {delivered_s} s, completed at {completed_s} s"
         narrow = min(planned["links"][i]["rate_bps"] for i in flow["forward"])
-        tick = sum(planned["links"][i].get("service_tick_s", 0.0) for i in flow["forward"])
+        tick = sum(planned["links"][i]["service_tick_s"] for i in flow["forward"])
         carried = narrow * (series["time_s"] + tick + ROUNDED_S * series["packets_sent"]) + 8.0 * packet
         what = f"{at}: receives no more than its path carries"
         within = 8.0 * series["received_bytes"] <= carried * (1.0 + 1e-9)
         yield from _everywhere(what, within | copied, series)
 
 
-def _background(planned: plan.Plan, result: Result) -> Iterator[str]:
+def _background(planned: Plan, result: Result) -> Iterator[str]:
     for part, summary in zip(planned["background"], result.summary["background"], strict=True):
         at = f"background {summary['name']}"
         if planned["window_s"][0] == 0.0:
@@ -206,19 +207,19 @@ def _background(planned: plan.Plan, result: Result) -> Iterator[str]:
         yield f"a transfer took {durations.min()} s"
 
 
-def _copies(planned: plan.Plan, connection: dict[str, Any]) -> bool:
+def _copies(planned: Plan, connection: dict[str, Any]) -> bool:
     """Whether a link on the way may make copies, which datagrams deliver too."""
-    ways = [planned["links"][i].get("disturbance", {}) for i in connection["forward"]]
-    return any(way.get("duplicate", 0.0) > 0.0 for way in ways)
+    ways = [planned["links"][i]["disturbance"] or {"duplicate": 0.0} for i in connection["forward"]]
+    return any(way["duplicate"] > 0.0 for way in ways)
 
 
 def _lies(connection: dict[str, Any]) -> bool:
     """Whether the receiver acknowledges what has not come."""
-    receiver = connection.get("receiver", {})
-    return bool(receiver.get("conceal_losses") or receiver.get("ack_ahead"))
+    receiver = connection["receiver"]
+    return receiver is not None and bool(receiver["conceal_losses"] or receiver["ack_ahead"])
 
 
-def _connections(planned: plan.Plan) -> Iterator[dict[str, Any]]:
+def _connections(planned: Plan) -> Iterator[dict[str, Any]]:
     yield from planned["flows"]
     yield from (part["flow"] for part in planned["background"])
 
@@ -227,7 +228,7 @@ def _packet_bytes(flow: Mapping[str, Any]) -> float:
     """The bytes of IP of a full packet of this flow."""
     row = registry.algorithm_named(flow["algorithm"])
     explicit = row.get("explicit_bytes", 0) if row is not None else 0
-    asks = QUICK_START_BYTES if flow.get("quick_start_bps") else 0
+    asks = QUICK_START_BYTES if flow["quick_start_bps"] else 0
     return float(flow["mss_bytes"] + flow["header_bytes"] + explicit + asks)
 
 

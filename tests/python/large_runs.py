@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -9,17 +10,19 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from longfat.runs import memory, plan
+from longfat.runs import memory
 from longfat.scenario.model import Scenario
 
 PEAK = """
+import json
 import sys
 from longfat import _core
+from longfat.scenario.model import Scenario
 def kib(name):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
-text = open(sys.argv[1]).read()
+scenario = Scenario(json.load(open(sys.argv[1])))
 before = kib("VmRSS")
-_core.simulate(text, {})
+_core.simulate(scenario.core, {})
 print(1024 * (kib("VmHWM") - before))
 """
 KINDS = ("flows", "cwnd", "queue", "web", "short", "surge", "bulk")
@@ -70,11 +73,10 @@ def scenario(number: int) -> dict[str, Any]:
 
 def taken_and_expected(table: dict[str, Any], folder: Path) -> tuple[float, float]:
     """Returns what a run of this scenario takes in a process of its own, and the estimate, bytes."""
-    planned = plan.build(Scenario.from_dict(table))
-    (folder / "plan.json").write_text(plan.text(planned))
-    command = [sys.executable, "-c", PEAK, str(folder / "plan.json")]
+    (folder / "scenario.json").write_text(json.dumps(table))
+    command = [sys.executable, "-c", PEAK, str(folder / "scenario.json")]
     measured = subprocess.run(command, capture_output=True, text=True, check=True)
-    return float(measured.stdout), memory.estimate(planned).bytes
+    return float(measured.stdout), memory.estimate(Scenario(table))[0]
 
 
 def main(count: int, first: int) -> int:

@@ -30,6 +30,18 @@ LONG, LONG_PACKETS = 40, 1_000_000.0
 DURATION_S = (0.002, 300.0)
 FLOWS = 6
 """The most `[[flow]]` tables."""
+PLAIN: Table = {
+    "duration": "1 s",
+    "bottleneck": {"rate": "10 Mbit/s", "buffer": "50 packets"},
+    "flow": [{"rtt": "40 ms"}],
+}
+"""A scenario that every row of the registries fits into."""
+PLACES = {
+    "algorithms": ("flow.0.algorithm", "name"),
+    "queues": ("bottleneck.queue", "kind"),
+    "routers": ("bottleneck.router", "kind"),
+}
+"""The key there of each kind of row, and the key of a row's name."""
 TRIES = 200
 """Draws of a number until one is accepted: combinations that a scenario may not have are drawn again."""
 
@@ -90,7 +102,7 @@ def draw(number: int, own: Path | None = None, packets: tuple[float, float] = PA
     for attempt in range(TRIES):
         tables = _Draw(random.Random(f"{number} {attempt}"), own, packets).scenario(number)
         try:
-            Scenario.from_dict(tables).resolve()
+            _ = Scenario.from_dict(tables).plan
         except InputError as error:
             refused = error
             continue
@@ -310,10 +322,11 @@ class _Draw:
                 value = value if bound is None else closer(value, bound)
             if parameter["unit"] in ("", "queues", "packets") and float(parameter["default"]).is_integer():
                 value = float(round(value))
-            chosen[parameter["name"]] = registry.written(parameter, value)
+            chosen[parameter["name"]] = registry.written(row["name"], parameter, value)
         try:
-            registry.check_parameters(kind, row, chosen)
-        except ValueError:
+            key, word = PLACES[kind]
+            Scenario.from_dict(PLAIN, changes={key: {word: row["name"], **chosen}})
+        except InputError:
             return {}
         return chosen
 

@@ -103,14 +103,19 @@ def in_other_units(tables: Table, draws: random.Random) -> Trial:
             return text
         for dimension in (units.TIME, units.RATE, units.SIZE):
             if found[2] in dimension.units:
-                exact = Fraction(Decimal(found[1])) * dimension.units[found[2]]
-                unit = draws.choice(list(dimension.units))
-                amount = exact / dimension.units[unit]
+                exact = Fraction(Decimal(found[1])) * _size(dimension, found[2])
+                unit = draws.choice(dimension.units)
+                amount = exact / _size(dimension, unit)
                 written = _decimal(amount)
                 return text if written is None else f"{written} {unit}"
         return text
 
     return Trial(tables, _walk(tables, change), equal)
+
+
+def _size(dimension: units.Dimension, unit: str) -> Fraction:
+    """What a unit is in SI units; the shortest text of the float is exact."""
+    return Fraction(repr(dimension.parse(f"1 {unit}")))
 
 
 def _decimal(amount: Fraction) -> str | None:
@@ -203,10 +208,10 @@ def idle_flow(tables: Table, draws: random.Random) -> Trial | None:
     return None
 
 
-def _buffers_of(tables: Table) -> tuple[float, float]:
-    """The packet size and the RTT that buffers in time or BDP follow from."""
-    network = Scenario.from_dict(tables).network()
-    return network.packet_bytes, network.buffer_rtt_s
+def _buffers_of(tables: Table) -> tuple[float, list[Any]]:
+    """The packet size that buffers in time or BDP follow from, and what they are then."""
+    scenario = Scenario.from_dict(tables)
+    return scenario.packet_bytes, [link["queue"] for link in scenario.plan["links"]]
 
 
 def unused_link(tables: Table, draws: random.Random) -> Trial | None:

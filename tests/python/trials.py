@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -33,7 +32,7 @@ class View(NamedTuple):
     @classmethod
     def of(cls, result: Result) -> View:
         """Takes a result apart."""
-        core = json.loads(result._output["summary"])
+        core = result._output["summary"]
         summary = {
             (kind, entry["name"]): entry for kind in ("flows", "links", "background") for entry in core[kind]
         }
