@@ -1,5 +1,6 @@
-"""Scenarios that tests start from, and files with a changed bit."""
+"""Scenarios that tests start from, what refuses them, and files with a changed bit."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +24,14 @@ def table(**changes: Any) -> dict[str, Any]:
 def scenario(values: dict[str, Any] | None = None, **changes: Any) -> Scenario:
     """The same as a scenario, with dotted keys changed."""
     return Scenario.from_dict(table(**changes)).with_values(values or {})
+
+
+BLOCK = re.compile(r"^(.*)\n *--> (.*)\n *\|\n *\d+ \| .*\n *\| *\^+ (accepted: .*)$", re.MULTILINE)
+
+
+def in_lines(message: str) -> str:
+    """The problems of a file in a line each, "file:line:column: key: what; accepted: ..."."""
+    return BLOCK.sub(r"\2: \1; \3", message)
 
 
 def flips(data: bytes, number: int, seed: int = 1) -> Iterator[bytes]:

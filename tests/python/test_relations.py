@@ -131,7 +131,7 @@ def slow(algorithm: str, loss: float, k: int) -> dict[str, Any]:
         factor = k if timed else 1 / k if name in PER_TIME.get(algorithm, ()) else None
         if factor is not None:
             value = float(parameter["default"]) * factor
-            chosen[name] = registry.written(parameter, value)
+            chosen[name] = registry.written(algorithm, parameter, value)
     timers = {"delayed_ack_timeout": f"{40 * k} ms", "initial_rto": f"{k} s"}
     flow = {"algorithm": chosen, "rto_min": f"{200 * k} ms"} | (timers if row["transport"] == "tcp" else {})
     way = {"rate": f"{8_000_000 // k} bit/s", "access_rate": f"{80_000_000 // k} bit/s", "loss": loss}

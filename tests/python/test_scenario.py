@@ -1,5 +1,4 @@
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -7,14 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat.errors import InputError, OldFormWarning, ScenarioError
-from longfat.runs.plan import build
+from longfat.errors import InputError, ScenarioError
 from longfat.scenario import registry
-from longfat.scenario.distributions import Exponential, Uniform
-from longfat.scenario.losses import GilbertElliott
-from longfat.scenario.model import Scenario
-from longfat.scenario.override import parse_override
-from samples import scenario, table
+from longfat.scenario.model import Scenario, assignment
+from samples import in_lines, scenario, table
 
 ROOT = Path(__file__).parents[2]
 FILE = (ROOT / "scenarios" / "two-hstcp.toml").read_text()
@@ -25,10 +20,11 @@ def problem(**overrides: Any) -> str:
     values = {key.replace("__", "."): value for key, value in overrides.items()}
     with pytest.raises(InputError) as refused:
         Scenario.from_toml(FILE, source="x.toml", overrides=values)
-    text = str(refused.value)
+    text = in_lines(str(refused.value))
     assert "\n" not in text
-    assert text.startswith("x.toml: ")
-    return text.removeprefix("x.toml: ")
+    place = re.match(r"x\.toml(:\d+:\d+)?: ", text)
+    assert place is not None
+    return text.removeprefix(place[0])
 
 
 def changed(**overrides: Any) -> Scenario:
@@ -55,20 +51,24 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ({"flow__0__rtt": "42"}, 'flow.0.rtt = "42": a time needs a unit; accepted: "42 ms"'),
         (
             {"bottleneck__rate": "0 Mbit/s"},
-            'bottleneck.rate = "0 Mbit/s": accepted: from 1 kbit/s to 10 Tbit/s',
+            'bottleneck.rate = "0 Mbit/s": the rate is too small; accepted: from 1 kbit/s to 10 Tbit/s',
         ),
         (
             {"bottleneck__rate": "-1 Mbit/s"},
-            'bottleneck.rate = "-1 Mbit/s": accepted: from 1 kbit/s to 10 Tbit/s',
+            'bottleneck.rate = "-1 Mbit/s": the rate is too small; accepted: from 1 kbit/s to 10 Tbit/s',
         ),
         (
             {"bottleneck__rate": float("inf")},
             'bottleneck.rate = inf: a rate needs a unit; accepted: "250 Mbit/s"',
         ),
-        ({"duration": "1e999 s"}, 'duration = "1e999 s": accepted: from 1 ms to 1000000 s'),
+        (
+            {"duration": "1e999 s"},
+            'duration = "1e999 s": the time is too large; accepted: from 1 ms to 1000000 s',
+        ),
         (
             {"flow__0__count": 10**12},
-            "flow.0.count = 1000000000000: accepted: a whole number from 1 to 100000",
+            "flow.0.count = 1000000000000: the number is too large; accepted: a whole number from 1 to "
+            "100000",
         ),
         (
             {"bottleneck__buffer": 175},
@@ -76,13 +76,18 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"bottleneck__buffer": "0.5 packets"},
-            'bottleneck.buffer = "0.5 packets": accepted: a whole number',
+            'bottleneck.buffer = "0.5 packets": "0.5 packets" is no such number; accepted: a whole number of '
+            "packets "
+            "from 1",
         ),
         (
             {"bottleneck__buffer": "100 B"},
-            'bottleneck.buffer = "100 B": less than a packet of 1500 B; accepted: ',
+            'bottleneck.buffer = "100 B" is less than a packet of 1500 B; accepted: ',
         ),
-        ({"bottleneck__buffer": "0 % BDP"}, 'bottleneck.buffer = "0 % BDP": less than a packet; accepted: '),
+        (
+            {"bottleneck__buffer": "0 % BDP"},
+            'bottleneck.buffer = "0 % BDP": it holds less than a packet; accepted: ',
+        ),
         (
             {"bottleneck__rate": "10 Tbit/s", "flow": [{"rtt": "1000 s"}]},
             'bottleneck.buffer = "20 % BDP" is 1.67e+11 packets; accepted: up to 1e+09',
@@ -93,8 +98,8 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"bottleneck__queue": {"kind": "red", "min": "25 KiB"}},
-            'bottleneck.queue = { kind = "red", min = "25 KiB" }: red.min = "25 KiB": accepted: a number, 20 '
-            'or "20 packets"',
+            'bottleneck.queue = { kind = "red", min = "25 KiB" }: red.min = "25 KiB": this is not a number '
+            'of that unit; accepted: a number, 20 or "20 packets"',
         ),
         (
             {"bottleneck__queue": {"kind": "red", "mean_packet": 1500}},
@@ -103,12 +108,13 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"bottleneck__queue": {"kind": "red", "ecn": "yes"}},
-            'bottleneck.queue = { kind = "red", ecn = "yes" }: red.ecn = "yes": accepted: true or false',
+            'bottleneck.queue = { kind = "red", ecn = "yes" }: red.ecn = "yes": there is no such choice; '
+            "accepted: true or false",
         ),
         (
             {"flow__0__slow_start": "limitted"},
-            'flow.0.slow_start = "limitted": did you mean "limited"? accepted: "standard", "limited", '
-            '"hystart++" or "search"',
+            'flow.0.slow_start = "limitted": there is no such choice, did you mean "limited"?; accepted: '
+            '"standard", "limited", "hystart++" or "search"',
         ),
         (
             {"flow__0__rtt": "4_2 ms"},
@@ -116,31 +122,38 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"bottleneck__buffer": "١٧٥ packets"},
-            'bottleneck.buffer = "١٧٥ packets": accepted: "20 % BDP"',
+            'bottleneck.buffer = "١٧٥ packets": this is not a buffer; accepted: "20 % BDP"',
         ),
         (
             {"bottleneck__queue": {"kind": "red", "min": "75 packets", "max": "25 packets"}},
-            "bottleneck: red.max = 25 packets is not accepted; give more than red.min, which is 75 packets",
+            "bottleneck: red.max = 25 packets is not accepted; accepted: more than red.min, which is 75 "
+            "packets",
         ),
         (
             {"bottleneck__queue": {"kind": "pie", "ecn_threshold": 1.5}},
-            'bottleneck.queue = { kind = "pie", ecn_threshold = 1.5 }: pie.ecn_threshold = 1.5: accepted: '
-            "from 0 to 1",
+            'bottleneck.queue = { kind = "pie", ecn_threshold = 1.5 }: pie.ecn_threshold = 1.5: it is too '
+            "large; accepted: from 0 to 1",
         ),
         (
             {"bottleneck__queue": {"kind": "droptail", "ecn": True}},
-            'bottleneck.queue = { kind = "droptail", ecn = true }: ecn: droptail cannot mark packets; these '
-            'queues can: "red", ',
+            'bottleneck.queue = { kind = "droptail", ecn = true }: ecn: droptail cannot mark packets; '
+            'accepted: ecn with "red", ',
         ),
         (
             {"bottleneck__queue": {"kind": "codel", "target": "5"}},
             'bottleneck.queue = { kind = "codel", target = "5" }: codel.target = "5": a time needs a unit',
         ),
-        ({"bottleneck__loss": 1.0}, "bottleneck.loss = 1.0: accepted: a probability per packet"),
-        ({"bottleneck__loss": float("nan")}, "bottleneck.loss = nan: accepted: a probability per packet"),
+        (
+            {"bottleneck__loss": 1.0},
+            "bottleneck.loss = 1.0: the number is too large; accepted: a probability per packet",
+        ),
+        (
+            {"bottleneck__loss": float("nan")},
+            "bottleneck.loss = nan: this is not a number; accepted: a probability per packet",
+        ),
         (
             {"bottleneck__loss": {"every": 1}},
-            "bottleneck.loss = { every = 1 }: accepted: a whole number from 2",
+            "bottleneck.loss = { every = 1 }: the number is too small; accepted: a whole number from 2",
         ),
         (
             {"flow__0__algorithm": "hstpc"},
@@ -156,51 +169,60 @@ def test_the_reference_file_is_read_in_si_units() -> None:
             'flow.0.algorithm = { name = "htcp", delta_l = 1 }: htcp.delta_l = 1: a time needs a unit; '
             'accepted: "1 s"',
         ),
-        ({"flow__0__variant": "freebsd"}, "flow.0.algorithm = "),
+        (
+            {"flow__0__variant": "freebsd"},
+            'flow.0.algorithm: hstcp.variant = "freebsd": there is no such choice',
+        ),
         ({"flow__0__algorithm": "nowhere.py:Mine"}, "flow.0.algorithm = "),
         (
             {"flow__0__algoritm": "sack"},
-            'flow.0.algoritm: unknown key, did you mean "algorithm"?; accepted: ',
+            'flow.0.algoritm: there is no such key, did you mean "algorithm"?; accepted: ',
         ),
-        ({"flow__0__delayed_ack": 1}, "flow.0.delayed_ack = 1: accepted: true or false"),
+        (
+            {"flow__0__delayed_ack": 1},
+            "flow.0.delayed_ack = 1: this is not a switch; accepted: true or false",
+        ),
         (
             {"flow__0__slow_start": "quick"},
-            'flow.0.slow_start = "quick": accepted: "standard", "limited", "hystart++" or "search"',
-        ),
-        (
-            {"flow__0__sack": False, "flow__0__loss_detection": "sack"},
-            'flow.0: sack = false contradicts loss_detection = "sack"; accepted: one of the two keys, or '
-            'beside this sack "newreno", "reno", "tahoe"',
+            'flow.0.slow_start = "quick": there is no such choice; accepted: "standard", "limited", '
+            '"hystart++" or '
+            '"search"',
         ),
         (
             {"flow__0__loss_detection": "fack"},
-            'flow.0.loss_detection = "fack": did you mean "sack"? accepted: "rack", "sack", ',
+            'flow.0.loss_detection = "fack": there is no such choice, did you mean "sack"?; accepted: '
+            '"rack", '
+            '"sack", ',
         ),
         (
             {"flow__0__initial_window": 0.5},
-            "flow.0.initial_window = 0.5: accepted: a number of segments from 1",
+            "flow.0.initial_window = 0.5: the number is too small; accepted: a number of segments from 1",
         ),
         ({"flow__0__stop": "0 s"}, "flow.0: stop = 0 s is not after its start"),
-        ({"flow__7__rtt": "42 ms"}, "flow.7.rtt: no flow.7; accepted after flow: a position from 0 to 1"),
+        (
+            {"flow__7__rtt": "42 ms"},
+            "flow.7.rtt: there is no flow.7; accepted: after flow a position from 0 to 1",
+        ),
         (
             {"bottleneck__rate__x": 1},
             "bottleneck.rate.x: bottleneck.rate is not a table; accepted: the whole value",
         ),
-        ({"bottleneck": {}}, 'bottleneck.rate is missing; accepted: a rate such as "250 Mbit/s"'),
+        ({"bottleneck": {}}, 'bottleneck.rate: this key is missing; accepted: a rate such as "250 Mbit/s"'),
         (
             {"flow__0": {"algorithm": "sack"}},
             'flow.0.rtt is missing; accepted: a two-way propagation delay such as "42 ms"',
         ),
-        ({"flow": []}, "nothing to send"),
-        ({"flow": 3}, "flow = 3: accepted: a list of tables, [[flow]]"),
+        ({"flow": []}, "there is nothing to send; accepted: at least one [[flow]], "),
+        ({"flow": 3}, "flow = 3: this is not a list; accepted: a list of tables, [[flow]]"),
         ({"flow__1__name": "1"}, 'two flows or backgrounds are called "1"'),
         (
             {"window": ["5 s", "1 s"]},
-            'window = ["5 s", "1 s"]: accepted: two times from 0 s on, the lesser first',
+            'window = ["5 s", "1 s"]: the times are not in order; accepted: two times, the lesser first, '
+            "such as ",
         ),
         (
             {"window": ["5 s", "601 s"]},
-            'window = ["5 s", "601 s"]: it ends after the run; accepted: up to 600 s',
+            "window ends after the run; accepted: up to 600 s",
         ),
         (
             {"sample__cwnd": "10 us"},
@@ -208,13 +230,14 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"bottleneck__reverse_queue": {"kind": "red", "min": "9 packets", "max": "3 packets"}},
-            "bottleneck: reverse_queue: red.max = 3 packets is not accepted; give more than red.min",
+            "bottleneck: reverse_queue: red.max = 3 packets is not accepted; accepted: more than red.min",
         ),
         ({"bottleneck__reverse_queue": "rde"}, 'bottleneck.reverse_queue = "rde": '),
-        ({"seed": -1}, "seed = -1: accepted: a whole number from 0"),
+        ({"seed": -1}, "seed = -1: the number is too small; accepted: a whole number from 0"),
         (
             {"flow__0__rtt": {"exponential": "40 ms"}},
-            "bottleneck.buffer in BDP: an exponential rtt has no least one",
+            "bottleneck.buffer is in BDP, and an exponential rtt has no least one; accepted: "
+            "bottleneck.buffer_rtt",
         ),
     ],
 )
@@ -271,7 +294,7 @@ def test_counts_and_shares_may_be_bare_or_carry_their_unit_wherever_they_stand(
 
 
 def test_broken_toml_names_file_and_line() -> None:
-    with pytest.raises(ScenarioError, match=r"x\.toml: not TOML: .*line 2"):
+    with pytest.raises(ScenarioError, match=r"^this is not TOML: .*\n --> x\.toml:2:12\n"):
         Scenario.from_toml("title = 'a'\nduration = 6 s", source="x.toml")
 
 
@@ -316,14 +339,13 @@ def test_every_way_to_write_a_value_is_read() -> None:
         """
     )
     flow = full.flow[0]
-    assert (flow.rtt, flow.start) == (Uniform(0.016, 0.32), Uniform(0.0, 40.0))
+    assert (flow.rtt, flow.start) == ({"uniform": [0.016, 0.32]}, {"uniform": [0.0, 40.0]})
     assert flow.algorithm.parameters == {"variant": "linux"}
     assert full.flow_names() == ["many-1", "many-2", "many-3"]
-    assert full.bottleneck.loss == GilbertElliott(1e-5, 0.1, 0.0, 1.0)
-    assert full.background[0].rtt == Exponential(0.05)
-    assert full.network().packets(full.bottleneck.buffer, full.bottleneck.rate) == pytest.approx(
-        1e9 * 0.01 / 8 / 1500
-    )
+    chain = {"good_to_bad": 1e-5, "bad_to_good": 0.1, "loss_good": 0.0, "loss_bad": 1.0}
+    assert full.bottleneck.loss == {"gilbert_elliott": chain}
+    assert full.background[0].rtt == {"exponential": [0.0, 0.05]}
+    assert full.plan["links"][0]["queue"]["limit_packets"] == int(1e9 * 0.01 / 8 / 1500)
     assert Scenario.from_toml(full.to_toml()) == full
     assert Scenario.from_toml(full.filled().to_toml()) == full.filled()
 
@@ -389,19 +411,19 @@ def test_a_flow_that_starts_after_the_end_is_warned_of() -> None:
         ("flow.0.rtt=82 ms", "flow.0.rtt", "82 ms"),
         ('flow.0.rtt="82 ms"', "flow.0.rtt", "82 ms"),
         ("flow.0.count = 3", "flow.0.count", 3),
-        ("flow.0.sack=false", "flow.0.sack", False),
+        ("flow.0.timestamps=false", "flow.0.timestamps", False),
         ("bottleneck.loss={ every = 100 }", "bottleneck.loss", {"every": 100}),
         ("title=a = b", "title", "a = b"),
     ],
 )
 def test_overrides_are_toml_where_they_can_be(text: str, key: str, value: object) -> None:
-    assert parse_override(text) == (key, value)
+    assert assignment(text) == (key, value)
 
 
 @pytest.mark.parametrize("text", ["flow.0.rtt", "=3", "a="])
 def test_overrides_without_key_or_value_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="accepted: key=value"):
-        parse_override(text)
+        assignment(text)
 
 
 def test_a_table_given_to_from_dict_is_not_changed() -> None:
@@ -411,7 +433,7 @@ def test_a_table_given_to_from_dict_is_not_changed() -> None:
 
 
 def test_a_buffer_in_bytes_has_room_for_a_packet_of_the_background_too() -> None:
-    with pytest.raises(ScenarioError, match=r'buffer = "1000 B": less than a packet of 1500 B'):
+    with pytest.raises(ScenarioError, match=r'buffer = "1000 B" is less than a packet of 1500 B'):
         scenario(
             bottleneck={"rate": "10 Mbit/s", "buffer": "1000 B"},
             flow=[{"algorithm": "sack", "rtt": "42 ms", "mss": "500 B"}],
@@ -419,49 +441,10 @@ def test_a_buffer_in_bytes_has_room_for_a_packet_of_the_background_too() -> None
         )
 
 
-@pytest.mark.parametrize(
-    ("new", "old", "note"),
-    [
-        (
-            {"flow__0__algorithm": {"name": "cubic", "fast_convergence": False}},
-            {"flow__0__algorithm": {"name": "cubic", "fast_convergence": "off"}},
-            'cubic.fast_convergence = "off" is an old form; write false',
-        ),
-        (
-            {"flow__0__algorithm": {"name": "cubic", "hystart": True}},
-            {"flow__0__algorithm": {"name": "cubic", "hystart": "on"}},
-            'cubic.hystart = "on" is an old form; write true',
-        ),
-        (
-            {"flow__0__algorithm": {"name": "bic", "s_max": "auto"}},
-            {"flow__0__algorithm": {"name": "bic", "s_max": 0}},
-            'bic.s_max = 0 is an old form; write "auto"',
-        ),
-        (
-            {"bottleneck__queue": {"kind": "red", "gentle": False, "min": "auto"}},
-            {"bottleneck__queue": {"kind": "red", "gentle": "false", "min": "auto"}},
-            'red.gentle = "false" is an old form; write false',
-        ),
-        ({"flow__0__ecn": True}, {"flow__0__ecn": "on"}, 'ecn = "on" is an old form; write true'),
-        ({"sample__events": False}, {"sample__events": "off"}, 'events = "off" is an old form; write false'),
-    ],
-)
-def test_old_words_for_switches_and_zero_for_auto_are_read_with_a_note(
-    new: dict[str, Any], old: dict[str, Any], note: str
-) -> None:
-    with pytest.warns(OldFormWarning) as told:
-        given = changed(**old)
-    assert [str(warning.message) for warning in told] == [note]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert given == changed(**new)
-        assert Scenario.from_toml(given.filled().to_toml()) == given.filled()
-
-
 def test_switches_and_auto_reach_the_plan_in_the_words_of_the_core() -> None:
     cubic = {"name": "cubic", "fast_convergence": False, "hystart": "auto", "beta": "auto"}
     red = {"kind": "red", "gentle": False, "ecn": True, "weight": "auto"}
-    plan = build(changed(flow__0__algorithm=cubic, bottleneck__queue=red))
+    plan = changed(flow__0__algorithm=cubic, bottleneck__queue=red).plan
     planned = plan["flows"][0]["parameters"]
     assert (planned["fast_convergence"], planned["hystart"], planned["beta"]) == ("off", "auto", 0.0)
     queue = plan["links"][0]["queue"]
@@ -471,12 +454,12 @@ def test_switches_and_auto_reach_the_plan_in_the_words_of_the_core() -> None:
 def test_every_switch_and_every_automatic_number_is_written_as_such() -> None:
     for kind in ("algorithms", "queues", "routers"):
         for row in registry.rows(kind):
-            written = registry.write_parameters(row, registry.filled_parameters(row, {}))
             for parameter in row["parameters"]:
-                value = written[parameter["name"]]
+                value = parameter["written"]
+                assert value == registry.written(row["name"], parameter, parameter["default"])
                 assert value not in ("on", "off", "true", "false"), (row["name"], parameter["name"])
                 is_zero = parameter["default"] == 0.0 and "0" in parameter["meaning"]
-                assert not is_zero or value == registry.AUTO, (row["name"], parameter["name"])
+                assert not is_zero or value == "auto", (row["name"], parameter["name"])
 
 
 @pytest.mark.parametrize(
@@ -514,7 +497,7 @@ def test_a_form_that_one_key_takes_is_taken_by_all_keys_like_it(
     ],
 )
 def test_all_names_follow_one_rule(part: dict[str, Any], key: str) -> None:
-    assert re.match(f"{key} = .*: accepted: 1 to 100 printable characters", problem(**part))
+    assert re.match(f"{key} = .*; accepted: 1 to 100 printable characters", problem(**part))
 
 
 def test_a_scenario_is_read_as_it_is_and_what_has_no_keys_is_refused_in_one_line() -> None:
@@ -522,13 +505,13 @@ def test_a_scenario_is_read_as_it_is_and_what_has_no_keys_is_refused_in_one_line
     assert Scenario.from_dict(read) is read
     with pytest.raises(ScenarioError) as refused:
         Scenario.from_dict(3)  # type: ignore[arg-type]
-    assert str(refused.value) == "scenario: 3: accepted: tables, as in a file"
+    assert str(refused.value) == "scenario: this is no scenario; accepted: tables, as in a file"
 
 
 def test_a_scenario_cannot_be_changed_but_copied_with_other_values() -> None:
     read = scenario()
     with pytest.raises(AttributeError, match="with_values"):
         read.seed = 2
-    other = read.model_copy(update={"seed": read.seed + 1})
+    other = read.with_values({"seed": read.seed + 1})
     assert other != read
-    assert other.model_copy(update={"seed": read.seed}) == read
+    assert other.with_values({"seed": read.seed}) == read
