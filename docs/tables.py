@@ -13,9 +13,8 @@ from pathlib import Path
 
 from longfat.scenario import registry
 from longfat.scenario.registry import Kind, Parameter, Row
-from longfat.scenario.stacks import STACKS, Setting, Stack
+from longfat.scenario.stacks import NAMES, STACKS, Setting, Stack
 from longfat.suites import names as suite_names
-from longfat.units import from_declared
 from longfat.words import shown
 
 BEGIN = "<!-- python docs/tables.py --write README.md -->"
@@ -62,39 +61,41 @@ def stacks() -> str:
     """Every stack with its page, its time and what it is."""
     lines = ["| stack | hosts | time | |", "|---|---|---|---|"]
     lines += [
-        f"| [`{stack.name}`]({stack.name}.md) | {stack.title} | {stack.era} | {stack.summary} |"
-        for stack in STACKS
+        f"| [`{one['name']}`]({one['name']}.md) | {one['title']} | {one['era']} | {one['summary']} |"
+        for one in STACKS
     ]
     return "\n".join(lines)
 
 
 def stack_pages() -> str:
     """The contents of the stacks' index."""
-    listed = "\n".join(stack.name for stack in STACKS)
+    listed = "\n".join(NAMES)
     return f"```{{toctree}}\n:hidden:\n\n{listed}\n```"
 
 
 def stack(one: Stack) -> str:
     """The keys of a stack with their sources, and what is unknown."""
-    lines = [one.summary, ""]
-    if one.settings:
+    lines = [one["summary"], ""]
+    if one["keys"]:
         lines += ["| key | value | source |", "|---|---|---|"]
         lines += [
-            f"| `{setting.key}` | {_stack_values(setting)} | {setting.source} |" for setting in one.settings
+            f"| `{setting['key']}` | {_stack_values(setting)} | {setting['source']} |"
+            for setting in one["keys"]
         ]
     else:
         lines.append("This stack sets no key.")
-    if one.unknown:
-        lines += ["", "Unknown, or not modelled:", "", *(f"- {line}" for line in one.unknown)]
+    if one["unknown"]:
+        lines += ["", "Unknown, or not modelled:", "", *(f"- {line}" for line in one["unknown"])]
     return "\n".join(lines)
 
 
 def _stack_values(setting: Setting) -> str:
     """The value of a stack's key, and those of the algorithms that have others."""
-    texts = [] if setting.value is None else [f"`{shown(setting.value)}`"]
-    for value, names in setting.other_values():
-        told = "their own" if value is None else f"`{shown(value)}`"
-        texts.append(f"{', '.join(f'`{name}`' for name in names)}: {told}")
+    texts = [] if setting["value"] is None else [f"`{shown(setting['value'])}`"]
+    others: dict[str, list[str]] = {}
+    for name, value in setting["algorithms"].items():
+        others.setdefault("their own" if value is None else f"`{shown(value)}`", []).append(f"`{name}`")
+    texts += [f"{', '.join(names)}: {told}" for told, names in others.items()]
     return "; ".join(texts)
 
 
@@ -108,7 +109,7 @@ def parameters() -> str:
             link = f"See [{row['title']}](../models/{row['page']}.md)."
             blocks.append(f"### {row['name']} ({kind.removesuffix('s')})\n\n{link}")
             if row["parameters"]:
-                rows = "\n".join(map(_parameter, row["parameters"]))
+                rows = "\n".join(_parameter(row["name"], parameter) for parameter in row["parameters"])
                 blocks.append(f"| parameter | default | accepts | meaning |\n|---|---|---|---|\n{rows}")
             else:
                 blocks.append("No parameters.")
@@ -131,7 +132,7 @@ def overview() -> str:
             f"| over UDP | {_list(udp)} |",
             f"| queues | {_list(registry.rows('queues'))}; ECN marks |",
             f"| routers | {_list(registry.rows('routers'))} |",
-            f"| stacks | {', '.join(f'[`{one.name}`](docs/stacks/{one.name}.md)' for one in STACKS)} |",
+            f"| stacks | {', '.join(f'[`{name}`](docs/stacks/{name}.md)' for name in NAMES)} |",
             f"| suites | {suites} ([guide](docs/guide/suites.md)) |",
         ]
     )
@@ -166,17 +167,22 @@ def _live(row: Row) -> str:
     return " or ".join([*forms, *([f"`{form}`"] if form else [])]) or "real datagrams"
 
 
-def _parameter(parameter: Parameter) -> str:
+def _parameter(row: str, parameter: Parameter) -> str:
     if parameter["choices"]:
         accepts = ", ".join(f"`{shown(choice)}`" for choice in registry.words(parameter))
     else:
         ends = (("from", parameter["least"]), ("to", parameter["greatest"]))
-        unit = parameter["unit"]
-        given = [f"{word} `{shown(from_declared(end, unit))}`" for word, end in ends if end is not None]
+        given = [f"{word} `{_limit(row, parameter, end)}`" for word, end in ends if end is not None]
         accepts = " ".join(given) or "any number"
-        accepts += f', `"{registry.AUTO}"`' if registry.has_auto(parameter) else ""
-    default = shown(registry.written(parameter, parameter["default"]))
+        accepts += ', `"auto"`' if parameter["auto"] is not None else ""
+    default = shown(parameter["written"])
     return f"| `{parameter['name']}` | `{default}` | {accepts} | {registry.meaning(parameter)} |"
+
+
+def _limit(row: str, parameter: Parameter, limit: float) -> str:
+    """A limit as a file writes it; the core has "auto" as 0."""
+    value = registry.written(row, parameter, limit)
+    return "0" if value == "auto" else shown(value)
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -187,7 +193,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "pages": pages,
     "stacks": stacks,
     "stack-pages": stack_pages,
-    **{f"stack-{one.name}": partial(stack, one) for one in STACKS},
+    **{f"stack-{one['name']}": partial(stack, one) for one in STACKS},
 }
 """What a page of the site asks for with a comment `generated: NAME`."""
 

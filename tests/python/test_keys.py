@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import contextlib
 import hashlib
 import json
 import re
@@ -14,20 +14,10 @@ import pytest
 
 import longfat
 from longfat import _core
-from longfat.live.check import KERNELS_OWN
+from longfat.errors import InputError
 from longfat.report.columns import METRICS
-from longfat.runs.plan import NEWER_PARAMETERS, build
-from longfat.scenario import registry
-from longfat.scenario.background import Bulk, Onoff, Short, Surge, Web
-from longfat.scenario.bottleneck import Bottleneck
-from longfat.scenario.flow import Flow, Sample
 from longfat.scenario.model import Scenario
-from longfat.scenario.named import TCP_OPTIONS, QueueSpec, RouterSpec
-from longfat.scenario.override import override
-from longfat.scenario.part import Part
-from longfat.scenario.program import Program
-from longfat.scenario.topology import Link, Node
-from longfat.scenario.transport import Transport
+from longfat.scenario.schema import scenario_schema
 
 ROOT = Path(__file__).parents[2]
 PLANS = Path(__file__).parent / "plans.txt"
@@ -69,7 +59,6 @@ TRANSPORT: dict[str, Any] = {
     "sack_compression": "1 ms",
     "byte_counting": False,
     "slow_start_limit": "infinite",
-    "sack": False,
     "loss_detection": "tahoe",
     "recovery": "prr",
     "timeout_reductions": "each",
@@ -100,10 +89,10 @@ DISTURBANCES: dict[str, Any] = {
     "overtaking": True,
     "outages": [{"begin": "0.5 s", "length": "0.1 s"}],
 }
-TABLES: list[tuple[type[Part], str, dict[str, Any], dict[str, Any]]] = [
-    (Scenario, "", DUMBBELL, {"duration": "2 s", "seed": 2, "window": ["0.1 s", "0.9 s"]}),
+TABLES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
+    ("Scenario", "", DUMBBELL, {"duration": "2 s", "seed": 2, "window": ["0.1 s", "0.9 s"]}),
     (
-        Bottleneck,
+        "Bottleneck",
         "bottleneck.",
         DUMBBELL,
         {
@@ -123,7 +112,7 @@ TABLES: list[tuple[type[Part], str, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
-        Link,
+        "Link",
         "link.0.",
         NETWORK,
         {
@@ -142,7 +131,7 @@ TABLES: list[tuple[type[Part], str, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
-        Flow,
+        "Flow",
         "flow.0.",
         DUMBBELL,
         {
@@ -158,19 +147,19 @@ TABLES: list[tuple[type[Part], str, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
-        Web,
+        "Web",
         "background.0.",
         beside("web"),
         {"sessions": 3, "gap": "2 s", "page": "5 kB", "shape": 1.5, **CONNECTIONS},
     ),
     (
-        Surge,
+        "Surge",
         "background.0.",
         beside("surge", users=2),
         {"users": 3, "largest": "5 MB", **CONNECTIONS},
     ),
     (
-        Short,
+        "Short",
         "background.0.",
         beside("short", gap="100 ms"),
         {
@@ -185,10 +174,10 @@ TABLES: list[tuple[type[Part], str, dict[str, Any], dict[str, Any]]] = [
             **CONNECTIONS,
         },
     ),
-    (Bulk, "background.0.", beside("bulk", flows=2), {"flows": 3, "start": "0.1 s", **CONNECTIONS}),
-    (Onoff, "background.0.", beside("onoff", sources=2), {"sources": 3, "start": "0.1 s", **CONNECTIONS}),
-    (Transport, "background.0.", beside("bulk", flows=2), TRANSPORT),
-    (Sample, "sample.", DUMBBELL, {"cwnd": "50 ms", "queue": "50 ms", "events": True, "internals": True}),
+    ("Bulk", "background.0.", beside("bulk", flows=2), {"flows": 3, "start": "0.1 s", **CONNECTIONS}),
+    ("Onoff", "background.0.", beside("onoff", sources=2), {"sources": 3, "start": "0.1 s", **CONNECTIONS}),
+    ("Transport", "background.0.", beside("bulk", flows=2), TRANSPORT),
+    ("Sample", "sample.", DUMBBELL, {"cwnd": "50 ms", "queue": "50 ms", "events": True, "internals": True}),
 ]
 APART = {
     "title": "it changes no result",
@@ -201,18 +190,22 @@ APART = {
 }
 
 
-def keys(model: type[Part]) -> set[str]:
+SHORTHANDS = {"stack", "variant"}
+"""Keys that stand for others, see test_stacks.py."""
+
+
+def keys(table: str) -> set[str]:
     """The keys of a table, of a background without those of the transport, which it shares with flows."""
-    shared = (
-        set(Transport.model_fields) if model.__name__ in ("Web", "Surge", "Short", "Bulk", "Onoff") else set()
-    )
-    return {key.alias for name, key in model.model_fields.items() if name not in shared}
+    schema = scenario_schema()
+    found = schema if table == "Scenario" else schema["$defs"][table]
+    shared = keys("Transport") if table in ("Web", "Surge", "Short", "Bulk", "Onoff") else set()
+    return set(found["properties"]) - SHORTHANDS - shared
 
 
-@pytest.mark.parametrize(("model", "values"), [(t[0], t[3]) for t in TABLES], ids=lambda item: str(item)[:40])
-def test_every_key_has_a_value_to_try(model: type[Part], values: dict[str, Any]) -> None:
-    missing = keys(model) - set(values) - set(APART)
-    assert missing == set(), f"add a value that is not the default to TABLES, table {model.__name__}"
+@pytest.mark.parametrize(("table", "values"), [(t[0], t[3]) for t in TABLES], ids=lambda item: str(item)[:40])
+def test_every_key_has_a_value_to_try(table: str, values: dict[str, Any]) -> None:
+    missing = keys(table) - set(values) - set(APART)
+    assert missing == set(), f"add a value that is not the default to TABLES, table {table}"
 
 
 def tries() -> Iterator[Any]:
@@ -223,24 +216,32 @@ def tries() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("base", "key", "value"), list(tries()))
 def test_every_key_reaches_the_plan_and_the_core_reads_it(base: dict[str, Any], key: str, value: Any) -> None:
-    data = copy.deepcopy(base)
-    override(data, key, value, "x.toml")
-    plan = build(Scenario.from_dict(data))
-    assert plan != build(Scenario.from_dict(base)), f"runs/plan.py does not copy {key}"
-    _core.simulate(json.dumps(plan), {})
+    changed = Scenario.from_dict(base, changes={key: value})
+    assert changed.plan != Scenario.from_dict(base).plan, f"the plan does not have {key}"
+    _core.simulate(changed.core, {})
 
 
-def test_every_transport_key_says_what_udp_and_the_kernel_do_with_it() -> None:
-    keys = set(Transport.model_fields)
-    over_udp = {"algorithm", "mss", "host_tick", "interrupt_moderation", "rto_min"}
-    assert keys - TCP_OPTIONS == over_udp, "scenario/named.py: TCP_OPTIONS"
-    set_in_the_kernel = {"algorithm", "mss", "initial_window", "sack", "recovery", "rtt_samples", "ecn"}
-    set_in_the_kernel |= {"loss_detection"}
-    set_in_the_kernel |= {"max_window"}
+def test_a_flow_over_udp_takes_the_keys_that_mean_something_there_and_no_others() -> None:
+    base = DUMBBELL | {"flow": [{"rtt": "20 ms", "algorithm": "udt"}]}
+    taken = set()
+    for key, value in TRANSPORT.items():
+        with contextlib.suppress(InputError):
+            Scenario.from_dict(base, changes={f"flow.0.{key}": value} if key != "algorithm" else {})
+            taken.add(key)
+    assert taken == {"algorithm", "mss", "host_tick", "interrupt_moderation", "rto_min"}
+
+
+def test_the_kernel_decides_every_transport_key_but_those_that_live_runs_set_or_refuse() -> None:
+    others = TRANSPORT | {"sack_compression": "2 ms", "slow_start_limit": 1}  # not what the kernel has
+    decided = {
+        key
+        for key, value in others.items()
+        if key in Scenario.from_dict(DUMBBELL, changes={f"flow.0.{key}": value}).flow[0].decided_by_kernel
+    }
+    set_in_the_kernel = {"algorithm", "mss", "initial_window", "recovery", "rtt_samples", "ecn"}
+    set_in_the_kernel |= {"loss_detection", "max_window"}
     refused_with_a_line_of_its_own = {"quick_start"}
-    assert keys - set(KERNELS_OWN) == set_in_the_kernel | refused_with_a_line_of_its_own, (
-        "live/check.py: KERNELS_OWN"
-    )
+    assert set(TRANSPORT) - decided == set_in_the_kernel | refused_with_a_line_of_its_own
 
 
 def test_every_key_has_a_row_in_the_documentation() -> None:
@@ -250,17 +251,16 @@ def test_every_key_has_a_row_in_the_documentation() -> None:
         for row in re.findall(r"^\|([^|]*)\|", text, re.MULTILINE)
         for name in re.findall(r"`([a-z_]+)`", row)
     }
-    tables = {key for model, *_ in TABLES for key in keys(model)} | set(Transport.model_fields)
-    tables |= keys(Program)
+    tables = {key for table, *_ in TABLES for key in keys(table)} | keys("Program")
     in_sections = {"node", "link", "bottleneck", "flow", "background", "program", "sample", "origin"}
     assert tables - documented - in_sections == set()
-    assert keys(Node) == {"name"}
+    assert keys("Node") == {"name"}
 
 
 def plans() -> dict[str, str]:
     """The digest of the plan of each scenario in scenarios/."""
     return {
-        path.name: hashlib.sha256(json.dumps(build(Scenario.load(path)), sort_keys=True).encode()).hexdigest()
+        path.name: hashlib.sha256(json.dumps(Scenario.load(path).plan, sort_keys=True).encode()).hexdigest()
         for path in sorted((ROOT / "scenarios").glob("*.toml"))
     }
 
@@ -268,33 +268,9 @@ def plans() -> dict[str, str]:
 def test_plans_stay_what_they_are_so_that_stored_runs_are_found() -> None:
     kept = dict(line.split() for line in PLANS.read_text().splitlines())
     assert plans() == kept, (
-        "a stored run is found by its plan: leave a new key out of the plan where it has its default "
-        "(runs/plan.py); a new scenario gets a line in plans.txt"
+        "a stored run is found by its plan: runs of earlier versions are not found any more; "
+        "a new scenario gets a line in plans.txt"
     )
-
-
-def written(word: Any) -> Any:
-    """Returns a parameter's value as a scenario has it: flags are true or false."""
-    return {"true": True, "false": False}.get(word, word)
-
-
-def test_plans_leave_newer_parameters_out_at_the_registry_s_defaults_and_nowhere_else() -> None:
-    for kind, newer in NEWER_PARAMETERS.items():
-        table = "router" if kind in registry.all_names("routers") else "queue"
-        filled = (RouterSpec if table == "router" else QueueSpec)(kind).filled().parameters
-        usual = {name: written(filled[name]) for name in newer}
-        rows = registry.find("routers" if table == "router" else "queues", kind)["parameters"]
-        others = {row["name"]: row["choices"] or [] for row in rows if row["name"] in newer}
-        given = (usual, {n: written(next(c for c in others[n] if c != filled[n])) for n in newer})
-        planned = [
-            build(Scenario.from_dict(DUMBBELL | {"bottleneck": DUMBBELL["bottleneck"] | {table: element}}))
-            for element in (kind, *({"kind": kind, **switches} for switches in given))
-        ]
-        found = [plan["links"][0][table] for plan in planned]
-        assert found[0] == found[1]
-        assert found[2] == found[0] | {
-            name: str(value).lower() if isinstance(value, bool) else value for name, value in given[1].items()
-        }
 
 
 def test_every_key_of_a_summary_has_a_heading_or_a_place_in_the_documentation() -> None:

@@ -13,20 +13,18 @@ import pytest
 from click.testing import CliRunner
 
 import longfat
-from longfat import sweep
+from longfat import _core, sweep
 from longfat.cli.app import app
 from longfat.compare.compare import hosts
 from longfat.errors import InputError
 from longfat.live.check import check
-from longfat.runs.plan import build
 from longfat.scenario import registry, stacks
 from longfat.scenario.model import Scenario
-from longfat.scenario.transport import Transport
 from test_keys import DUMBBELL, beside
 
 TCP = [row["name"] for row in registry.rows("algorithms") if row.get("transport", "tcp") == "tcp"]
 UDP = [row["name"] for row in registry.rows("algorithms") if row.get("transport", "tcp") != "tcp"]
-ACCEPTED = set(Transport.model_fields) | {"variant"}
+ACCEPTED = {*_core.connection_keys(), "variant"} - {"from", "to"}
 
 
 ROOT = Path(__file__).parents[2]
@@ -47,9 +45,16 @@ def flow(**keys: Any) -> dict[str, Any]:
     return DUMBBELL | {"flow": [{"rtt": "20 ms", **keys}]}
 
 
+def keys_of(name: str, algorithm: str) -> dict[str, Any]:
+    """The keys and values that a stack gives to a flow with this algorithm."""
+    (stack,) = (stack for stack in stacks.STACKS if stack["name"] == name)
+    found = {one["key"]: one["algorithms"].get(algorithm, one["value"]) for one in stack["keys"]}
+    return {key: value for key, value in found.items() if value is not None}
+
+
 def as_written(algorithm: str, name: str) -> dict[str, Any]:
     """The keys of a stack written out."""
-    return {"algorithm": algorithm, **stacks.find(name).keys_for(algorithm)}
+    return {"algorithm": algorithm, **keys_of(name, algorithm)}
 
 
 @pytest.mark.parametrize("name", stacks.NAMES)
@@ -57,7 +62,7 @@ def as_written(algorithm: str, name: str) -> dict[str, Any]:
 def test_a_stack_is_its_keys_written_out(name: str, algorithm: str) -> None:
     short = Scenario.from_dict(flow(algorithm=algorithm, stack=name))
     written = Scenario.from_dict(flow(**as_written(algorithm, name)))
-    assert build(short) == build(written)
+    assert short.plan == written.plan
     assert short.to_toml() == written.to_toml()
 
 
@@ -67,7 +72,7 @@ def test_a_background_has_a_stack_too(name: str) -> None:
     (part,) = data["background"]
     short = DUMBBELL | {"background": [part | {"algorithm": "cubic", "stack": name}]}
     written = DUMBBELL | {"background": [part | as_written("cubic", name)]}
-    assert build(Scenario.from_dict(short)) == build(Scenario.from_dict(written))
+    assert Scenario.from_dict(short).plan == Scenario.from_dict(written).plan
 
 
 def test_rfc_is_what_a_scenario_without_a_stack_has() -> None:
@@ -75,7 +80,7 @@ def test_rfc_is_what_a_scenario_without_a_stack_has() -> None:
         plain, named = (
             Scenario.from_dict(flow(algorithm=algorithm, **keys)) for keys in ({}, {"stack": "rfc"})
         )
-        assert json.dumps(build(plain)) == json.dumps(build(named))
+        assert json.dumps(plain.plan) == json.dumps(named.plan)
 
 
 def test_a_key_that_is_written_out_wins() -> None:
@@ -97,7 +102,7 @@ def test_a_parameter_that_is_written_out_wins(algorithm: dict[str, str]) -> None
 def test_aliases_have_the_keys_of_their_algorithm() -> None:
     alias = next(row["aliases"][0] for row in registry.rows("algorithms") if row["name"] == "sack")
     named = (Scenario.from_dict(flow(stack="linux", algorithm=name)) for name in (alias, "sack"))
-    assert len({json.dumps(build(one)) for one in named}) == 1
+    assert len({json.dumps(one.plan) for one in named}) == 1
 
 
 def test_a_user_s_own_algorithm_takes_a_stack() -> None:
@@ -153,9 +158,9 @@ def test_set_takes_a_stack() -> None:
 def test_stacks_are_an_axis_of_a_sweep() -> None:
     base = flow(algorithm="cubic", initial_window=4)
     asked = sweep.from_dict({"base": base, "axes": {"flow.0.stack": list(stacks.NAMES)}})
-    planned = [build(asked.scenario(point)) for point in asked.points()]
+    planned = [asked.scenario(point).plan for point in asked.points()]
     assert planned == [
-        build(Scenario.from_dict(flow(algorithm="cubic", initial_window=4, stack=name)))
+        Scenario.from_dict(flow(algorithm="cubic", initial_window=4, stack=name)).plan
         for name in stacks.NAMES
     ]
     assert len({json.dumps(one) for one in planned}) == len(stacks.NAMES)
@@ -176,28 +181,29 @@ def test_a_stored_scenario_has_the_keys_and_not_the_name(name: str) -> None:
     full = Scenario.from_dict(flow(algorithm="cubic", stack=name)).filled()
     table = tomllib.loads(full.to_toml())["flow"][0]
     assert "stack" not in table
-    assert set(stacks.find(name).keys_for("cubic")) <= {*table, "variant"}
-    assert build(Scenario.from_toml(full.to_toml())) == build(full)
+    assert set(keys_of(name, "cubic")) <= {*table, "variant"}
+    assert Scenario.from_toml(full.to_toml()).plan == full.plan
 
 
-@pytest.mark.parametrize("stack", stacks.STACKS, ids=lambda stack: stack.name)
+@pytest.mark.parametrize("stack", stacks.STACKS, ids=lambda stack: stack["name"])
 def test_every_value_of_a_stack_has_a_source(stack: stacks.Stack) -> None:
-    assert all((stack.name, stack.title, stack.era, stack.summary))
-    assert all(setting.source.strip() for setting in stack.settings)
-    assert all(line.strip().endswith(".") for line in stack.unknown)
-    keys = [setting.key for setting in stack.settings]
+    assert all((stack["name"], stack["title"], stack["era"], stack["summary"]))
+    assert all(setting["source"].strip() for setting in stack["keys"])
+    assert all(line.strip().endswith(".") for line in stack["unknown"])
+    keys = [setting["key"] for setting in stack["keys"]]
     assert len(set(keys)) == len(keys)
     assert set(keys) <= ACCEPTED
-    assert {name for setting in stack.settings for name in setting.algorithms} <= set(TCP)
+    assert {name for setting in stack["keys"] for name in setting["algorithms"]} <= set(TCP)
 
 
-@pytest.mark.parametrize("stack", stacks.STACKS[1:], ids=lambda stack: stack.name)
+@pytest.mark.parametrize("stack", stacks.STACKS[1:], ids=lambda stack: stack["name"])
 def test_a_stack_holds_what_differs_from_the_defaults(stack: stacks.Stack) -> None:
-    plain = Transport()
-    for setting in stack.settings:
-        if setting.key in Transport.model_fields and setting.value is not None:
-            given = Transport.model_validate({setting.key: setting.value})
-            assert getattr(given, setting.key) != getattr(plain, setting.key), setting.key
+    plain = Scenario.from_dict(flow()).flow[0]
+    for setting in stack["keys"]:
+        key = setting["key"]
+        if setting["value"] is not None:
+            given = Scenario.from_dict(flow(**{key: setting["value"]})).flow[0]
+            assert getattr(given, key) != getattr(plain, key), key
 
 
 def test_ns_2_halves_at_first_in_its_own_agents_and_not_in_the_modules_of_linux() -> None:
@@ -257,12 +263,13 @@ def test_live_runs_take_what_the_kernel_decides_as_it_is_on_linux_and_refuse_oth
 def test_the_pages_of_the_stacks_have_every_value() -> None:
     made = docs_tables()
     for stack in stacks.STACKS:
-        table = made.TABLES[f"stack-{stack.name}"]()
-        assert all(f"| `{setting.key}` |" in table and setting.source in table for setting in stack.settings)
-        assert all(line in table for line in stack.unknown)
-        page = (ROOT / "docs" / "stacks" / f"{stack.name}.md").read_text(encoding="utf-8")
-        assert f"<!-- generated: stack-{stack.name} -->" in page
-        assert f"[`{stack.name}`]({stack.name}.md)" in made.stacks()
+        name = stack["name"]
+        table = made.TABLES[f"stack-{name}"]()
+        assert all(f"| `{one['key']}` |" in table and one["source"] in table for one in stack["keys"])
+        assert all(line in table for line in stack["unknown"])
+        page = (ROOT / "docs" / "stacks" / f"{name}.md").read_text(encoding="utf-8")
+        assert f"<!-- generated: stack-{name} -->" in page
+        assert f"[`{name}`]({name}.md)" in made.stacks()
 
 
 def test_the_list_of_stacks_is_json_with_the_documented_keys() -> None:
@@ -282,5 +289,5 @@ def test_the_list_of_stacks_has_every_key() -> None:
     printed = CliRunner().invoke(app, ["stacks"])
     assert printed.exit_code == 0
     for stack in stacks.STACKS:
-        assert stack.title in printed.output
-        assert all(setting.key in printed.output for setting in stack.settings)
+        assert stack["title"] in printed.output
+        assert all(setting["key"] in printed.output for setting in stack["keys"])
