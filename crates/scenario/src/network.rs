@@ -129,7 +129,7 @@ impl<'a> Network<'a> {
             Some(link) => link.router.as_ref(),
             None => self.scenario.bottleneck.as_ref().and_then(|bottleneck| bottleneck.router.as_ref()),
         };
-        let ways = self.crossed(&self.flows[flow], self.scenario.flow[flow].is_reverse);
+        let ways = self.crossed(&self.flows[flow], self.scenario.flow[flow].is_reverse());
         ways.map(|way| (&*way.name, router(way))).collect()
     }
 
@@ -143,7 +143,7 @@ impl<'a> Network<'a> {
             (None, Some(bottleneck)) => &bottleneck.queue,
             (None, None) => DROPTAIL,
         };
-        self.crossed(&self.flows[flow], self.scenario.flow[flow].is_reverse).map(queue).collect()
+        self.crossed(&self.flows[flow], self.scenario.flow[flow].is_reverse()).map(queue).collect()
     }
 
     /// The size of a buffer on a link of this rate, and of a packet, in bytes.

@@ -96,7 +96,7 @@ pub fn meaningless_metrics(scenario: &Scenario) -> Result<&'static [&'static str
         .flow
         .iter()
         .zip(&network.flows)
-        .map(|(flow, path)| if flow.is_reverse { &path.reverse } else { &path.forward })
+        .map(|(flow, path)| if flow.is_reverse() { &path.reverse } else { &path.forward })
         .map(|links| links.iter().copied().collect())
         .collect();
     Ok(if ways.len() > 1 { &COMPARING } else { &[] })

@@ -112,7 +112,7 @@ fn flows(scenario: &Scenario, network: &Network<'_>) -> (Vec<FlowPlan>, Vec<usiz
     for (table, flow) in scenario.flow.iter().enumerate() {
         let path = &network.flows[table];
         let rtt = flow.rtt.clone();
-        let connection = connection(network, &flow.transport, path, rtt, flow.is_reverse, flow.stop);
+        let connection = connection(network, &flow.transport, path, rtt, flow.is_reverse(), flow.stop);
         for number in 0..flow.count {
             flows.push(FlowPlan {
                 name: names.next().unwrap_or_default(),

@@ -92,7 +92,11 @@ pub fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> S
     const NEAR: f64 = 0.8;
     let near = known
         .into_iter()
-        .map(|other| (strsim::jaro_winkler(word, other), other))
+        .map(|other| {
+            // one letter more, fewer, other or swapped
+            let is_slip = word.len() > 1 && strsim::osa_distance(word, other) <= 1;
+            (if is_slip { 1.0 } else { strsim::jaro_winkler(word, other) }, other)
+        })
         .filter(|(likeness, _)| *likeness >= NEAR)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     near.map_or_else(String::new, |(_, other)| format!(", did you mean \"{other}\"?"))

@@ -209,6 +209,11 @@ class Scenario:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.to_dict(),)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "core" or "core" in self.__dict__:
+            raise AttributeError(f"{name}: a scenario cannot be changed; accepted: with_values")
+        super().__setattr__(name, value)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self.core == other.core
 

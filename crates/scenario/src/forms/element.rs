@@ -177,6 +177,9 @@ fn setting(parameter: &Parameter, value: &Value) -> Result<Setting, Refusal> {
             }
             let number = to_declared(value, parameter.unit)
                 .map_err(|refusal| Refusal::new(refusal.what, format!("{}{also}", refusal.accepted)))?;
+            if parameter.auto.is_some() && number == 0.0 {
+                return refuse("0 stands for nothing here", format!("\"{AUTO}\", or a number above 0"));
+            }
             if (least..=greatest).contains(&number) {
                 return Ok(Setting::Number(number));
             }

@@ -1,5 +1,6 @@
 //! Flows, and how often they and the links are sampled.
 
+use super::background::Direction;
 use super::transport::Transport;
 use crate::form::{Maybe, View};
 use crate::forms::{
@@ -41,7 +42,10 @@ table! {
         /// The n-th of `count` flows, from 0, starts n times this later.
         stagger: f64 = MOMENT, else 0.0;
         /// Which way data go.
-        is_reverse as "direction": bool = Words(&[("forward", false), ("reverse", true)]), else false;
+        direction: Direction = Words(&[
+            ("forward", Direction::Forward),
+            ("reverse", Direction::Reverse),
+        ]), else Direction::Forward;
     }
 }
 
@@ -56,6 +60,13 @@ table! {
         events: bool = SWITCH, else false;
         /// Also sample what the flows' algorithms know of themselves, such as FAST's `alpha`.
         internals: bool = SWITCH, else false;
+    }
+}
+
+impl Flow {
+    /// Whether its data go from the end of the path to its beginning.
+    pub fn is_reverse(&self) -> bool {
+        self.direction == Direction::Reverse
     }
 }
 

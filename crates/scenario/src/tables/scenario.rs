@@ -189,8 +189,12 @@ impl Checked for Scenario {
             );
         }
         self.programs_fit(&network)?;
-        if self.window.is_some_and(|(_, end)| end > self.duration) {
-            return refuse("window ends after the run", format!("up to {}", TIME.write(self.duration)));
+        if let Some((begin, end)) = self.window.filter(|(_, end)| *end > self.duration) {
+            let [begin, end, most] = [begin, end, self.duration].map(|time| TIME.write(time));
+            return refuse(
+                format!("window = [\"{begin}\", \"{end}\"] ends after the run"),
+                format!("up to {most}"),
+            );
         }
         let flows: i128 = self.flow.iter().map(|flow| i128::from(flow.count)).sum();
         if flows > MOST_FLOWS {
