@@ -14,7 +14,6 @@ import pytest
 import longfat
 from longfat.errors import ScenarioError
 from longfat.runs import metrics
-from longfat.runs.plan import build
 from longfat.runs.result import aggregate, unreached_loads
 from longfat.scenario.model import Scenario
 from samples import scenario, table
@@ -66,7 +65,7 @@ def test_a_load_is_reached_at_several_seeds_within_half_a_minute(seed: int) -> N
 
 def test_gaps_and_sizes_of_a_run_are_the_ones_it_asked_for(loaded: longfat.Result) -> None:
     transfers = loaded.to_pandas("transfers").sort_values("start_s")
-    gap_s = build(loaded.scenario)["background"][0]["gap_s"]
+    gap_s = loaded.scenario.plan["background"][0]["gap_s"]
     begun = transfers[transfers["start_s"] < 100.0]  # those are complete
     gaps = np.diff(begun["start_s"].to_numpy())
     assert len(gaps) > 7000
@@ -82,7 +81,7 @@ def test_gaps_and_sizes_of_a_run_are_the_ones_it_asked_for(loaded: longfat.Resul
 
 def test_a_load_is_made_of_sizes_and_headers() -> None:
     def gap_s(**keys: Any) -> float:
-        (entry,) = build(Scenario.from_dict(alone(kind="short", **keys)))["background"]
+        (entry,) = Scenario.from_dict(alone(kind="short", **keys)).plan["background"]
         assert isinstance(entry["gap_s"], float)
         return entry["gap_s"]
 
@@ -98,7 +97,7 @@ def test_a_share_is_of_the_link_that_the_data_cross() -> None:
     def gaps_s(direction: str) -> list[float]:
         tables = alone(kind="short", load="10 %", direction=direction)
         tables["bottleneck"]["reverse_rate"] = "50 Mbit/s"
-        return [entry["gap_s"] for entry in build(Scenario.from_dict(tables))["background"]]
+        return [entry["gap_s"] for entry in Scenario.from_dict(tables).plan["background"]]
 
     (forward,), (reverse,) = gaps_s("forward"), gaps_s("reverse")
     assert reverse == pytest.approx(4 * forward)
@@ -107,7 +106,7 @@ def test_a_share_is_of_the_link_that_the_data_cross() -> None:
 
 def test_users_take_a_share_as_they_take_a_rate() -> None:
     def users(load: str) -> int:
-        (entry,) = build(Scenario.from_dict(alone(kind="surge", load=load)))["background"]
+        (entry,) = Scenario.from_dict(alone(kind="surge", load=load)).plan["background"]
         return int(entry["users"])
 
     assert users("2 %") == users("4 Mbit/s") > 10
@@ -205,7 +204,7 @@ def test_bulk_flows_fill_the_link_and_are_not_asked_for_a_load() -> None:
 def test_on_off_sources_send_their_load_and_are_on_for_their_share_of_the_time() -> None:
     algorithm = {"name": "onoff", "on": "200 ms", "off": "600 ms", "periods": "exponential"}
     tables = alone(kind="onoff", sources=100, load="10 %", algorithm=algorithm, duration="60 s")
-    (entry,) = build(Scenario.from_dict(tables))["background"]
+    (entry,) = Scenario.from_dict(tables).plan["background"]
     # 20 Mbit/s of a hundred that are on for a quarter of the time
     assert entry["flow"]["parameters"]["rate"] == pytest.approx(0.8)
     assert entry["start_s"] == {"uniform": [0.0, 0.8]}
@@ -271,7 +270,7 @@ def test_measured_round_trip_times_are_drawn_by_their_weights(tmp_path: Path) ->
     flows = longfat.run(given).summary["flows"]
     assert {flow["rtt_s"] for flow in flows} == {0.02, 0.1}
     assert sum(flow["rtt_s"] == 0.02 for flow in flows) == pytest.approx(150, abs=20)
-    assert given.network().buffer_rtt_s == 0.02
+    assert given.filled().bottleneck.buffer_rtt == 0.02
     # what is written out needs no other file
     (tmp_path / "rtts.csv").unlink()
     assert Scenario.from_toml(given.to_toml()) == given
@@ -282,15 +281,15 @@ def test_measured_round_trip_times_are_drawn_by_their_weights(tmp_path: Path) ->
     ("text", "says"),
     [
         ("20 ms\n30\n", 'rtts.csv, line 2: a time needs a unit; accepted: "30 ms"'),
-        ("20 ms\n\n# x\n1 h\n", "rtts.csv, line 4: accepted: from 1 us to 1000 s"),
-        ("20 ms, 1, 2\n", "rtts.csv, line 1: 3 columns; accepted: value[, weight] such as "),
-        ("rtt, weight\n20 ms, 1\n", "rtts.csv, line 1: not a time; accepted: "),
+        ("20 ms\n\n# x\n1 h\n", "rtts.csv, line 4: the time is too large; accepted: from 1 us to 1000 s"),
+        ("20 ms, 1, 2\n", "rtts.csv, line 1: it has 3 columns; accepted: value[, weight] such as "),
+        ("rtt, weight\n20 ms, 1\n", "rtts.csv, line 1: this is not a time; accepted: "),
         ("20 ms, -1\n", 'rtts.csv, line 1: "-1" is not a weight; accepted: a number from 0 to 1e+15'),
         ("20 ms, nan\n", 'rtts.csv, line 1: "nan" is not a weight'),
         ("20 ms, 1_0\n", 'rtts.csv, line 1: "1_0" is not a weight'),
         ("20 ms, ٣\n", 'rtts.csv, line 1: "٣" is not a weight'),
         ("20 ms, 0\n30 ms, 0\n", "rtts.csv: all weights are 0; accepted: at least one above 0"),
-        ("# nothing\n", "rtts.csv: holds no value; accepted: up to 100000 lines of value[, weight]"),
+        ("# nothing\n", "rtts.csv: it holds no value; accepted: up to 100000 lines of value[, weight]"),
         (None, "rtts.csv: No such file or directory; accepted: a file with lines of value[, weight]"),
     ],
 )
@@ -317,20 +316,28 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     [
         (
             {"kind": "short"},
-            'background.0: accepted: either gap, a time such as "10 ms", or load, such as "20 %"',
+            'background.0: it takes either a gap or a load; accepted: either gap, a time such as "10 ms", or '
+            "load, "
+            'such as "20 %"',
         ),
         (
             {"kind": "short", "gap": "1 s", "load": "1 %"},
-            "background.0: accepted: either gap, a time such as",
+            "background.0: it takes either a gap or a load; accepted: either gap, a time such as",
         ),
         ({"kind": "short", "gap": 1}, "background.0.gap = 1: a time needs a unit"),
         (
             {"kind": "short", "load": 20},
             'background.0.load = 20: a rate needs a unit; accepted: "20 Mbit/s", or',
         ),
-        ({"kind": "short", "load": "0 %"}, 'background.0.load = "0 %": accepted: above 0 %, up to 1000 %'),
+        (
+            {"kind": "short", "load": "0 %"},
+            'background.0.load = "0 %": there is no such load; accepted: above 0 %, up to 1000 %',
+        ),
         ({"kind": "short", "load": "2 %%"}, 'background.0.load = "2 %%": "%%" is not a unit of rate'),
-        ({"kind": "short", "gap": "1 s", "tail_share": 7}, "background.0.tail_share = 7: accepted: a share"),
+        (
+            {"kind": "short", "gap": "1 s", "tail_share": 7},
+            "background.0.tail_share = 7: the number is too large; accepted: a share",
+        ),
         (
             {"kind": "short", "gap": "1 s", "largest": "1 kB"},
             "background.0: largest is below tail_least; accepted: ",
@@ -349,11 +356,11 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
         ),
         (
             {"kind": "short", "gap": "1 s", "sizes": "1 kB"},
-            'background.0.sizes = "1 kB": accepted: { empirical',
+            'background.0.sizes = "1 kB": these are no measured sizes; accepted: { empirical',
         ),
         (
             {"kind": "onoff", "sources": 1, "algorithm": "cbr"},
-            'background.0: algorithm = "cbr": accepted: "onoff"',
+            'background.0: on-off sources do not take the algorithm "cbr"; accepted: "onoff"',
         ),
         (
             {
@@ -381,9 +388,12 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
             {"kind": "short", "gap": "1 s", "rtt": {"exponential": "10 ms", "least": "20 ms"}},
             'background.0.rtt = { exponential = "10 ms", least = "20 ms" }: least is above the mean; ',
         ),
-        ({"kind": "bulk"}, "background.0.flows is missing; accepted: a whole number"),
-        ({"kind": "bulk", "flows": 2, "load": "20 %"}, "background.0.load: unknown key; accepted: "),
-        ({"kind": "bulk", "flows": 0}, "background.0.flows = 0: accepted: a whole number from 1 to 100000"),
+        ({"kind": "bulk"}, "background.0.flows: this key is missing; accepted: a whole number"),
+        ({"kind": "bulk", "flows": 2, "load": "20 %"}, "background.0.load: there is no such key; accepted: "),
+        (
+            {"kind": "bulk", "flows": 0},
+            "background.0.flows = 0: the number is too small; accepted: a whole number from 1 to 100000",
+        ),
     ],
 )
 def test_bad_values_are_told_with_key_value_and_what_would_be_accepted(
@@ -412,4 +422,4 @@ def test_what_is_written_out_is_read_back_and_planned_alike(keys: dict[str, Any]
     assert Scenario.from_toml(given.to_toml()) == given
     full = given.filled()
     assert Scenario.from_toml(full.to_toml()) == full
-    assert build(full) == build(given)
+    assert full.plan == given.plan

@@ -8,8 +8,6 @@ import pytest
 
 import longfat
 from longfat.errors import ScenarioError
-from longfat.runs.plan import build
-from longfat.scenario.capacity import read_trace
 from longfat.scenario.model import Scenario
 from samples import scenario, table
 
@@ -22,6 +20,13 @@ def trace(folder: Path, text: str) -> str:
     return str(folder / "some.trace")
 
 
+def times_ms(file: Path) -> list[float]:
+    """The times of a trace, as they reach the plan."""
+    (there, _) = scenario({"bottleneck.rate": {"trace": str(file)}}).plan["links"]
+    times: list[float] = there["capacity"]["trace_ms"]
+    return times
+
+
 def problem(rate: Any) -> str:
     with pytest.raises(ScenarioError) as refused:
         scenario({"bottleneck.rate": rate})
@@ -31,23 +36,23 @@ def problem(rate: Any) -> str:
 
 
 def test_what_varies_reaches_the_plan_in_si_units(tmp_path: Path) -> None:
-    link = build(scenario({"bottleneck.rate": SINE, "bottleneck.buffer": "100 % BDP"}))["links"][0]
+    link = scenario({"bottleneck.rate": SINE, "bottleneck.buffer": "100 % BDP"}).plan["links"][0]
     assert link["rate_bps"] == 1e7
     assert link["capacity"] == {"sine": {"least_bps": 3e6, "period_s": 4.0}}
     assert link["queue"]["limit_packets"] == 33  # of the greatest rate: 10 Mbit/s x 40 ms
-    link = build(scenario({"bottleneck.rate": STEPS}))["links"][0]
+    link = scenario({"bottleneck.rate": STEPS}).plan["links"][0]
     assert link["capacity"] == {"steps": [[0.0, 1e7], [3.0, 2e6], [6.0, 8e6]]}
     # 4 lines in 8 ms: 4 x 12000 bits
-    link = build(scenario({"bottleneck.rate": {"trace": trace(tmp_path, "0\n3\n3\n8\n")}}))["links"][0]
+    link = scenario({"bottleneck.rate": {"trace": trace(tmp_path, "0\n3\n3\n8\n")}}).plan["links"][0]
     assert (link["rate_bps"], link["capacity"]) == (6e6, {"trace_ms": [0, 3, 3, 8]})
-    assert build(scenario())["links"][0]["capacity"] is None
+    assert scenario().plan["links"][0]["capacity"] is None
 
 
 @pytest.mark.parametrize("rate", [SINE, STEPS])
 def test_a_rate_that_varies_is_written_as_it_was_read(rate: Any) -> None:
     first = scenario({"bottleneck.rate": rate, "bottleneck.router": {"kind": "xcp", "gamma": 0.2}})
     again = Scenario.from_toml(first.filled().to_toml())
-    assert build(again) == build(first)
+    assert again.plan == first.plan
     changed = first.with_values({"bottleneck.router.alpha": 0.3})
     assert changed.bottleneck.router is not None
     assert changed.bottleneck.router.parameters == {"alpha": 0.3, "gamma": 0.2}
@@ -55,13 +60,13 @@ def test_a_rate_that_varies_is_written_as_it_was_read(rate: Any) -> None:
 
 def test_a_rate_that_varies_goes_to_worker_processes() -> None:
     first = scenario({"bottleneck.rate": SINE})
-    assert build(pickle.loads(pickle.dumps(first))) == build(first)
+    assert pickle.loads(pickle.dumps(first)).plan == first.plan
 
 
 def test_one_value_of_a_sine_can_be_set_and_the_original_stays() -> None:
     first = scenario({"bottleneck.rate": SINE})
     second = first.with_values({"bottleneck.rate.sine.min": "5 Mbit/s"})
-    plans = [build(each)["links"][0]["capacity"]["sine"]["least_bps"] for each in (first, second)]
+    plans = [each.plan["links"][0]["capacity"]["sine"]["least_bps"] for each in (first, second)]
     assert plans == [3e6, 5e6]
 
 
@@ -75,14 +80,20 @@ def test_one_value_of_a_sine_can_be_set_and_the_original_stays() -> None:
             "sine.min is above sine.max; accepted: the lesser rate as min",
         ),
         ({"sine": {"max": 5, "min": "2 Mbit/s", "period": "1 s"}}, "sine.max: a rate needs a unit"),
-        ({"sine": SINE["sine"] | {"period": "0 s"}}, "sine.period: accepted: from 1 ms"),
-        ({"steps": []}, "steps: accepted: a list of 1 to"),
-        ({"steps": [["1 s", "1 Mbit/s"]]}, 'steps, pair 1: accepted: "0 s", the beginning'),
+        (
+            {"sine": SINE["sine"] | {"period": "0 s"}},
+            "sine.period: the time is too small; accepted: from 1 ms",
+        ),
+        ({"steps": []}, "steps: this is no such list; accepted: a list of 1 to"),
+        (
+            {"steps": [["1 s", "1 Mbit/s"]]},
+            'steps, pair 1: the first step is later; accepted: "0 s", the beginning',
+        ),
         (
             {"steps": [["0 s", "1 Mbit/s"], ["0 s", "2 Mbit/s"]]},
-            "steps, pair 2: accepted: a time after the one before",
+            "steps, pair 2: the time is not later; accepted: a time after the one before",
         ),
-        ({"steps": [["0 s", "0 Mbit/s"]]}, "steps, pair 1: accepted: from 1 kbit/s"),
+        ({"steps": [["0 s", "0 Mbit/s"]]}, "steps, pair 1: the rate is too small; accepted: from 1 kbit/s"),
         ({"trace": "nowhere.trace"}, "trace nowhere.trace: No such file or directory; accepted: a file"),
     ],
 )
@@ -94,7 +105,7 @@ def test_unsound_rates_are_refused_in_one_line(rate: Any, expected: str) -> None
     ("text", "expected"),
     [
         ("", "some.trace: it is empty; accepted: one time in ms"),
-        ("0\n0\n", "some.trace: no line with a time after 0 ms"),
+        ("0\n0\n", "some.trace: no line has a time after 0 ms"),
         ("1\n5\n4\n", "some.trace, line 3: 4 comes after 5"),
         ("1\ntwo\n", "some.trace, line 2: 'two'"),
         ("1\n-2\n", "some.trace, line 2: '-2'"),
@@ -130,9 +141,9 @@ def test_only_line_ends_separate_the_times_of_a_trace(tmp_path: Path, separator:
     file = tmp_path / "some.trace"
     file.write_bytes(f"1\n2{separator}\n3".encode())
     with pytest.raises(ValueError, match=r"line 2: .*accepted: one time in ms"):
-        read_trace(file)
+        times_ms(file)
     file.write_bytes(b"1\r\n 2 \n3\r")
-    assert read_trace(file) == [1, 2, 3]
+    assert times_ms(file) == [1, 2, 3]
 
 
 def test_a_trace_lies_beside_its_scenario(tmp_path: Path) -> None:
@@ -148,7 +159,7 @@ def test_a_trace_lies_beside_its_scenario(tmp_path: Path) -> None:
 
 
 def test_the_ready_trace_is_read() -> None:
-    times = read_trace(Path(__file__).parents[2] / "scenarios" / "fading.trace")
+    times = times_ms(Path(__file__).parents[2] / "scenarios" / "fading.trace")
     assert (len(times), times[-1]) == (2500, 5000)
 
 
@@ -166,7 +177,7 @@ def test_inefficiency_is_the_share_of_the_varying_capacity_that_was_not_used() -
 def test_an_xcp_flow_carries_its_header_and_needs_its_router() -> None:
     flows = [{"algorithm": "xcp", "rtt": "40 ms", "mss": "1428 B"}, {"algorithm": "sack", "rtt": "40 ms"}]
     routed = scenario({"bottleneck.router": "xcp"}, flow=flows)
-    plan = build(routed)
+    plan = routed.plan
     assert [flow["header_bytes"] for flow in plan["flows"]] == [72, 52]
     assert plan["links"][0]["router"] == {"kind": "xcp", "alpha": 0.4, "beta": 0.226, "gamma": 0.1}
     assert plan["links"][1]["router"] is None
@@ -188,17 +199,21 @@ def test_xcp_fills_the_link_without_loss_as_a_file_has_it() -> None:
     ("router", "expected"),
     [
         ("xpc", '"xpc" is not a router, did you mean "xcp"?'),
-        ({"kind": "xcp", "alpha": 2}, "xcp.alpha = 2: accepted: from"),
+        ({"kind": "xcp", "alpha": 2}, "xcp.alpha = 2: it is too large; accepted: from"),
         ({"kind": "xcp", "delta": 2}, 'xcp has no parameter "delta"'),
         (
             {"kind": "friendly", "protocol": "sack"},
-            'friendly.protocol = "sack": accepted: "xcp", "vcp", "jetmax", "rcp", "maxnet" or "erica"',
+            'friendly.protocol = "sack": there is no such choice; accepted: "xcp", "vcp", "jetmax", "rcp", '
+            '"maxnet" or "erica"',
         ),
-        ({"kind": "friendly", "inspect": 0}, "friendly.inspect = 0: accepted: from 0.01 to 1"),
-        ({"kind": "dqw", "weight": 1}, "dqw.weight = 1: accepted: from 0.01 to 0.99"),
+        (
+            {"kind": "friendly", "inspect": 0},
+            "friendly.inspect = 0: it is too small; accepted: from 0.01 to 1",
+        ),
+        ({"kind": "dqw", "weight": 1}, "dqw.weight = 1: it is too large; accepted: from 0.01 to 0.99"),
         (
             {"kind": "xcp-i", "estimator": "oracel"},
-            'xcp-i.estimator = "oracel": did you mean "oracle"? accepted: ',
+            'xcp-i.estimator = "oracel": there is no such choice, did you mean "oracle"?; accepted: ',
         ),
         ({"kind": "vcp", "interval": 200}, 'vcp.interval = 200: a time needs a unit; accepted: "200 ms"'),
         (

@@ -10,8 +10,18 @@ import pytest
 
 import longfat
 from longfat.errors import InputError
-from longfat.runs.plan import build
 from longfat.scenario.model import Scenario
+
+
+UNDISTURBED = {
+    "reorder": None,
+    "jitter_s": 0.0,
+    "duplicate": 0.0,
+    "added_delay": None,
+    "remark": None,
+    "overtaking": False,
+    "outages": [],
+}
 
 
 def data(**keys: Any) -> dict[str, Any]:
@@ -23,7 +33,7 @@ def data(**keys: Any) -> dict[str, Any]:
 
 
 def disturbances(scenario: dict[str, Any]) -> list[dict[str, Any] | None]:
-    return [link.get("disturbance") for link in build(Scenario.from_dict(scenario))["links"]]
+    return [link["disturbance"] for link in Scenario.from_dict(scenario).plan["links"]]
 
 
 def test_only_the_medium_disturbs_the_way_back() -> None:
@@ -42,9 +52,11 @@ def test_only_the_medium_disturbs_the_way_back() -> None:
         "jitter_s": 0.002,
         "duplicate": 0.1,
         "added_delay": {"steps": [[0.0, 0.0], [1.0, 0.02]]},
+        "remark": None,
+        "overtaking": False,
         "outages": [{"begin_s": 1.0, "length_s": 0.1, "queue": "drains"}],
     }
-    assert back == {key: there[key] for key in ("added_delay", "outages")}
+    assert back == UNDISTURBED | {key: there[key] for key in ("added_delay", "outages")}
     assert disturbances(data()) == disturbances(data(jitter="0 s", duplicate=0, outages=[])) == [None, None]
 
 
@@ -54,7 +66,8 @@ def test_both_ways_of_a_link_share_its_medium() -> None:
     found = disturbances(
         {"duration": "1 s", "link": [link | {"added_delay": handovers}], "flow": [{"from": "A", "to": "B"}]}
     )
-    planned = {"added_delay": {"handovers": {"period_s": 15.0, "range_s": 0.02, "medium": "dish"}}}
+    added = {"handovers": {"period_s": 15.0, "range_s": 0.02, "medium": "dish"}}
+    planned = UNDISTURBED | {"added_delay": added}
     assert found == [planned, planned]
 
 
@@ -67,8 +80,8 @@ def test_a_trace_of_delays_is_a_file_beside_the_scenario(tmp_path: Path) -> None
     )
     scenario = Scenario.load(file)
     steps = [[0.0, 0.003], [15.0, 0.0125], [30.0, 0.004]]
-    assert build(scenario)["links"][0]["disturbance"] == {"added_delay": {"steps": steps}}
-    written = scenario.filled().written("json")["bottleneck"]["added_delay"]
+    assert scenario.plan["links"][0]["disturbance"] == UNDISTURBED | {"added_delay": {"steps": steps}}
+    written = scenario.filled().to_dict()["bottleneck"]["added_delay"]
     digest = hashlib.sha256((tmp_path / "leo.delays").read_bytes()).hexdigest()
     assert written == {"trace": str(tmp_path / "leo.delays"), "sha256": digest}
 
@@ -77,32 +90,43 @@ def test_a_trace_of_delays_is_a_file_beside_the_scenario(tmp_path: Path) -> None
     ("keys", "said"),
     [
         ({"reorder": 0.01}, 'accepted: { probability = 0.01, delay = "10 ms" }'),
-        ({"reorder": {"probability": 2, "delay": "10 ms"}}, "probability: accepted: a share of the packets"),
+        (
+            {"reorder": {"probability": 2, "delay": "10 ms"}},
+            "probability: the number is too large; accepted: a share of the packets",
+        ),
         ({"reorder": {"probability": 0.1, "delay": 10}}, "delay: "),
         ({"jitter": "200 s"}, "accepted: from 0 s to 100 s"),
         ({"duplicate": -1}, "accepted: a share of the packets from 0 to 1"),
         ({"added_delay": "20 ms"}, "accepted: { steps = "),
-        ({"added_delay": {"steps": []}}, "steps: accepted: a list of 1 to 100000 pairs"),
+        (
+            {"added_delay": {"steps": []}},
+            "steps: this is no such list; accepted: a list of 1 to 100000 pairs",
+        ),
         (
             {"added_delay": {"steps": [["1 s", "1 ms"], ["1 s", "2 ms"]]}},
-            "steps, pair 2: accepted: a time after",
+            "steps, pair 2: the time is not later; accepted: a time after",
         ),
         (
             {"added_delay": {"handovers": {"period": "1 ms", "range": "1 ms"}}},
-            "handovers.period: accepted: from 100 ms",
+            "handovers.period: the time is too small; accepted: from 100 ms",
         ),
         ({"added_delay": {"trace": "nowhere.delays"}}, "No such file"),
         ({"overtaking": 3}, "true or false"),
         ({"outages": {"begin": "1 s", "length": "1 s"}}, "accepted: a list"),
-        ({"outages": [{"begin": "1 s"}]}, 'outage 1: accepted: { begin = "10 s", length = "2 s" }'),
+        (
+            {"outages": [{"begin": "1 s"}]},
+            'outage 1 is no such table; accepted: { begin = "10 s", length = "2 s" }',
+        ),
         ({"outages": [{"begin": "1 s", "length": "1 s", "queue": "x"}]}, '"waits" or "drains"'),
         (
             {"outages": [{"begin": "1 s", "length": "1 s"}, {"begin": "1.5 s", "length": "1 s"}]},
-            "outage 2: accepted: a begin after the end of the outage before",
+            "outage 2 begins too early; accepted: a begin after the end of the outage before",
         ),
         (
             {"outages": [{"begin": "1 s", "length": "1 s"}], "service_tick": "1 ms"},
-            'outages: with service_tick accepted: queue = "drains" in each of them',
+            "outages: a queue that is served at ticks cannot wait; accepted: with service_tick, queue = "
+            '"drains" in '
+            "each of them",
         ),
     ],
 )

@@ -8,7 +8,6 @@ import pytest
 
 import longfat
 from longfat.errors import ScenarioError
-from longfat.runs.plan import build
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
@@ -28,8 +27,8 @@ def done_s(run: Result) -> float:
 
 def test_a_rate_is_asked_for_in_bits_a_second_and_by_nobody_who_does_not_say_so() -> None:
     asking = scenario("quickstart", quick_start="41 Mbit/s")
-    assert build(asking)["flows"][0]["quick_start_bps"] == 41e6
-    assert build(scenario("quickstart"))["flows"][0]["quick_start_bps"] is None
+    assert asking.plan["flows"][0]["quick_start_bps"] == 41e6
+    assert scenario("quickstart").plan["flows"][0]["quick_start_bps"] is None
     assert asking.notes() == []
     assert 'quick_start = "41 Mbit/s"' in asking.filled().to_toml()
 
@@ -73,7 +72,7 @@ def test_unsound_requests_are_refused_in_one_line(flow: dict[str, Any], expected
 
 def test_a_vcp_flow_has_a_header_of_no_bytes_and_is_noted_without_its_router() -> None:
     routed = scenario("vcp", algorithm="vcp")
-    assert build(routed)["flows"][0]["header_bytes"] == 52
+    assert routed.plan["flows"][0]["header_bytes"] == 52
     assert routed.notes() == []
     (line,) = scenario(None, algorithm="vcp").notes()
     assert line.endswith("crosses links without a router: bottleneck")
@@ -99,7 +98,7 @@ def test_an_interval_that_vcp_s_senders_and_routers_do_not_share_is_noted() -> N
 
 def test_an_rcp_flow_has_twelve_bytes_of_header_and_is_noted_without_its_router() -> None:
     routed = scenario("rcp", algorithm="rcp")
-    assert build(routed)["flows"][0]["header_bytes"] == 64
+    assert routed.plan["flows"][0]["header_bytes"] == 64
     assert routed.notes() == []
     (line,) = scenario(None, algorithm="rcp").notes()
     assert line.endswith("crosses links without a router: bottleneck")

@@ -1,17 +1,11 @@
 """SURGE users: what a scenario may say of them, and that they load a path as asked."""
 
-import math
-
 import pytest
 
 import longfat
 from longfat.errors import ScenarioError
-from longfat.runs.plan import build
 from longfat.scenario.model import Scenario
-from longfat.scenario.surge import Habits
 from samples import scenario, table
-
-PRINTED = Habits(largest_bytes=math.inf)
 
 
 def offered(**keys):
@@ -24,26 +18,6 @@ def offered(**keys):
     }
 
 
-def test_means_are_those_of_the_printed_distributions():
-    # a Pareto tail of index 1.1 from 133 kB has the mean 11 x 133 kB; a lognormal exp(mu + sigma^2 / 2)
-    tail = Habits(tail_share=1.0, largest_bytes=1e300).mean_file_bytes()
-    assert tail == pytest.approx(11 * 133e3, rel=1e-6)
-    body = Habits(tail_share=0.0, tail_least_bytes=1e15, largest_bytes=1e16).mean_file_bytes()
-    assert body == pytest.approx(27_597, rel=1e-3)
-    assert PRINTED.mean_inactive_off_s() == 3.0
-    assert PRINTED.mean_active_off_s() == pytest.approx(0.346, abs=1e-3)
-    # zeta(2.43)
-    assert Habits(files_most=10**5).mean_files() == pytest.approx(1.370, abs=1e-3)
-
-
-def test_the_share_of_larger_files_is_that_of_tables():
-    # half of the lognormal lies above its median; of all files 3.2 % of the body is drawn again, 7 % is tail
-    assert PRINTED.larger(math.exp(9.357)) == pytest.approx(1 - 0.93 * 0.5 / 0.9680, abs=1e-3)
-    assert PRINTED.larger(133e3) == pytest.approx(0.07)
-    assert PRINTED.larger(1.33e6) == pytest.approx(0.07 * 10**-1.1)
-    assert Habits().larger(10e6) == 0.0
-
-
 @pytest.mark.parametrize(("rtt", "load_mbps"), [("15 ms", 40), ("240 ms", 40)])
 def test_users_of_a_load_load_an_idle_path_by_as_much(rtt, load_mbps):
     # 16 000 files or more; the sizes alone leave an error of 4 %, rests of infinite variance some more
@@ -54,7 +28,7 @@ def test_users_of_a_load_load_an_idle_path_by_as_much(rtt, load_mbps):
 
 def test_a_load_becomes_a_number_of_users_and_more_of_them_on_longer_paths():
     def users(**keys):
-        return build(Scenario.from_dict(offered(**keys)))["background"][0]["users"]
+        return Scenario.from_dict(offered(**keys)).plan["background"][0]["users"]
 
     assert users(users=7) == 7
     assert users(load="1 kbit/s") == 1
@@ -67,12 +41,13 @@ def test_what_is_written_out_is_read_back_with_the_users_in_place_of_the_load():
     assert Scenario.from_toml(given.to_toml()) == given
     full = given.filled()
     assert Scenario.from_toml(full.to_toml()) == full
-    assert (full.background[0].load, full.background[0].users) == (None, pytest.approx(20, abs=4))
-    assert build(full) == build(given)
+    assert "load" not in full.to_dict()["background"][0]
+    assert full.background[0].users == pytest.approx(20, abs=4)
+    assert full.plan == given.plan
 
 
 def test_both_directions_have_as_many_users_each_and_names_of_their_own():
-    entries = build(scenario(background=[{"kind": "surge", "users": 3, "direction": "both"}]))["background"]
+    entries = scenario(background=[{"kind": "surge", "users": 3, "direction": "both"}]).plan["background"]
     assert [(entry["name"], entry["users"]) for entry in entries] == [
         ("surge-1-forward", 3),
         ("surge-1-reverse", 3),
@@ -85,13 +60,23 @@ def test_both_directions_have_as_many_users_each_and_names_of_their_own():
     [
         (
             {},
-            'background.0: accepted: either users, a whole number, or load, such as "4 Mbit/s" or "2 %"',
+            "background.0: it takes either users or a load; accepted: either users, a whole number, or load, "
+            'such as "4 Mbit/s" or "2 %"',
         ),
-        ({"users": 3, "load": "1 Mbit/s"}, "background.0: accepted: either users"),
-        ({"users": 0}, "background.0.users = 0: accepted: a whole number from 1 to 100000"),
+        (
+            {"users": 3, "load": "1 Mbit/s"},
+            "background.0: it takes either users or a load; accepted: either users",
+        ),
+        (
+            {"users": 0},
+            "background.0.users = 0: the number is too small; accepted: a whole number from 1 to 100000",
+        ),
         ({"load": 4}, "background.0.load = 4: a rate needs a unit"),
-        ({"users": 3, "largest": "10 kB"}, 'background.0.largest = "10 kB": accepted: from 1 MB to 1 TB'),
-        ({"users": 3, "sessions": 5}, "background.0.sessions: unknown key; accepted: "),
+        (
+            {"users": 3, "largest": "10 kB"},
+            'background.0.largest = "10 kB": the size is too small; accepted: from 1 MB to 1 TB',
+        ),
+        ({"users": 3, "sessions": 5}, "background.0.sessions: there is no such key; accepted: "),
         ({"users": 3, "rtt": "4"}, 'background.0.rtt = "4": a time needs a unit'),
     ],
 )
@@ -107,10 +92,14 @@ def test_bad_values_are_told_with_key_value_and_what_would_be_accepted(keys, say
     [
         (
             {"kind": "surfing"},
-            'background.0: kind = "surfing": did you mean "surge"? accepted: "web", "surge", "short", ',
+            'background.0.kind = "surfing": there is no such kind, did you mean "surge"?; accepted: "web", '
+            '"surge", "short", ',
         ),
-        ({"users": 3}, 'background.0: kind is missing; accepted: "web", "surge", "short", "bulk" or "onoff"'),
-        ({"kind": "web", "users": 3}, "background.0.users: unknown key; accepted: "),
+        (
+            {"users": 3},
+            'background.0.kind: this key is missing; accepted: "web", "surge", "short", "bulk" or "onoff"',
+        ),
+        ({"kind": "web", "users": 3}, "background.0.users: there is no such key; accepted: "),
     ],
 )
 def test_a_kind_that_is_not_there_is_told_with_those_that_are(background, says):

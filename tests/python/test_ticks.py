@@ -10,7 +10,6 @@ import pytest
 
 import longfat
 from longfat.errors import InputError
-from longfat.runs.plan import build
 from longfat.scenario.model import Scenario
 
 DUMBBELL: dict[str, Any] = {
@@ -27,7 +26,7 @@ def dumbbell(**bottleneck: Any) -> Scenario:
 
 
 def test_both_ways_of_a_dumbbell_share_one_clock() -> None:
-    links = build(dumbbell())["links"]
+    links = dumbbell().plan["links"]
     assert [(link["service_tick_s"], link["clock"]) for link in links] == [(0.001, "bottleneck")] * 2
 
 
@@ -39,7 +38,7 @@ def test_each_link_has_a_clock_of_its_own_for_both_its_ways() -> None:
         "link": [*(end | ticking for end in ends), {"from": "C", "to": "D", "rate": "10 Mbit/s"}],
         "flow": [{"from": "A", "to": "D"}],
     }
-    clocks = {link["name"]: link.get("clock") for link in build(Scenario.from_dict(data))["links"]}
+    clocks = {link["name"]: link.get("clock") for link in Scenario.from_dict(data).plan["links"]}
     assert clocks == {"A-B": "A-B", "B-A": "A-B", "x": "x", "x-back": "x", "C-D": None, "D-C": None}
 
 
@@ -74,7 +73,7 @@ def test_a_bad_time_of_a_host_is_refused(key: str) -> None:
 def test_random_delays_are_tcp_s_and_interrupts_are_every_host_s() -> None:
     data = copy.deepcopy(DUMBBELL)
     data["flow"] = [{"rtt": "20 ms", "algorithm": "udt", "interrupt_moderation": "125 us"}]
-    assert build(Scenario.from_dict(data))["flows"][0]["interrupt_moderation_s"] == 125e-6
+    assert Scenario.from_dict(data).plan["flows"][0]["interrupt_moderation_s"] == 125e-6
     data["flow"][0]["send_jitter"] = "1 ms"
     with pytest.raises(InputError, match="send_jitter does not go with"):
         Scenario.from_dict(data)
@@ -96,7 +95,7 @@ def test_keys_survive_a_scenario_written_out_and_the_run_uses_them() -> None:
     data["flow"][0] |= {"interrupt_moderation": "125 us", "send_jitter": "1 ms"}
     scenario = Scenario.from_dict(data)
     again = Scenario.from_toml(scenario.filled().to_toml())
-    assert json.dumps(build(again)) == json.dumps(build(scenario.filled()))
+    assert json.dumps(again.plan) == json.dumps(scenario.filled().plan)
     plain = copy.deepcopy(data)
     del plain["bottleneck"]["service_tick"]
     ticked, smooth = (longfat.run(case).summary["links"][0]["queue_max_packets"] for case in (data, plain))

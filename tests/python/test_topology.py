@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import longfat
+from longfat import _core
 from longfat.errors import ScenarioError
-from longfat.runs.plan import build
 from longfat.scenario.model import Scenario
 
 
@@ -38,7 +38,7 @@ def test_a_flow_takes_the_path_with_the_least_delay_and_its_rtt_is_that_path_s()
         {"from": "A", "to": "R", "delay": "4 ms"},
         {"from": "R", "to": "B", "delay": "3 ms"},
     )
-    plan = build(built)
+    plan = built.plan
     flow = plan["flows"][0]
     assert [link["name"] for link in plan["links"]] == ["A-B", "A-R", "R-B", "B-A", "R-A", "B-R"]
     assert (flow["forward"], flow["reverse"]) == ([1, 2], [5, 4])
@@ -47,7 +47,7 @@ def test_a_flow_takes_the_path_with_the_least_delay_and_its_rtt_is_that_path_s()
 
 def test_of_paths_as_long_the_one_with_fewer_links_is_taken() -> None:
     built = network(*CHAIN, {"from": "A", "to": "B", "delay": "10 ms"})
-    assert build(built)["flows"][0]["forward"] == [2]
+    assert built.plan["flows"][0]["forward"] == [2]
 
 
 def test_links_of_one_way_make_the_way_back_another_one() -> None:
@@ -57,7 +57,7 @@ def test_links_of_one_way_make_the_way_back_another_one() -> None:
         {"from": "B", "to": "R", "delay": "20 ms"} | one_way,
         {"from": "R", "to": "A", "delay": "1 ms"} | one_way,
     )
-    flow = build(built)["flows"][0]
+    flow = built.plan["flows"][0]
     assert (flow["forward"], flow["reverse"]) == ([0], [1, 2])
     assert flow["rtt_s"] == pytest.approx(0.026)
 
@@ -67,7 +67,7 @@ def test_the_way_back_is_drop_tail_with_the_same_rate_delay_and_buffer() -> None
         {"name": "x", "from": "A", "to": "R", "queue": "red", "router": "xcp", "loss": 0.1, "ack_loss": 0.2},
         {"from": "R", "to": "B", "layer": 2},
     )
-    there, other, back, _ = build(built)["links"]
+    there, other, back, _ = built.plan["links"]
     assert (there["name"], back["name"]) == ("x", "x-back")
     assert there["queue"]["kind"] == "red"
     assert there["router"]["kind"] == "xcp"
@@ -84,7 +84,7 @@ def test_a_buffer_in_bdp_goes_by_the_smallest_rtt_of_a_flow() -> None:
     flows = [{"from": "A", "to": "B"}, {"from": "A", "to": "R"}]
     built = network({"from": "A", "to": "R", "buffer": "100 % BDP"}, CHAIN[1], flow=flows)
     # 10 Mbit/s x 10 ms = 12 500 bytes
-    assert build(built)["links"][0]["queue"]["limit_packets"] == 8
+    assert built.plan["links"][0]["queue"]["limit_packets"] == 8
 
 
 def test_a_path_of_two_links_takes_as_long_as_its_links_and_carries_what_the_narrower_one_does() -> None:
@@ -111,14 +111,7 @@ def test_two_bottlenecks_let_the_flow_over_both_have_less_than_those_over_one() 
 
 def test_the_same_results_by_both_drivers() -> None:
     built = network(*CHAIN, flow=[{"from": "A", "to": "B"}, {"from": "B", "to": "R", "start": "1 s"}])
-    import json
-
-    from longfat import _core
-
-    fast, plain = (
-        json.loads(_core.simulate(json.dumps(build(built, fast=fast)), {})["summary"])
-        for fast in (True, False)
-    )
+    fast, plain = (_core.simulate(built.core, {}, fast=fast)["summary"] for fast in (True, False))
     assert fast["flows"] == plain["flows"]
     assert fast["links"] == plain["links"]
 
@@ -129,8 +122,8 @@ def test_background_traffic_has_its_own_ends_and_its_load_is_a_share_of_the_narr
         {"from": "R", "to": "B", "rate": "4 Mbit/s"},
         background=[{"kind": "short", "load": "50 %", "from": "A", "to": "B"}],
     )
-    assert built.background[0].asked_bps(built.network().paths["background.0"]) == pytest.approx(2e6)
-    plan = build(built)["background"][0]["flow"]
+    assert built.network().asked_bps[0] == pytest.approx(2e6)
+    plan = built.plan["background"][0]["flow"]
     assert (plan["forward"], plan["rtt_s"]) == ([0, 1], pytest.approx(0.02))
 
 
@@ -142,7 +135,7 @@ def test_a_scenario_of_links_is_written_and_read_back() -> None:
     )
     assert Scenario.from_toml(built.to_toml()) == built
     assert Scenario.from_toml(built.filled().to_toml()) == built.filled()
-    assert build(Scenario.from_toml(built.filled().to_toml())) == build(built)
+    assert Scenario.from_toml(built.filled().to_toml()).plan == built.plan
     assert built.with_values({"flow.0.to": "R"}).flow[0].to == "R"
 
 
@@ -191,18 +184,24 @@ def test_the_series_of_links_have_the_capacity_at_each_sample() -> None:
         ({"link": links({"from": "A", "to": "A"})}, 'link.0: from and to are both "A"'),
         ({"link": links({"from": "A", "to": "B"}, {"from": "B", "to": "A"})}, 'two links are called "A-B"'),
         ({"node": [{"name": "A"}, {"name": "A"}]}, 'two nodes are called "A"'),
-        ({"link": links({"to": "B"})}, 'link.0.from is missing; accepted: a name such as "R1"'),
-        ({"link": links({"from": "A", "to": "B", "layer": 4})}, "link.0.layer = 4: accepted: 2 or 3"),
+        ({"link": links({"to": "B"})}, 'link.0.from: this key is missing; accepted: a name such as "R1"'),
+        (
+            {"link": links({"from": "A", "to": "B", "layer": 4})},
+            "link.0.layer = 4: there is no such choice; accepted: 2 or 3",
+        ),
         (
             {"link": links({"from": "A", "to": "B", "layer": 2, "router": "xcp-i"})},
-            "link.0: a switch (layer = 2) has no router; accepted with a router: layer = 3",
+            "link.0: a switch (layer = 2) has no router; accepted: with a router, layer = 3",
         ),
-        ({"link": links({"from": "A", "to": "B", "colour": 4})}, "link.0.colour: unknown key"),
+        (
+            {"link": links({"from": "A", "to": "B", "colour": 4})},
+            "link.0.colour: there is no such key; accepted: ",
+        ),
         ({"link": links({"from": "A", "to": "B", "delay": 4})}, "link.0.delay = 4: "),
         ({"link": links({"from": "A", "to": "B", "router": "xpc"})}, "link.0.router"),
         (
             {"link": links({"from": "A", "to": "B", "delay": "0 s", "buffer": "50 % BDP"})},
-            "link.0.buffer in BDP: links without delay have none; accepted: packets, bytes or a time",
+            "link.0.buffer is in BDP, and links without delay have none; accepted: packets, bytes or a time",
         ),
         ({"link": []}, "bottleneck is missing; accepted: a table, [bottleneck]"),
         (
@@ -225,5 +224,7 @@ def test_a_dumbbell_s_flows_name_no_nodes_and_nodes_need_links() -> None:
     with pytest.raises(ScenarioError, match=r"flow.0.from goes with \[\[link\]\], not with \[bottleneck\]"):
         Scenario.from_dict(dumbbell)
     alone = {"duration": "1 s", "node": [{"name": "A"}], "flow": [{"rtt": "1 ms"}]}
-    with pytest.raises(ScenarioError, match=r"\[\[node\]\] without \[\[link\]\]"):
+    with pytest.raises(
+        ScenarioError, match=r"\[\[node\]\] stands without \[\[link\]\]; accepted: both, or \[bottleneck\]"
+    ):
         Scenario.from_dict(alone)

@@ -12,7 +12,6 @@ import pytest
 
 import longfat
 from longfat.errors import InputError, ScenarioError
-from longfat.runs.plan import build
 from longfat.scenario.model import Scenario
 
 RATE = b"1\n2\n4\n"
@@ -56,8 +55,8 @@ def with_trace(folder: Path, key: str, data: bytes, duration: str = "2 s", **res
 
 
 def planned(folder: Path, key: str, data: bytes) -> Any:
-    link = build(with_trace(folder, key, data))["links"][0]
-    return link["capacity"] or link["disturbance"]
+    link = with_trace(folder, key, data).plan["links"][0]
+    return link["capacity"] or link["disturbance"]["added_delay"]
 
 
 def refusal(folder: Path, key: str, data: bytes) -> str:
@@ -75,7 +74,7 @@ def test_both_kinds_of_traces_are_read_in_every_form_that_others_write(
     plain = planned(tmp_path, key, KEYS[key])
     assert plain in (
         {"trace_ms": [1, 2, 4]},
-        {"added_delay": {"steps": [[0.0, 0.001], [1.0, 0.002]]}},
+        {"steps": [[0.0, 0.001], [1.0, 0.002]]},
     )
     assert planned(tmp_path, key, FORMS[form](KEYS[key])) == plain
 
@@ -83,7 +82,7 @@ def test_both_kinds_of_traces_are_read_in_every_form_that_others_write(
 def test_times_of_a_rate_s_trace_may_have_fractions_of_a_millisecond(tmp_path: Path) -> None:
     # 1500 bytes each half millisecond: 24 Mbit/s
     scenario = with_trace(tmp_path, "rate", b"0.5\n1.0\n1.5\n")
-    assert build(scenario)["links"][0]["capacity"] == {"trace_ms": [0.5, 1, 1.5]}
+    assert scenario.plan["links"][0]["capacity"] == {"trace_ms": [0.5, 1, 1.5]}
     link = longfat.run(scenario).summary["links"][0]
     assert link["rate_bps"] == pytest.approx(24e6, rel=1e-3)
     assert link["utilization"] > 0.9
@@ -130,7 +129,7 @@ def test_a_message_says_how_other_columns_become_a_trace_or_steps(tmp_path: Path
     bottleneck = {"rate": tomllib.loads(f"rate = {steps}".replace(", ...", ""))["rate"]}
     flow = [{"rtt": "20 ms"}]
     advised = Scenario.from_dict({"duration": "2 s", "bottleneck": bottleneck, "flow": flow})
-    assert build(advised)["links"][0]["capacity"] == {"steps": [[0.0, 1.25e6], [1.0, 3.5e6]]}
+    assert advised.plan["links"][0]["capacity"] == {"steps": [[0.0, 1.25e6], [1.0, 3.5e6]]}
     said = refusal(tmp_path, "added_delay", b"10\n20\n30\n")
     assert "1 column; accepted: a time and a delay in ms" in said
     assert 'delays alone: put the time of each before it; every 100 ms these are "0 10" and "100 20"' in said
@@ -220,7 +219,7 @@ def test_a_result_keeps_its_traces_and_runs_again_from_its_folder(tmp_path: Path
         assert len(written[key]["sha256"]) == 64
     moved = folder.rename(tmp_path / "elsewhere")
     again = longfat.run(moved / "scenario.toml")
-    assert build(again.scenario) == build(first.scenario.filled())
+    assert again.scenario.plan == first.scenario.filled().plan
     # a second result in the same folder, and one of a result
     assert sorted(file.name for file in (again.save(moved) / "traces").iterdir()) == sorted(
         file.name for file in (again.save(tmp_path / "third") / "traces").iterdir()
