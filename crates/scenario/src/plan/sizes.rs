@@ -214,3 +214,54 @@ impl Habits {
         8.0 * files * self.sizes.mean_bytes() * packets / cycle_s
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Barford and Crovella print: sizes have no end.
+    const PRINTED: Habits = Habits {
+        sizes: FileSizes {
+            body_mu: 9.357,
+            body_sigma: 1.318,
+            tail_share: 0.07,
+            tail_least_bytes: 133e3,
+            tail_shape: 1.1,
+            largest_bytes: f64::INFINITY,
+        },
+        files_shape: 2.43,
+        files_most: 100_000,
+        active_off_shape: 1.46,
+        active_off_scale_s: 0.382,
+        inactive_off_least_s: 1.0,
+        inactive_off_shape: 1.5,
+    };
+
+    fn near(found: f64, expected: f64, within: f64) {
+        assert!((found - expected).abs() <= within, "{found} is not about {expected}");
+    }
+
+    #[test]
+    fn means_are_those_of_the_printed_distributions() {
+        // a Pareto tail of index 1.1 from 133 kB has the mean 11 x 133 kB; a lognormal exp(mu + sigma^2 / 2)
+        let tail = FileSizes { tail_share: 1.0, largest_bytes: 1e300, ..PRINTED.sizes };
+        near(tail.mean_bytes() / (11.0 * 133e3), 1.0, 1e-6);
+        let whole =
+            FileSizes { tail_share: 0.0, tail_least_bytes: 1e15, largest_bytes: 1e16, ..PRINTED.sizes };
+        near(whole.mean_bytes() / 27_597.0, 1.0, 1e-3);
+        near(PRINTED.mean_inactive_off_s(), 3.0, 0.0);
+        near(PRINTED.mean_active_off_s(), 0.346, 1e-3);
+        // zeta(2.43)
+        near(PRINTED.mean_files(), 1.370, 1e-3);
+    }
+
+    #[test]
+    fn the_share_of_larger_files_is_that_of_tables() {
+        // half of the lognormal lies above its median; of all files 3.2 % of the body is drawn again, 7 % is tail
+        let sizes = PRINTED.sizes;
+        near(sizes.larger(math::exp(9.357)), 1.0 - 0.93 * 0.5 / 0.9680, 1e-3);
+        near(sizes.larger(133e3), 0.07, 1e-9);
+        near(sizes.larger(1.33e6), 0.07 * math::pow(10.0, -1.1), 1e-9);
+        near(FileSizes { largest_bytes: 10e6, ..sizes }.larger(10e6), 0.0, 0.0);
+    }
+}
