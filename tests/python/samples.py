@@ -1,5 +1,6 @@
 """Scenarios that tests start from, what refuses them, and files with a changed bit."""
 
+import copy
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -32,6 +33,17 @@ BLOCK = re.compile(r"^(.*)\n *--> (.*)\n *\|\n *\d+ \| .*\n *\| *\^+ (accepted: 
 def in_lines(message: str) -> str:
     """The problems of a file in a line each, "file:line:column: key: what; accepted: ..."."""
     return BLOCK.sub(r"\2: \1; \3", message)
+
+
+def with_key(tables: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
+    """Nested tables with another value for one dotted key, missing tables included."""
+    changed = copy.deepcopy(tables)
+    *parents, last = (int(part) if part.isdecimal() else part for part in key.split("."))
+    here: Any = changed
+    for part in parents:
+        here = here.setdefault(part, {}) if isinstance(here, dict) else here[part]
+    here[last] = value
+    return changed
 
 
 def flips(data: bytes, number: int, seed: int = 1) -> Iterator[bytes]:

@@ -12,7 +12,6 @@ import longfat
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 
-
 UNDISTURBED = {
     "reorder": None,
     "jitter_s": 0.0,

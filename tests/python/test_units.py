@@ -1,11 +1,14 @@
 import re
-from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat.units import RATE, SIZE, TIME, Dimension, from_declared, number_with, split, to_declared
+from longfat.scenario import registry
+from longfat.scenario.model import Scenario
+from longfat.scenario.schema import scenario_schema
+from longfat.units import RATE, SIZE, TIME, Dimension, split
+from samples import table
 
 
 @pytest.mark.parametrize(
@@ -115,14 +118,24 @@ def test_a_number_without_a_unit_gets_the_unit_of_its_key() -> None:
         TIME.parse(60, like="5 s")
 
 
-@pytest.mark.parametrize("units", [tuple(TIME.units), tuple(RATE.units), ("% BDP", "packets")])
+SCHEMA = scenario_schema()
+PATTERNS = {
+    "time": (SCHEMA["properties"]["duration"]["pattern"], TIME.units),
+    "rate": (SCHEMA["$defs"]["Bottleneck"]["properties"]["access_rate"]["pattern"], RATE.units),
+    "buffer": (
+        SCHEMA["$defs"]["Buffer"]["pattern"],
+        ("packets", "packet", "% BDP", "%BDP", "BDP", *SIZE.units, *TIME.units),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PATTERNS)
 @given(text=st.text(max_size=12) | st.from_regex(r"[0-9.+-]{1,4}(e[0-9]{1,3})?( ?(ms|B/s|% +BDP|packets))?"))
-def test_the_pattern_of_a_quantity_matches_what_is_read(units: tuple[str, ...], text: str) -> None:
+def test_the_pattern_of_a_quantity_matches_what_is_read(kind: str, text: str) -> None:
+    pattern, units = PATTERNS[kind]
     found = split(text)
-    is_read = found is not None and found[1] in units
-    assert (re.match(number_with(units, negative=True), text) is not None) == is_read
-    unsigned = is_read and not text.strip().startswith("-")
-    assert (re.match(number_with(units), text) is not None) == unsigned
+    is_read = found is not None and found[1] in units and not text.strip().startswith("-")
+    assert (re.match(pattern, text) is not None) == is_read
 
 
 @given(st.floats(min_value=0, max_value=1e12, allow_subnormal=False), st.sampled_from([TIME, RATE, SIZE]))
@@ -130,26 +143,62 @@ def test_what_is_written_is_read_back_as_the_same_float(value: float, dimension:
     assert dimension.parse(dimension.write(value)) == value
 
 
-@given(
-    st.floats(min_value=1e-6, max_value=1e6),
-    st.sampled_from(["s", "kB/s", "bytes", "segments", "packets", ""]),
-)
-def test_parameters_are_read_back_in_their_declared_unit(value: float, unit: str) -> None:
-    assert to_declared(from_declared(value, unit), unit) == value
+def parameters() -> list[tuple[str, str, registry.Parameter]]:
+    """Every parameter that is a number, with its row and the key that reads it."""
+    places: dict[registry.Kind, str] = {
+        "algorithms": "flow.0.algorithm",
+        "queues": "bottleneck.queue",
+        "routers": "bottleneck.router",
+    }
+    return [
+        (key, row["name"], parameter)
+        for kind, key in places.items()
+        for row in registry.rows(kind)
+        for parameter in row["parameters"]
+        if not parameter["choices"]
+    ]
+
+
+def test_parameters_are_read_back_in_their_declared_unit() -> None:
+    for key, row, parameter in parameters():
+        name = parameter["name"]
+        value = 0.987_654_321_012_345_6 * (float(parameter["default"]) or parameter["greatest"] or 1.0)
+        value = min(max(value, parameter["least"] or value), parameter["greatest"] or value)
+        word = "name" if "algorithm" in key else "kind"
+        written = {word: row, name: registry.written(row, parameter, value)}
+        found = Scenario.from_toml(read({key: written}).to_toml())
+        part = found.flow[0] if "algorithm" in key else found.bottleneck
+        assert getattr(part, key.rpartition(".")[2]).settings[name] == value, (row, name)
+
+
+def read(changes: dict[str, object]) -> Scenario:
+    """The scenario of other tests with these keys."""
+    return Scenario.from_dict(table(), changes=changes)
+
+
+def red(**parameters: object) -> dict[str, float | str]:
+    """The parameters of a RED queue that were read."""
+    found = read({"bottleneck.queue": {"kind": "red", **parameters}}).bottleneck.queue.parameters
+    return dict(found)
+
+
+def algorithm(name: str, **parameters: object) -> dict[str, float | str]:
+    """The parameters of an algorithm that were read."""
+    found = read({"flow.0.algorithm": {"name": name, **parameters}}).flow[0].algorithm.parameters
+    return dict(found)
 
 
 def test_parameters_with_a_dimension_need_a_unit_and_counts_may_go_without() -> None:
-    assert to_declared("20 ms", "s") == 0.02
-    assert to_declared("12 Mbit/s", "kB/s") == 1500.0
-    assert to_declared(31, "segments") == to_declared("31 segments", "segments") == 31.0
-    assert to_declared(0.875, "of the window") == to_declared("87.5 %", "of the window") == 0.875
-    assert to_declared("0.125 1/s", "1/s") == 0.125
+    assert algorithm("htcp", delta_l="20 ms") == {"delta_l": 0.02}
+    assert algorithm("onoff", rate="12 Mbit/s") == {"rate": 12.0}
+    assert red(min=31) == red(min="31 packets") == {"min": 31.0}
+    assert algorithm("cubic", beta=0.875) == algorithm("cubic", beta="87.5 %") == {"beta": 0.875}
     with pytest.raises(ValueError, match='accepted: "3 s"'):
-        to_declared(3, "s")
+        algorithm("htcp", delta_l=3)
     with pytest.raises(ValueError, match='accepted: a number, 20 or "20 packets"'):
-        to_declared("25 ms", "packets")
-    with pytest.raises(ValueError, match=r'accepted: a number, 0\.2 or "0\.2 of the capacity" or "20 %"'):
-        to_declared("much", "of the capacity")
+        red(min="25 ms")
+    with pytest.raises(ValueError, match=r'accepted: a number, 0\.\d+ or "0\.\d+ of the window" or "\d+ %"'):
+        algorithm("cubic", beta="much")
 
 
 @pytest.mark.parametrize("text", ["1_000 ms", "1 000 ms"])
@@ -159,4 +208,6 @@ def test_digits_are_not_grouped(text: str) -> None:
 
 
 def test_decimal_fractions_are_exact() -> None:
-    assert TIME.parse_exactly("0.1 ms") == Fraction(1, 10_000)
+    assert TIME.parse("0.1 ms") == 1e-4
+    assert TIME.parse("1.1 ms") == 0.0011  # 1.1 * 1e-3 is another float
+    assert SIZE.parse("1.1 MB") == 1.1e6  # as is 1.1 * 1e6
