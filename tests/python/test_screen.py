@@ -13,7 +13,6 @@ from longfat.cli import report
 from longfat.cli.app import end_code
 from longfat.errors import InputError
 from longfat.figure import matplotlib as plots
-from longfat.runs import plan
 from longfat.scenario import registry
 from longfat.screen import command, estimate, figure, table
 from longfat.screen.columns import COLUMNS, EXTENTS, TRIALS, Extent
@@ -103,8 +102,8 @@ def test_repeats_are_other_draws_of_the_same_path():
 
 def test_both_flows_are_there_before_the_figures_begin():
     for task in tasks(grid(["sack"])):
-        begins = plan.build(task.scenario)["window_s"][0]
-        assert all(flow["start_s"]["uniform"][1] < begins for flow in plan.build(task.scenario)["flows"])
+        begins = task.scenario.plan["window_s"][0]
+        assert all(flow["start_s"]["uniform"][1] < begins for flow in task.scenario.plan["flows"])
 
 
 def test_an_opponent_that_the_registry_lacks_is_skipped_and_told(monkeypatch):

@@ -8,7 +8,6 @@ import pytest
 import longfat
 import worlds
 from longfat import suites
-from longfat.runs import plan
 from longfat.scenario.model import Scenario
 from longfat.suites.aqm.figures import ellipse
 from longfat.suites.aqm.guideline_experiments import levels
@@ -40,7 +39,7 @@ def test_all_queues_are_compared_with_drops_and_all_but_drop_tail_with_marks():
 def test_marks_need_the_queue_and_all_flows():
     for run in SUITE.experiment("fairness").runs("quick"):
         marks = run.coordinates["signal"] == "marks"
-        built = plan.build(Scenario.from_dict(run.document))
+        built = Scenario.from_dict(run.document).plan
         assert {flow["ecn"] for flow in built["flows"]} == {marks}
         assert run.document["bottleneck"]["queue"].get("ecn", False) is marks
 
@@ -269,9 +268,9 @@ def test_of_two_queues_in_a_row_the_one_under_test_stands_where_its_position_say
 def test_senders_before_one_router_and_before_two_have_the_same_round_trip_time():
     (run, *_) = quick("two-queues", position="both", queue="pie")
     scenario = Scenario.from_dict(run.document)
-    paths = scenario.network().paths
-    assert [path.rtt_s for path in paths.values()] == pytest.approx([0.05] * len(paths))
-    assert {len(path.forward) for path in paths.values()} == {2, 3}
+    flows = [*scenario.plan["flows"], *(part["flow"] for part in scenario.plan["background"])]
+    assert [flow["rtt_s"] for flow in flows] == pytest.approx([0.05] * len(flows))
+    assert {len(flow["forward"]) for flow in flows} == {2, 3}
 
 
 def test_drop_tail_at_both_routers_is_one_run_whatever_the_position():

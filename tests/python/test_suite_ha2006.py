@@ -4,7 +4,6 @@ import pytest
 
 import worlds
 from longfat import suites
-from longfat.runs import plan
 from longfat.scenario.model import Scenario
 from longfat.suites.ha2006.reduction import reduce_run
 from worlds.ha2006 import history
@@ -64,7 +63,7 @@ def test_the_backup_slides_show_rates_of_both_flows_of_six_protocols():
 
 def test_flows_start_and_end_as_on_the_slides():
     for experiment in SUITE.experiments:
-        built = plan.build(Scenario.from_dict(experiment.runs("full")[0].document))
+        built = Scenario.from_dict(experiment.runs("full")[0].document).plan
         assert built["duration_s"] == 1200.0
         assert [flow["start_s"] for flow in built["flows"]] == [
             {"uniform": [30.0, 31.0]},
@@ -75,7 +74,7 @@ def test_flows_start_and_end_as_on_the_slides():
 def test_background_flows_are_short_and_long_and_go_both_ways_at_exponential_delays():
     runs = SUITE.experiment("intra").runs("full")
     document = next(run.document for run in runs if run.coordinates["background"] == "with")
-    built = plan.build(Scenario.from_dict(document))["background"]
+    built = Scenario.from_dict(document).plan["background"]
     assert sorted((source["kind"], source["flow"]["forward"][0]) for source in built) == [
         ("bulk", 0),
         ("bulk", 1),

@@ -168,8 +168,8 @@ class Machine:
         self.attempts += 1
         if self.attempts <= self.breaks:
             raise LongfatError(f"{source}: the process of the live run ended early")
-        slower = scenario.bottleneck.model_copy(update={"rate": scenario.bottleneck.rate / 2})
-        result = simulate.run(scenario.model_copy(update={"bottleneck": slower}))
+        half = f"{scenario.bottleneck.rate / 2!r} bit/s"
+        result = simulate.run(scenario.with_values({"bottleneck.rate": half}))
         ok = self.attempts > self.invalid + self.breaks
         result.summary["validity"] = {
             "checks": [{"name": "lateness, s", "value": 0.5, "bound": 0.1, "ok": ok}]

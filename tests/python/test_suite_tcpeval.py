@@ -12,7 +12,6 @@ import longfat
 import worlds
 from longfat import suites
 from longfat.errors import InputError
-from longfat.runs import plan
 from longfat.scenario.model import Scenario
 from longfat.suites.kit.claims import judge
 from longfat.suites.tcpeval import suite_of
@@ -121,12 +120,9 @@ def test_the_full_form_has_the_times_of_the_tables():
 
 def test_all_paths_of_the_parking_lot_have_60_ms_and_cross_three_bottlenecks_or_one():
     scenario = Scenario.from_dict(parking_lot("lot", Times(0.0, 1.0, 2.0), 0, "sack", 30))
-    built = plan.build(scenario)
-    network = scenario.network()
-    paths = [network.paths[f"background.{i}"] for i in range(len(scenario.background))]
-    assert [path.rtt_s for path in paths] == pytest.approx([0.06] * len(paths))
-    assert sorted(len(path.forward) for path in paths) == [3] * 12 + [5] * 4
-    assert built
+    flows = [part["flow"] for part in scenario.plan["background"]]
+    assert [flow["rtt_s"] for flow in flows] == pytest.approx([0.06] * len(flows))
+    assert sorted(len(flow["forward"]) for flow in flows) == [3] * 12 + [5] * 4
 
 
 def test_the_new_flow_begins_without_slow_start_unless_the_run_says_otherwise():

@@ -8,7 +8,6 @@ import pytest
 
 import worlds
 from longfat import suites
-from longfat.runs import plan
 from longfat.scenario.model import Scenario
 from longfat.suites.yeah2007.reduction import reduce_run
 from worlds.yeah2007 import PRINTED_LOSS
@@ -33,9 +32,8 @@ def test_every_figure_shows_all_protocols_that_were_measured(experiment, mode):
 
 def planned(name, mode="full", **place):
     runs = SUITE.experiment(name).runs(mode)
-    return plan.build(
-        Scenario.from_dict(next(run for run in runs if place.items() <= run.coordinates.items()).document)
-    )
+    run = next(run for run in runs if place.items() <= run.coordinates.items())
+    return Scenario.from_dict(run.document).plan
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from longfat import errors, sweep
 from longfat.figure import matplotlib
-from longfat.runs import plan, progress
+from longfat.runs import progress
 from longfat.store.identity import run_key, run_keys
 from longfat.sweep import estimate, figures, words
 from longfat.sweep import tables as sweep_tables
@@ -521,7 +521,7 @@ def test_repeats_of_a_point_are_the_runs_that_their_scenarios_say() -> None:
         seeds = [scenario.seed for scenario in scenarios]
         assert seeds == [1, 2, 3]
         assert list(run_keys(scenarios[0], seeds)) == [run_key(scenario) for scenario in scenarios]
-        assert [plan.build(scenario)["seed"] for scenario in scenarios] == seeds
+        assert [scenario.plan["seed"] for scenario in scenarios] == seeds
 
 
 def test_a_seed_that_is_none_fails_its_point_alone(tmp_path: Path) -> None:
