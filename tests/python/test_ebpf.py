@@ -61,8 +61,8 @@ def test_the_same_object_and_seed_give_the_same_summary(hstcp: Path) -> None:
 def test_a_run_is_stored_under_the_digest_of_its_object(hstcp: Path, tmp_path: Path) -> None:
     copy = tmp_path / "lf_hstcp.bpf.o"
     copy.write_bytes(hstcp.read_bytes())
-    key = identity.run_key(longfat.Scenario.model_validate(scenario(str(hstcp))))
-    assert identity.run_key(longfat.Scenario.model_validate(scenario(str(copy)))) == key
+    key = identity.run_key(longfat.Scenario.from_dict(scenario(str(hstcp))))
+    assert identity.run_key(longfat.Scenario.from_dict(scenario(str(copy)))) == key
 
 
 def test_an_object_with_several_asks_for_a_name(two: Path) -> None:
@@ -115,7 +115,7 @@ def test_an_object_takes_no_parameter_but_its_pacing(hstcp: Path) -> None:
 def test_an_object_on_another_host_than_linux_gets_a_suggestion(hstcp: Path) -> None:
     other, linux = scenario(str(hstcp)), scenario(str(hstcp))
     linux["flow"][0]["stack"] = "linux"
-    notes, none = (longfat.Scenario.model_validate(each).notes() for each in (other, linux))
+    notes, none = (longfat.Scenario.from_dict(each).notes() for each in (other, linux))
     assert none == []
     assert len(notes) == 1
     assert 'suggested: stack = "linux"' in notes[0]

@@ -275,14 +275,14 @@ def test_paths_are_drawn_within_their_limits() -> None:
     }
     env = Env(DUMBBELL, ORCA, paths=paths)
     generator = np.random.default_rng(1)
-    drawn = [env._fleet._drawing.scenario(env._fleet.scenario, generator).resolve() for _ in range(40)]
-    rates = [float(full.links[0].rate) for full in drawn]
+    drawn = [env._fleet._drawing.scenario(env._fleet.scenario, generator).plan for _ in range(40)]
+    rates = [plan["links"][0]["rate_bps"] for plan in drawn]
     assert 4e6 <= min(rates) < 4.2e6 < 4.8e6 < max(rates) <= 5e6
-    buffers = [full.links[0].limit.packets for full in drawn]
+    buffers = [plan["links"][0]["queue"]["limit_packets"] for plan in drawn]
     assert 5 <= min(buffers) < 15
     assert 150 < max(buffers) <= 500
-    assert {full.flows[1].connection.algorithm.name for full in drawn} == {"sack", "htcp"}
-    assert len({full.seed for full in drawn}) == 40
+    assert {plan["flows"][1]["algorithm"] for plan in drawn} == {"sack", "htcp"}
+    assert len({plan["seed"] for plan in drawn}) == 40
 
 
 def test_a_quantity_of_one_s_own_can_be_seen_and_rewarded() -> None:

@@ -59,7 +59,6 @@ to = "b"
             "flow.0.interrupt_moderation",
         ),
         ({"flow": [{"algorithm": "cubic", "rtt": "40 ms", "send_jitter": "1 ms"}]}, "flow.0.send_jitter"),
-        ({"flow": [{"algorithm": "cubic", "rtt": "40 ms", "sack": False}]}, "flow.0.sack = false"),
         (
             {"flow": [{"algorithm": "cubic", "rtt": "40 ms", "loss_detection": "reno"}]},
             'flow.0.loss_detection = "reno": the kernel has SACK',

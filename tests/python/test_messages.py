@@ -59,10 +59,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("run a.toml --out", "--out: its value is missing; accepted: --out and a value"),
         ("run a.toml --json=1", "--json: it takes no value; accepted: --json alone"),
         (
-            "run broken.toml",
-            "broken.toml: not TOML: Invalid value (at line 1, column 12); accepted: a scenario file (TOML)",
-        ),
-        (
             "sweep broken.toml",
             "broken.toml: not TOML: Invalid value (at line 1, column 12); accepted: a sweep file (TOML)",
         ),
@@ -84,6 +80,16 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_a_wrong_input_is_one_line_that_says_what_is_accepted(longfat: Any, asked: str, said: str) -> None:
     assert longfat(*asked.split()) == (2, "", f"error: {said}\n")
+
+
+@pytest.mark.usefixtures("here")
+def test_broken_toml_of_a_scenario_is_shown_with_its_line(longfat: Any) -> None:
+    code, out, err = longfat("run", "broken.toml")
+    assert (code, out) == (2, "")
+    first, place, _, line, _ = err.splitlines()
+    assert first.startswith("error: this is not TOML: ")
+    assert place == " --> broken.toml:1:12"
+    assert line == "1 | duration = "
 
 
 NO_OBJECT = "damaged: it is no JSON object in UTF-8; accepted: what a command wrote there"

@@ -35,7 +35,7 @@ def test_public_names_can_be_imported(module, names):
     ("module", "unneeded"),
     [
         ("longfat", "longfat.runs.simulate"),
-        ("longfat.scenario.registry", "longfat.scenario.part"),
+        ("longfat.scenario.registry", "longfat.scenario.model"),
         ("longfat.api", "longfat.live.run"),
         ("longfat.suites", "longfat.scenario.model"),
         ("longfat.cli.app", "longfat.scenario.model"),

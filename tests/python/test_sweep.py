@@ -528,7 +528,9 @@ def test_a_seed_that_is_none_fails_its_point_alone(tmp_path: Path) -> None:
     asked = grid(axes={"bottleneck.rate": ["1 Mbit/s"], "seed": [1, 2**63 - 1, "x"]})
     document = sweep.run(asked, tmp_path, jobs=1)
     assert (document["runs"], document["failed"]) == (3, 1)
-    assert document["errors"] == ['sweep: seed = "x": accepted: a whole number from 0 to 9223372036854775807']
+    assert document["errors"] == [
+        'sweep: seed = "x": this is not a whole number; accepted: a whole number from 0 to 9223372036854775807'
+    ]
 
 
 def test_repeats_beyond_the_last_seed_are_refused_at_once() -> None:

@@ -311,7 +311,7 @@ def test_a_rate_based_toy_fills_a_link_even_where_packets_are_lost_at_random(
 
 
 def test_a_class_with_on_delivery_needs_no_other_method_and_controls_slow_start() -> None:
-    assert alone(Listener).flow[0].algorithm.has("model_based")
+    assert alone(Listener).flow[0].algorithm.is_model_based
     with pytest.raises(InputError, match="controls the window itself"):
         scenario(flow=[{"algorithm": Listener, "rtt": "40 ms", "slow_start": "hystart++"}])
 
