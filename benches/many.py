@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 import time
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from longfat import _core
-from longfat.runs import plan, pool, simulate
+from longfat.runs import pool, simulate
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
@@ -43,11 +42,10 @@ def overhead(
     a run. `wall_overhead_ms` is the same from wall time and the number of workers, and includes their start.
     """
     base = Scenario.from_dict(TINY)
-    text = json.dumps(plan.build(base))
     core = []
     for _ in range(20):
         begin = time.process_time()
-        _core.simulate(text, {})
+        _core.simulate(base.core, {})
         core.append(time.process_time() - begin)
     core_s = statistics.median(core)
     workers = pool.cores() if jobs is None else jobs

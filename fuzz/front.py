@@ -28,10 +28,8 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-from longfat import _core, sweep
+from longfat import sweep
 from longfat.cli.app import end_code
-from longfat.runs import plan
-from longfat.scenario.capacity import read_trace
 from longfat.scenario.model import Scenario
 
 ROOT = Path(__file__).parent.parent
@@ -165,14 +163,22 @@ def scenario(folder: Path) -> Callable[..., None]:
         if code == 0 and runs:
             # what is accepted has a plan that the core reads, and so does the file that Longfat writes of it
             asked = Scenario.load(file, overrides={"duration": "0.2 s"})
-            planned = json.dumps(plan.build(asked))
-            _core.results_version(planned)
+            planned = json.dumps(asked.plan)
+            asked.core.results_version()
             again = folder / "again.toml"
             again.write_text(asked.filled().to_toml(), encoding="utf-8")
-            if json.dumps(plan.build(Scenario.load(again))) != planned:
+            if json.dumps(Scenario.load(again).plan) != planned:
                 raise Finding("the filled scenario has another plan")
 
     return check
+
+
+def read_trace(file: Path) -> list[float]:
+    """Returns the times of a trace of a rate, ms. Raises ValueError."""
+    bottleneck = {"rate": {"trace": str(file)}, "buffer": "50 packets"}
+    read = Scenario({"duration": "1 s", "bottleneck": bottleneck, "flow": [{"rtt": "10 ms"}]})
+    times: list[float] = read.plan["links"][0]["capacity"]["trace_ms"]
+    return times
 
 
 def trace(folder: Path) -> Callable[..., None]:

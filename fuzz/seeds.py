@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from longfat.api import run
-from longfat.runs import plan
 from longfat.scenario.model import Scenario
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
@@ -29,7 +28,7 @@ LARGEST_BYTES = 1 << 15
 def plans() -> Iterator[tuple[str, bytes]]:
     """Yields the plan of each scenario."""
     for path in sorted(SCENARIOS.glob("*.toml")):
-        text = json.dumps(plan.build(Scenario.load(path)), separators=(",", ":")).encode()
+        text = json.dumps(Scenario.load(path).plan, separators=(",", ":")).encode()
         if len(text) <= LARGEST_BYTES:
             yield path.stem, text
 

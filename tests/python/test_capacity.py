@@ -179,7 +179,13 @@ def test_an_xcp_flow_carries_its_header_and_needs_its_router() -> None:
     routed = scenario({"bottleneck.router": "xcp"}, flow=flows)
     plan = routed.plan
     assert [flow["header_bytes"] for flow in plan["flows"]] == [72, 52]
-    assert plan["links"][0]["router"] == {"kind": "xcp", "alpha": 0.4, "beta": 0.226, "gamma": 0.1}
+    assert plan["links"][0]["router"] == {
+        "kind": "xcp",
+        "alpha": 0.4,
+        "beta": 0.226,
+        "gamma": 0.1,
+        "restarts": "false",
+    }
     assert plan["links"][1]["router"] is None
     assert routed.packet_bytes == 1500.0
     assert routed.notes() == []

@@ -182,11 +182,17 @@ def refused(answer: tuple[int, str, str]) -> str:
     return err.removeprefix("error: ").rstrip()
 
 
+OUTSIDE = "it is not within the run; accepted: a time before the run's end, 10 s"
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         (["--set", "flow.0.rtt=42"], 'short.toml: flow.0.rtt = 42: a time needs a unit; accepted: "42 ms"'),
-        (["--set", "flow.0.rtt"], '--set flow.0.rtt has no "="; accepted: key=value such as "flow.0.rtt=82 ms"'),
+        (
+            ["--set", "flow.0.rtt"],
+            '--set flow.0.rtt has no "="; accepted: key=value such as "flow.0.rtt=82 ms"',
+        ),
         (
             ["--set", "flow.9.rtt=1 ms"],
             "flow.9.rtt: there is no flow.9; accepted: after flow a position from 0 to 1",
@@ -194,14 +200,15 @@ def refused(answer: tuple[int, str, str]) -> str:
         (["--set", "duration=5 s", "--set", "flow.0.rtt=3"], "flow.0.rtt = 3"),
         (["--backend", "ns3"], '--backend "ns3": accepted: "sim" or "live"'),
         (["--warmup", "4"], '--warmup "4": a time needs a unit; accepted: "4 s"'),
-        (["--warmup", "11 s"], """--warmup "11 s": it is not within the run; accepted: a time before the run's end, 10 s"""),
-        (["--warmup", "-1 s"], """--warmup "-1 s": it is not within the run; accepted: a time before the run's end, 10 s"""),
+        (["--warmup", "11 s"], f'--warmup "11 s": {OUTSIDE}'),
+        (["--warmup", "-1 s"], f'--warmup "-1 s": {OUTSIDE}'),
         (["--out", ""], '--out "": an empty name; accepted: a folder'),
         (["--set", "flow.0.algorithm=quickstart"], '"quickstart" is not an algorithm'),
         (["--set", "flow.0.algorithm=mine"], '"tsunami", or a file: "file.py:Class", "file.bpf.o"'),
         (
             ["--set", 'flow.0.rtt="82'],
-            '--set flow.0.rtt="82 does not close what it opens; accepted: a value as a scenario file writes it, or',
+            '--set flow.0.rtt="82 does not close what it opens; accepted: a value as a scenario file writes '
+            "it, or",
         ),
         (
             ["--set", "flow.0.rtt=[1"],
@@ -230,8 +237,8 @@ def test_each_problem_of_a_scenario_is_a_line(longfat: Any, file: Path) -> None:
     assert (code, out) == (2, "")
     assert err.splitlines() == [
         f'error: {file}: duration = 5: a time needs a unit; accepted: "5 s"',
-        f"error: {file}: bottleneck.loss = 2: the number is too large; accepted: a probability per packet, from 0 "
-        'to below 1, such as 1e-5 or "0.1 %"',
+        f"error: {file}: bottleneck.loss = 2: the number is too large; accepted: a probability per packet, "
+        'from 0 to below 1, such as 1e-5 or "0.1 %"',
     ]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from longfat import _core
 from longfat.live import identity, kernel
 from longfat.live.identity import live_key
 from longfat.scenario.model import Scenario
@@ -41,7 +42,7 @@ def test_the_key_of_a_live_run_does_not_depend_on_its_title(forms: Path) -> None
         lambda patch, forms: patch.setattr("platform.release", lambda: "6.99"),
         lambda patch, forms: patch.setattr("platform.node", lambda: "another-machine"),
         lambda patch, forms: patch.setattr(identity, "RESULTS_VERSION", 0),
-        lambda patch, forms: patch.setattr(identity._core, "results_version", lambda planned: "other"),
+        lambda patch, forms: patch.setattr(_core.Scenario, "results_version", lambda core: "other"),
         lambda patch, forms: patch.setattr(kernel, "available", lambda: ["reno", "cubic", "highspeed"]),
         lambda patch, forms: (forms / "lf_hstcp.o").write_bytes(b"other"),
     ],

@@ -34,6 +34,7 @@ from live_runs import (
 )
 from longfat.errors import ScenarioError
 from longfat.scenario.model import Scenario
+from samples import in_lines
 
 __all__ = ["able", "as_root", "path"]
 

@@ -55,7 +55,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "run a.toml --traffic ipref3",
             '--traffic "ipref3": did you mean "iperf3"? accepted: "longfat" or "iperf3"',
         ),
-        ("run a.toml --memory x", '--memory "x": not a size; accepted: a number and a unit such as "1500 B"'),
+        (
+            "run a.toml --memory x",
+            '--memory "x": this is not a size; accepted: a number and a unit such as "1500 B"',
+        ),
         ("run a.toml --out", "--out: its value is missing; accepted: --out and a value"),
         ("run a.toml --json=1", "--json: it takes no value; accepted: --json alone"),
         (

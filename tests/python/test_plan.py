@@ -35,7 +35,8 @@ def test_buffers_become_whole_packets_or_bytes(buffer: str, limit: dict[str, int
     assert scenario({"bottleneck.buffer": buffer}).plan["links"][0]["queue"] == {
         "kind": "droptail",
         "sojourn": "false",
-        "limit_packets": None, "limit_bytes": None,
+        "limit_packets": None,
+        "limit_bytes": None,
         **limit,
     }
 

@@ -167,7 +167,7 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
     )
     assert refusal(lambda: sim.step("0 s")) == 'step: "0 s": accepted: a time above 0 such as "10 ms"'
     assert refusal(lambda: sim.step("10")) == 'step: "10": a time needs a unit; accepted: "10 ms"'
-    assert refusal(lambda: sim.step("soon")).startswith('step: "soon": not a time; accepted:')
+    assert refusal(lambda: sim.step("soon")).startswith('step: "soon": this is not a time; accepted:')
     assert refusal(lambda: sim.step(float("nan"))).startswith("step: nan: not a time")
     assert refusal(lambda: sim.step([])).startswith("step: []: ")  # type: ignore[arg-type]
     assert refusal(lambda: sim.run_until("1 s")) == 'run_until: "1 s": accepted: a time from 2 s to 10 s'

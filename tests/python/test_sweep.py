@@ -529,7 +529,8 @@ def test_a_seed_that_is_none_fails_its_point_alone(tmp_path: Path) -> None:
     document = sweep.run(asked, tmp_path, jobs=1)
     assert (document["runs"], document["failed"]) == (3, 1)
     assert document["errors"] == [
-        'sweep: seed = "x": this is not a whole number; accepted: a whole number from 0 to 9223372036854775807'
+        'sweep: seed = "x": this is not a whole number; accepted: a whole number from 0 to '
+        "9223372036854775807"
     ]
 
 

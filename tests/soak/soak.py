@@ -47,7 +47,7 @@ import kills  # noqa: E402
 import random_scenarios  # noqa: E402
 import relations  # noqa: E402
 from longfat.errors import LongfatError, MemoryExceeded  # noqa: E402
-from longfat.runs import memory, plan  # noqa: E402
+from longfat.runs import memory  # noqa: E402
 from longfat.scenario.model import Scenario  # noqa: E402
 
 SWEEP_EVERY = 60
@@ -82,7 +82,7 @@ def work(own: Path, only_relations: bool) -> None:
         try:
             tables = draw(number, own, only_relations)
             scenario = Scenario.from_dict(tables)
-            if memory.estimate(plan.build(scenario)).bytes > memory.given():
+            if memory.estimate(scenario)[0] > memory.given():
                 raise MemoryExceeded(str(number), RUN_MIB * 2**20)
             if not only_relations:
                 answer["problems"], answer["packets"] = check(scenario)

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
-from longfat.runs import plan
 from longfat.runs.simulate import load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,7 +76,7 @@ class Model:
     def __init__(self, program: Path, profile: Profile) -> None:
         self.state: dict[str, Any] = {}
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            file.write(plan.text(plan.build(load(profile.scenario()))))
+            json.dump(load(profile.scenario()).plan, file)
             file.flush()
             self._process = subprocess.Popen(
                 [program, file.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
