@@ -282,7 +282,7 @@ def with_value(scenario: Scenario, key: str) -> str:
             here = here[part]
         else:
             return written
-    return f"{written} = {shown(here)}"
+    return f"{written} = {shown(int(here) if isinstance(here, float) and here.is_integer() else here)}"
 
 
 def refusal(scenario: Scenario, said: str) -> str:
