@@ -324,10 +324,10 @@ def maker(flow: str, spec: Spec) -> Callable[[], Any]:
 
 
 class Maker:
-    """A function that makes algorithms, of which only what it returns says whether it does.
+    """Calls a user's function that makes algorithms, and refuses what is none: only a call can show it.
 
     Attributes:
-        refused: why what it returned is no algorithm, once it has been called.
+        refused: the error of the last call, if it returned no algorithm.
     """
 
     def __init__(self, name: str, make: Callable[[], Any]) -> None:
@@ -336,6 +336,7 @@ class Maker:
 
     def __call__(self) -> Any:
         """Makes an algorithm. Raises InputError if it is none, or what the function raises."""
+        self.refused = None
         made = self._make()
         try:
             loading.check_made(made, self._name)

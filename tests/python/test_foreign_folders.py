@@ -287,7 +287,9 @@ def test_a_file_that_is_listed_and_missing_is_damage(tmp_path: Path, missing: st
     folder = tmp_path / "run"
     longfat.run(longfat.Scenario.from_dict(table(duration="1 s"))).save(folder)
     (folder / missing).unlink()
-    with pytest.raises(LongfatError, match=f"{missing}: missing, but SHA256SUMS lists it") as told:
+    with pytest.raises(
+        LongfatError, match=f"{missing}: missing or not a file, but SHA256SUMS lists it"
+    ) as told:
         report.build(folder)
     assert not isinstance(told.value, InputError), "the exit code is 1"
 

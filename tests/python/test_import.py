@@ -303,7 +303,7 @@ def test_what_is_left_of_a_damaged_file_is_read_with_a_note(tmp_path: Path) -> N
     [
         (None, "No such file or directory"),
         (b"", "it is empty"),
-        (b"\n\r\r\n", "it ends within the header of the file: it was cut short"),
+        (b"\n\r\r\n", "it ends within the header of a capture: it was cut short, or is none"),
         (gzip.compress(b""), "it is empty when it is unpacked"),
         (gzip.compress(bytes(100))[:12], "its compressed data end early, or something else follows them"),
         (lzma.compress(bytes(100))[:20], "its compressed data end early, or something else follows them"),
@@ -313,7 +313,7 @@ def test_what_is_left_of_a_damaged_file_is_read_with_a_note(tmp_path: Path) -> N
             b"not a capture, but a text that is long enough for a header",
             "it is neither pcapng nor pcap, or damaged",
         ),
-        (b"\xd4\xc3\xb2\xa1", "it ends within the header of the file: it was cut short"),
+        (b"\xd4\xc3\xb2\xa1", "it ends within the header of a capture: it was cut short, or is none"),
     ],
 )
 def test_what_is_no_capture_gets_one_line(content: bytes | None, said: str, tmp_path: Path) -> None:

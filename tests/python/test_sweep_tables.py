@@ -50,16 +50,31 @@ def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
         ),
         (
             "SELECT jane FROM runs",
-            'there is no column "jane"; the nearest: jain; accepted: one that DESCRIBE runs or DESCRIBE '
-            "flows lists",
+            'there is no column "jane"; the nearest: jain; accepted: a column of the tables in FROM, '
+            "as DESCRIBE lists them",
+        ),
+        (
+            "SELECT runs.jane FROM runs",
+            'there is no column "jane"; the nearest: jain; accepted: a column of the tables in FROM, '
+            "as DESCRIBE lists them",
+        ),
+        ('SELECT 1 FROM "my table"', 'there is no table "my table"; accepted: runs, flows, failures, claims'),
+        (
+            "SELECT avgg(jain) FROM runs",
+            'there is no function "avgg", did you mean "avg"?; accepted: those of DuckDB, such as avg, '
+            "sum and quantile",
+        ),
+        (
+            "SELECT cast('a. b' AS INTEGER)",
+            "Could not convert string 'a. b' to INT32",
         ),
         (
             "SELECT runs.zzz FROM runs",
-            'there is no column "zzz"; accepted: one that DESCRIBE runs or DESCRIBE flows lists',
+            'there is no column "zzz"; accepted: a column of the tables in FROM, as DESCRIBE lists them',
         ),
         (
-            "SELECT f(1)",
-            'there is no function "f"; accepted: those of DuckDB, such as avg, sum and quantile',
+            "SELECT zzzzqq(1)",
+            'there is no function "zzzzqq"; accepted: those of DuckDB, such as avg, sum and quantile',
         ),
         (
             "SELECT avg(jain, 3) FROM runs",

@@ -207,8 +207,13 @@ async def later() -> None:
 def test_a_method_that_returns_something_is_refused_by_name(algorithm: Any, method: str, what: str) -> None:
     with pytest.raises(AlgorithmError) as failed:
         longfat.run(alone(algorithm))
-    said = rf"{method} returned {what} at [0-9.]+ s: it must be a plain method that returns nothing \(None\)"
-    assert re.fullmatch(said, failed.value.details)
+    accepted = "a method without yield or async that returns None and sets its decision in window"
+    assert re.fullmatch(rf"{method} returned {what} at [0-9.]+ s; accepted: {accepted}", failed.value.details)
+
+
+def test_a_failing_algorithm_with_an_attribute_of_any_name_fails_as_itself() -> None:
+    with pytest.raises(AlgorithmError, match="ZeroDivisionError: seen a loss"):
+        longfat.run(alone(type("Own", (Raises,), {"refused": 0})))
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ pub use told::{PyAck, PyCongestion, PyDelivery, PyLostSegment, PyOpening, PyWind
 
 /// The most quantities that an algorithm records.
 const MOST_RECORDED: usize = 64;
+
 /// Ctrl-C that Python raised in the midst of a user's code: it ends the run and is nobody's failure. Shared
 /// by the algorithms of a run.
 #[derive(Clone, Default)]
@@ -138,7 +139,8 @@ impl UserAlgorithm {
                 Wrong::Raised(error) => described(py, &error, &self.interrupt),
                 Wrong::Set(what, accepted) => format!("{} left {what}{at}: {accepted}", hook.name()),
                 Wrong::Returned(what) => format!(
-                    "{} returned {what}{at}: it must be a plain method that returns nothing (None)",
+                    "{} returned {what}{at}; accepted: a method without yield or async that returns None and sets its \
+                     decision in window",
                     hook.name()
                 ),
             });

@@ -507,9 +507,12 @@ impl Sender {
         }
         let steady = packet.extra.as_ref().is_none_or(|e| e.sack.is_empty()) && self.board.is_clear();
         if self.config.loss_detection.has_sack() {
+            let records_arrivals = reported.is_some() || self.rack.is_some() || self.deliveries.is_some();
             for (start, end) in packet.sack().iter() {
                 let block = (start, end.min(self.next));
-                self.hear_of(now, packet, block, reported.as_mut());
+                if records_arrivals {
+                    self.hear_of(now, packet, block, reported.as_mut());
+                }
                 newly += self.board.sack(block.0, block.1);
             }
         } else if (!steady || self.duplicates > 0 || cumulative == 0) && (part.is_none() || cumulative > 0) {

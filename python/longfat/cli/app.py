@@ -132,7 +132,7 @@ def _end_code() -> int:
     except click.ClickException as error:
         from longfat.cli import usage
 
-        _tell(usage.told(error))
+        _tell(usage.message(error))
         return InputError.exit_code
     except LongfatError as error:
         for line in error.lines():

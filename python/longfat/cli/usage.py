@@ -1,4 +1,4 @@
-"""Puts click's errors as all others: the option, its value, what is wrong, and what would be accepted."""
+"""Rewrites click's errors in the form of all others: the option, its value, and what would be accepted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from longfat.words import choice, shown, suggestion
 
 
-def told(error: click.ClickException) -> str:
+def message(error: click.ClickException) -> str:
     """Returns one line about a command line that click refuses."""
     if isinstance(error, click.BadOptionUsage):  # has no context
         if "not take" in error.message:
@@ -52,6 +52,9 @@ def _refused(error: click.BadParameter, wrong: click.Parameter) -> str:
     kind = wrong.type
     if isinstance(kind, click.Choice):
         return f"{_name(wrong)} {shown(value)}: {choice(value, list(kind.choices))}"
+    if not isinstance(kind, click.types.IntParamType):
+        return f"{_name(wrong)} {error.message}"
     least, most = getattr(kind, "min", None), getattr(kind, "max", None)
-    bounds = "" if least is None else f" from {least}" + (" on" if most is None else f" to {most}")
+    bounds = "" if least is None else f" from {least}" + (" on" if most is None else "")
+    bounds += "" if most is None else f"{'' if bounds else ' up'} to {most}"
     return f"{_name(wrong)} {shown(value)}: accepted: a whole number{bounds}"

@@ -17,6 +17,7 @@ from longfat.report import columns, timeline
 from longfat.report.page import downloads, read, render
 from longfat.runs.observations import of_runs
 from longfat.scenario.model import Scenario
+from longfat.store import whole
 from longfat.store.whole import read_table, read_text
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ MOST_POINTS = 4000
 def build(root: Path) -> Path:
     """Builds the page of a folder that `longfat run --out` wrote; returns its path."""
     summary = read_summary(root / RUN_FILE)
-    provenance = read(root / "provenance.json") if (root / "provenance.json").is_file() else {}
+    provenance = read(root / whole.PROVENANCE) if (root / whole.PROVENANCE).is_file() else {}
     scenario = root / "scenario.toml"
     first = summary["runs"][0] if "runs" in summary else summary
     tables = {name: read_series(root, name) for name in DRAWN}

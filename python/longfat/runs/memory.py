@@ -105,7 +105,7 @@ def _with_value(scenario: Scenario, key: str) -> str:
             here = here[part]
         else:
             return key
-    return f"{key} = {shown(here)}"
+    return f"{key} = {shown(int(here) if isinstance(here, float) and here.is_integer() else here)}"
 
 
 def _size(size: float) -> str:

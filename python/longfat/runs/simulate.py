@@ -148,9 +148,11 @@ class Ready(NamedTuple):
             raise MemoryExceeded(_name(self.scenario), self.memory_bytes) from None
         except _core.AlgorithmError as error:
             flow, details = error.args
-            refused: InputError | None = getattr(self.algorithms[flow], "refused", None)
-            if refused is not None:
-                raise refused from None
+            from longfat.algorithm import Maker
+
+            made_by = self.algorithms[flow]
+            if isinstance(made_by, Maker) and made_by.refused is not None:
+                raise made_by.refused from None
             raise AlgorithmError(flow, details) from None
         except ValueError as error:
             key, colon, what = str(error).partition(": ")

@@ -29,7 +29,7 @@ ACCEPTED = (
     "on_ack(self, ack, window) and on_congestion(self, event, window), or with "
     "on_delivery(self, sample, window)"
 )
-"""The same for messages."""
+"""What messages list as accepted methods."""
 CALLS = {
     "on_ack": ("ack", "window"),
     "on_congestion": ("event", "window"),

@@ -70,8 +70,8 @@ class Algorithm:
 
     @property
     def file(self) -> str | None:
-        """The file of a user's own, as far as Python knows it."""
-        return self.name.rpartition(":")[0] if self.custom else None
+        """The file that the name of a user's own has; None for a class or function passed from Python."""
+        return (self.name.rpartition(":")[0] or None) if self.custom else None
 
     @property
     def ebpf(self) -> bool:

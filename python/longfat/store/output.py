@@ -44,7 +44,7 @@ EARLIER, REPLACED = "earlier", "replaced"
 TRACES = "traces"
 """The folder with copies of the traces that a run read."""
 RUN_FILES = frozenset(
-    {"summary.json", "scenario.toml", "provenance.json", TRACES} | {f"{name}.parquet" for name in TABLES}
+    {"summary.json", "scenario.toml", whole.PROVENANCE, TRACES} | {f"{name}.parquet" for name in TABLES}
 )
 COPY_DIGITS = 16
 """Digits of the digest in the name of a copy."""
@@ -113,7 +113,7 @@ def _is_copy(path: Path) -> bool:
 
 @contextmanager
 def folder(
-    path: Path, own: frozenset[str] = RUN_FILES, marks: frozenset[str] = frozenset({"provenance.json"})
+    path: Path, own: frozenset[str] = RUN_FILES, marks: frozenset[str] = frozenset({whole.PROVENANCE})
 ) -> Iterator[Path]:
     """Yields an empty folder; its files replace those in `path` when the block ends well.
 
@@ -330,7 +330,7 @@ def write(results: Sequence[Result], summary: dict[str, Any], command: Sequence[
     write_text(into / "summary.json", json.dumps(summary, indent=1) + "\n")
     scenario = results[0].scenario
     write_text(into / "scenario.toml", scenario.filled().to_toml(_copied(scenario, into)))
-    write_json(into / "provenance.json", provenance(command))
+    write_json(into / whole.PROVENANCE, provenance(command))
     events = ["events"] if results[0].scenario.sample.events else []
     internals = ["internals"] if any(result.has_internals for result in results) else []
     transfers = ["transfers"] if results[0].scenario.background else []
@@ -354,7 +354,7 @@ def _copied(scenario: Scenario, into: Path) -> dict[str, str]:
 def write_import(imported: Imported, command: Sequence[str], into: Path) -> None:
     """Writes the files of a capture's flows, which a page is made of as of a run's."""
     write_text(into / "summary.json", json.dumps(imported.summary, indent=1) + "\n")
-    write_json(into / "provenance.json", provenance(command))
+    write_json(into / whole.PROVENANCE, provenance(command))
     write_table(into / "flows.parquet", imported.flows)
 
 

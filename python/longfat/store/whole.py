@@ -139,7 +139,7 @@ def _of_libraries() -> Iterator[type[Exception]]:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether all of a folder's files are as listed, and of this version and commit."""
+    """Whether a run or an import of this version and commit wrote the folder, and all is as listed."""
     from longfat import documents, installation
 
     try:
@@ -163,7 +163,8 @@ def refuse_incomplete(folder: Path) -> None:
     for _, name in _list(folder):
         if not (folder / name).is_file():
             raise LongfatError(
-                f"{folder / name}: missing, but {sums.SUMS_FILE} lists it; repeat the run to make it again"
+                f"{folder / name}: missing or not a file, but {sums.SUMS_FILE} lists it; repeat the run to "
+                "make it again"
             )
 
 

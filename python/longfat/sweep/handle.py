@@ -19,6 +19,7 @@ from longfat.store import sums
 from longfat.store.ledger import LEDGER_FILE, read_ledger
 from longfat.store.store import STORE_FILE
 from longfat.sweep.tables import SWEEP_FILE, TABLES
+from longfat.words import suggestion
 
 if TYPE_CHECKING:
     import pandas
@@ -28,8 +29,8 @@ FORMAT = 1
 """The version of sweep.json and its tables; it increases when an older Longfat could not read them."""
 NAMES = ("runs", "flows", "failures", "claims")
 TYPES = {"run": pa.int64(), "repeat": pa.int64()}
-ODD = re.compile("DATE|TIME|INTERVAL|BLOB|BIT")
-"""What is in the names of DuckDB's types that Python has not in full, also of lists, as in DATE[]."""
+AS_TEXT = re.compile("DATE|TIME|INTERVAL|BLOB|BIT")
+"""Parts of the names of DuckDB's types that Python cannot represent in full, also of lists, as in DATE[]."""
 MOST_NEAR = 3
 """The most columns that a message suggests."""
 CLAIMS = ("suite", "id", "paper", "setting", "published", "measured", "rule", "verdict", "note")
@@ -198,7 +199,7 @@ class Swept:
                     raise InputError(
                         "--sql: the query is empty; accepted: for example SELECT count(*) FROM runs"
                     )
-                names, odd = asked.columns, [bool(ODD.search(str(kind))) for kind in asked.types]
+                names, odd = asked.columns, [bool(AS_TEXT.search(str(kind))) for kind in asked.types]
                 if dates_as_text and any(odd):
                     asked = asked.query("answer", _casting(odd)) or asked
                 answer: pa.Table = asked.to_arrow_table()
@@ -208,20 +209,24 @@ class Swept:
 
     def _refusal(self, said: str) -> str:
         """What DuckDB says about a query, in one sentence, with what would be accepted."""
-        kind, _, text = " ".join(said.split()).partition(": ")
-        if found := re.search(r'^Referenced column "(.*)" not found|have a column named "(.*)"', text):
+        kind, colon, text = re.sub(r" LINE \d+:.*", "", " ".join(said.split())).partition(": ")
+        text = text if colon else kind
+        if found := re.search(r'^Referenced column "(.*)" not found|have a column named "([^"]*)"', text):
             return self._no_column(found[1] or found[2])
-        if found := re.search(r'^Referenced table "(.*)" not found|^Table with name (\S+) does not', text):
+        if found := re.search(
+            r'^Referenced table "(.*)" not found|^Table with name "?(.*?)"? does not exist', text
+        ):
             name = found[1] or found[2]
             quoted = [key for key in self._columns() if key.startswith(f"{name}.")]
             also = f", or a column in double quotes: {', '.join(map(_quoted, quoted))}" if quoted else ""
             return f'there is no table "{name}"; accepted: {", ".join(NAMES)}{also}'
-        if found := re.search(r"Function with name (\S+) does not exist", text):
-            return (
-                f'there is no function "{found[1]}"; accepted: those of DuckDB, such as avg, sum and quantile'
-            )
-        # without lists of all that there is, and without the query's line and the mark below it
-        sentence = re.split(r"(?<=[.!?]) | LINE \d+:", text)[0].rstrip(".!")
+        function = r'Function with name (\S+) does not exist(?:! Did you mean "([^"]+)")?'
+        if found := re.search(function, text):
+            near = suggestion(found[1], [found[2]] if found[2] else [])
+            accepted = "those of DuckDB, such as avg, sum and quantile"
+            return f'there is no function "{found[1]}"{near}; accepted: {accepted}'
+        # without lists of all that there is
+        sentence = re.split(r"""(?<=[\w"')][.!?]) (?=[A-Z])""", text)[0].rstrip(".!")
         match kind:
             case "Parser Error":
                 return f"{sentence}; accepted: a query, such as SELECT avg(jain) FROM runs"
@@ -232,9 +237,8 @@ class Swept:
     def _no_column(self, name: str) -> str:
         near = difflib.get_close_matches(name, self._columns(), n=MOST_NEAR)
         nearest = f"the nearest: {', '.join(map(_quoted, near))}; " if near else ""
-        return (
-            f'there is no column "{name}"; {nearest}accepted: one that DESCRIBE runs or DESCRIBE flows lists'
-        )
+        accepted = "a column of the tables in FROM, as DESCRIBE lists them"
+        return f'there is no column "{name}"; {nearest}accepted: {accepted}'
 
     def _columns(self) -> list[str]:
         """The columns of all tables."""

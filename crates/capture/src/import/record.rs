@@ -78,7 +78,8 @@ fn broken(error: &io::Error) -> String {
     }
 }
 
-/// Whether what unpacks came to the end of the file: [`Source`] itself expects that.
+/// Whether the decoder met the end of the file within its data. An end between reads is no error:
+/// [`Source::cut`] reports it.
 fn ends_early(error: &io::Error) -> bool {
     let causes = core::iter::successors(Some(error as &(dyn Error + 'static)), |&cause| cause.source());
     causes
@@ -89,18 +90,16 @@ fn ends_early(error: &io::Error) -> bool {
 /// The bytes of a file, taken piece by piece.
 pub struct Source<'a> {
     input: Box<dyn BufRead + 'a>,
-    packed: bool,
+    is_compressed: bool,
     piece: Vec<u8>,
-    /// Bytes taken.
-    taken: u64,
-    /// Those before the record that has begun.
-    begun: u64,
+    position: u64,
+    record_start: u64,
 }
 
 impl<'a> Source<'a> {
-    /// The bytes of `input`; `packed` if the file has them compressed.
-    pub fn new(input: Box<dyn BufRead + 'a>, packed: bool) -> Self {
-        Source { input, packed, piece: Vec::new(), taken: 0, begun: 0 }
+    /// The bytes of `input`; `is_compressed` if the file has them so.
+    pub fn new(input: Box<dyn BufRead + 'a>, is_compressed: bool) -> Self {
+        Source { input, is_compressed, piece: Vec::new(), position: 0, record_start: 0 }
     }
 
     /// Whether the next bytes are these.
@@ -111,28 +110,28 @@ impl<'a> Source<'a> {
 
     /// Whether nothing follows; otherwise a record begins here.
     pub fn is_over(&mut self) -> Result<bool, Damage> {
-        self.begun = self.taken;
+        self.record_start = self.position;
         self.input.fill_buf().map(<[u8]>::is_empty).map_err(|error| Damage(broken(&error)))
     }
 
     /// The damage of the record that has begun, which is `what`.
     pub fn damage(&self, what: &str) -> Damage {
-        Damage(format!("damaged: {what}, {}", self.place()))
+        Damage(format!("damaged: {what}, {}", self.location()))
     }
 
-    fn place(&self) -> String {
-        let unpacked = if self.packed { " of what is unpacked" } else { "" };
-        format!("at byte {}{unpacked}", self.begun)
+    fn location(&self) -> String {
+        let unpacked = if self.is_compressed { " of what is unpacked" } else { "" };
+        format!("at byte {}{unpacked}", self.record_start)
     }
 
     /// The damage of a file whose bytes end before those that a record has.
     fn cut(&self) -> Damage {
-        Damage(match (self.taken, self.begun) {
+        Damage(match (self.position, self.record_start) {
             (0, _) => "it is empty when it is unpacked".to_owned(),
-            (_, 0) => "it ends within the header of the file: it was cut short".to_owned(),
+            (_, 0) => "it ends within the header of a capture: it was cut short, or is none".to_owned(),
             _ => format!(
                 "it was cut short, or something else follows its packets: no whole packet begins {}",
-                self.place()
+                self.location()
             ),
         })
     }
@@ -150,7 +149,7 @@ impl<'a> Source<'a> {
         let read = self.input.by_ref().take(u64::from(length)).read_to_end(&mut self.piece);
         match read {
             Ok(bytes) => {
-                self.taken += bytes as u64;
+                self.position += bytes as u64;
                 if bytes == length as usize { Ok(&self.piece) } else { Err(self.cut()) }
             }
             Err(error) => Err(Damage(broken(&error))),
@@ -162,7 +161,7 @@ impl<'a> Source<'a> {
         let skipped = io::copy(&mut self.input.by_ref().take(length), &mut io::sink());
         match skipped {
             Ok(bytes) => {
-                self.taken += bytes;
+                self.position += bytes;
                 if bytes == length { Ok(()) } else { Err(self.cut()) }
             }
             Err(error) => Err(Damage(broken(&error))),
