@@ -35,7 +35,7 @@ use crate::sock::{INFINITE_SSTHRESH, Sock, state};
 use crate::struct_ops::{Callback, Ops};
 use longfat_transport::Feedback;
 use longfat_transport::cc::{
-    Ack, Cause, Congestion, CongestionControl, Delivery, MarkSample, Opening, Repair, Window,
+    Ack, Cause, Congestion, CongestionControl, Delivery, MarkSample, Opening, Properties, Repair, Window,
 };
 use longfat_units::{Interval, Time};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -349,6 +349,19 @@ fn whole_threshold(ssthresh: f64) -> u32 {
 }
 
 impl Connection {
+    /// The facts about its algorithm.
+    pub fn properties(&self) -> Properties {
+        let model_based = self.ops().is_model_based();
+        Properties {
+            model_based,
+            draws: true,
+            samples: self.has(Callback::InAckEvent) || self.has(Callback::PktsAcked),
+            feedback: if self.ops().needs_ecn { Feedback::Dctcp } else { Feedback::Classic },
+            may_close: model_based,
+            ..Properties::CUSTOM
+        }
+    }
+
     /// An acknowledgement of new data outside of fast recovery; the window is `limited`, or something else
     /// limits.
     fn avoid(&mut self, ack: &Ack, limited: bool, w: &mut Window) {
@@ -368,10 +381,6 @@ impl Connection {
 }
 
 impl CongestionControl for Connection {
-    fn draws(&self) -> bool {
-        true
-    }
-
     fn on_seed(&mut self, seed: u64) {
         self.host.seed(seed);
     }
@@ -450,14 +459,6 @@ impl CongestionControl for Connection {
         self.flags = WINDOW_UPDATE;
     }
 
-    fn wants_samples(&self) -> bool {
-        self.has(Callback::InAckEvent) || self.has(Callback::PktsAcked)
-    }
-
-    fn feedback(&self) -> Feedback {
-        if self.ops().needs_ecn { Feedback::Dctcp } else { Feedback::Classic }
-    }
-
     fn on_marks(&mut self, sample: &MarkSample, _: &mut Window) {
         let f = self.sock.fields();
         let marked = self.sock.get(f.delivered_ce).wrapping_add(sample.marked as u32);
@@ -510,10 +511,6 @@ impl CongestionControl for Connection {
 
     fn send_quantum(&self) -> f64 {
         self.burst
-    }
-
-    fn is_model_based(&self) -> bool {
-        self.ops().is_model_based()
     }
 
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
@@ -592,10 +589,6 @@ impl CongestionControl for Connection {
         }
         self.sock.set_time(self.host.now_ns);
         self.give_out(w);
-    }
-
-    fn has_closed(&self) -> bool {
-        self.sock.cwnd() == 0
     }
 
     fn take_failure(&mut self) -> Option<String> {

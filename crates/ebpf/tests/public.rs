@@ -53,7 +53,7 @@ impl Flow {
             peak: 0.0,
         };
         flow.connection.on_start(MSS);
-        if flow.connection.is_model_based() {
+        if flow.connection.properties().model_based {
             let rtt = Some(Interval::from_ns(BASE_NS));
             let opening = Opening { now: Time::from_ns(flow.now_ns), rtt, selective: true };
             flow.connection.on_open(&opening, &mut flow.w);
@@ -81,7 +81,7 @@ impl Flow {
             let event =
                 Congestion { cause, now, in_flight, srtt: rtt, base_rtt: Some(Interval::from_ns(BASE_NS)) };
             self.connection.on_congestion(&event, &mut self.w);
-            if !self.connection.is_model_based() {
+            if !self.connection.properties().model_based {
                 self.w.cwnd = self.w.ssthresh;
                 self.connection.on_recovered(now, &mut self.w);
             }
@@ -111,10 +111,10 @@ impl Flow {
             let sample = MarkSample { now, delivered: 1, marked, next_segment, unacknowledged, srtt: rtt };
             self.connection.on_marks(&sample, &mut self.w);
         }
-        if self.connection.wants_samples() {
+        if self.connection.properties().samples {
             self.connection.on_sample(&ack);
         }
-        if !self.connection.is_model_based() {
+        if !self.connection.properties().model_based {
             return self.connection.on_ack(&ack, &mut self.w);
         }
         let delivery = Delivery {

@@ -85,10 +85,10 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
                 next_segment: now.delivered + before.cwnd,
                 unacknowledged: now.delivered,
             };
-            if control.wants_samples() {
+            if control.properties.samples {
                 control.on_sample(&ack);
             }
-            if control.feedback() != Feedback::Classic {
+            if control.properties.feedback != Feedback::Classic {
                 let sample = MarkSample {
                     now: ack.now,
                     delivered: newly,

@@ -118,7 +118,8 @@ pub fn variants() -> Vec<(String, &'static str, Value)> {
 /// The router that this algorithm's flows need on a link; null if they need none.
 pub fn router_of(algorithm: &str) -> Value {
     let reports = (algorithm == "cadpc").then_some("ptp");
-    let protocol = cc::find(algorithm).and_then(|row| row.protocol).or(reports);
+    let protocol =
+        cc::find(algorithm).and_then(|row| row.properties.protocol).map(|protocol| protocol.name).or(reports);
     protocol.map_or(Value::Null, |router| json!({"kind": router}))
 }
 

@@ -43,7 +43,7 @@ use super::aggregation::{Aggregation, WINDOW_ROUNDS};
 use super::congestion_control::{
     Ack, Cause, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, Repair, Window,
 };
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use super::windowed::WindowedMax;
 use crate::packet_sizes::USUAL_MSS_BYTES;
 use longfat_units::parameters::Parameters;
@@ -89,8 +89,7 @@ pub const ROW: Row<Boxed> = Row {
         style: Some(Style::new("#1a73e8", "o")),
     },
     linux_module: Some("bbr"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { model_based: true, draws: true, paces: true, ..Properties::DEFAULT },
     build: Bbr::new,
 };
 
@@ -423,16 +422,8 @@ impl CongestionControl for Bbr {
 
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
-    fn draws(&self) -> bool {
-        true
-    }
-
     fn on_seed(&mut self, seed: u64) {
         self.random = Some(Stream::new(seed, "cycle"));
-    }
-
-    fn is_model_based(&self) -> bool {
-        true
     }
 
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
@@ -499,9 +490,6 @@ impl CongestionControl for Bbr {
         self.holds_back
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     #[inline]
     fn pacing_rate(&self, _: &Window, _: Interval) -> Option<f64> {
         Some(self.pacing_rate)

@@ -1,7 +1,5 @@
 //! The trait of congestion controls: what they learn, and what they may change.
 
-use crate::echoing::Mirror;
-use crate::feedback::Feedback;
 use longfat_units::{Interval, Time};
 use longfat_wire::Explicit;
 use std::borrow::Cow;
@@ -22,7 +20,7 @@ pub struct Ack {
     /// Segments that this acknowledgement is the first to report as received (cumulative and SACK).
     pub newly_delivered: u32,
     /// The round-trip time that this acknowledgement measured, if it did. It comes from the echoed timestamp
-    /// (RFC 7323) and includes the receiver's wait before a delayed acknowledgement; [`SendingTimes`] and the
+    /// (RFC 7323) and includes the receiver's wait before a delayed acknowledgement; [`SendingTimes`](super::SendingTimes) and the
     /// flow's `rtt_samples` choose another measurement.
     pub rtt: Option<Interval>,
     /// The smoothed round-trip time (RFC 6298) including this sample; zero before the first.
@@ -155,19 +153,6 @@ impl Extend<(&'static str, f64)> for Internals {
     }
 }
 
-/// The purpose for which the sender keeps a record of sending times (Brakmo, Peterson 1995).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendingTimes {
-    /// No record: round-trip times come from the timestamp that is echoed.
-    Unused,
-    /// [`Ack::rtt`] is the time of the last segment acknowledged, without the wait of delayed
-    /// acknowledgements; `None` if that segment was sent twice.
-    RoundTrips,
-    /// The same. Also, the sender repeats the first unacknowledged segment once it is older than the timeout
-    /// without its floor, at the first duplicate acknowledgement or soon after a retransmission.
-    RoundTripsAndLosses,
-}
-
 /// How far the repair of losses has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
@@ -259,23 +244,18 @@ pub struct LostSegment {
     pub total_delivered: u64,
 }
 
-/// A congestion control algorithm.
+/// A congestion control algorithm: what it does over time. What it is stands in its row
+/// ([`Properties`](super::Properties)).
 ///
-/// A model-based algorithm ([`CongestionControl::is_model_based`]) moves the window itself in every phase; the
-/// next paragraph holds for all others.
+/// A model-based algorithm moves the window itself in every phase; the next paragraph holds for all others.
 ///
 /// The sender calls it; it never sees packets. `on_congestion` sets `w.ssthresh` to the window that the
 /// algorithm wants after the event. The sender's recovery (rate halving, PRR, NewReno...) then moves `cwnd`
 /// there, or to one segment on a timeout, and applies the floors: two segments for ssthresh, one for cwnd.
 /// During `on_congestion`, `w.cwnd` still holds the window from before the event.
 pub trait CongestionControl {
-    /// Whether the algorithm draws random numbers. Called once.
-    fn draws(&self) -> bool {
-        false
-    }
-
     /// The seed of the algorithm's own random draws, which no other component shares. Called once, before
-    /// `on_start`, if `draws` returns true.
+    /// `on_start`, if the algorithm draws.
     fn on_seed(&mut self, _seed: u64) {}
 
     /// The connection begins; a full segment carries `mss_bytes` of payload. Called once, before anything else.
@@ -293,42 +273,14 @@ pub trait CongestionControl {
     /// A congestion event: set `w.ssthresh`.
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window);
 
-    /// Called for every acknowledgement, also in recovery, before `on_ack`: for measurements. It does not
-    /// move the window.
+    /// Called for every acknowledgement, also in recovery, before `on_ack`, if the algorithm wants samples: for
+    /// measurements. It does not move the window.
     #[inline]
     fn on_sample(&mut self, _ack: &Ack) {}
 
-    /// Whether the sender should call `on_sample` at all. Called once.
-    #[inline]
-    fn wants_samples(&self) -> bool {
-        false
-    }
-
-    /// Which feedback about marks the algorithm needs. With any but the classic one, its flows negotiate ECN whether
-    /// the scenario says so or not. Called once.
-    fn feedback(&self) -> Feedback {
-        Feedback::Classic
-    }
-
-    /// The part of the window that a mark leaves with `abe = true` (RFC 8511); `None` if RFC 8511 has no factor for it.
-    fn beta_ecn(&self) -> Option<f64> {
-        None
-    }
-
-    /// Whether its data carry ECT(1), because its response to marks is the scalable one of L4S (RFC 9331, section 4.3).
-    /// Called once.
-    fn sends_ect1(&self) -> bool {
-        false
-    }
-
-    /// Called for every acknowledgement if `feedback` is not the classic one, also in recovery, before losses are
+    /// Called for every acknowledgement if the feedback is not the classic one, also in recovery, before losses are
     /// looked for and before `on_congestion` and `on_ack`. Algorithms without a response of their own leave `w` alone.
     fn on_marks(&mut self, _sample: &MarkSample, _w: &mut Window) {}
-
-    /// The purpose for which the algorithm needs sending times. Called once.
-    fn sending_times(&self) -> SendingTimes {
-        SendingTimes::Unused
-    }
 
     /// Fast recovery has ended; `w.cwnd` is the window to continue with.
     fn on_recovered(&mut self, _now: Time, _w: &mut Window) {}
@@ -336,33 +288,15 @@ pub trait CongestionControl {
     /// The last congestion event turned out spurious; the sender has restored `w` to what it was before.
     fn on_undo(&mut self, _w: &mut Window) {}
 
-    /// The period of `on_timer`; `None` for no timer. Called once.
-    fn timer_period(&self) -> Option<Interval> {
-        None
-    }
-
     /// The periodic timer has fired; not called in recovery. The sender takes back growth while something
     /// else was limiting.
     fn on_timer(&mut self, _now: Time, _w: &mut Window) {}
 
-    /// Whether [`CongestionControl::pacing_rate`] may ever return a rate. Called once.
-    fn paces(&self) -> bool {
-        false
-    }
-
     /// The rate at which segments may leave, in segments per second; `None` sends as acknowledgements arrive.
-    /// An algorithm that returns a rate also says so in [`CongestionControl::paces`].
+    /// Only an algorithm that paces returns one.
     #[inline]
     fn pacing_rate(&self, _w: &Window, _srtt: Interval) -> Option<f64> {
         None
-    }
-
-    /// Whether the algorithm models the path from delivery rates and controls the window in every phase, as with
-    /// Linux's `cong_control`. The sender then calls the hooks below. Its own growth and reductions are left out:
-    /// only a timeout sets the window, to what is in flight and one segment more. `on_congestion` still
-    /// tells of each episode, before the acknowledgement's `on_delivery`, and may set ssthresh. Called once.
-    fn is_model_based(&self) -> bool {
-        false
     }
 
     /// Model-based: the connection is open.
@@ -395,18 +329,6 @@ pub trait CongestionControl {
         1.0
     }
 
-    /// The bytes that its explicit congestion header takes in every data packet; 0 for algorithms without
-    /// one. Called once.
-    fn explicit_bytes(&self) -> u32 {
-        0
-    }
-
-    /// Whether data packets carry an explicit congestion header. A header in spare bits of other headers
-    /// takes no bytes. Called once.
-    fn has_explicit(&self) -> bool {
-        self.explicit_bytes() > 0
-    }
-
     /// The explicit header of a data packet that leaves now, with a window of `cwnd_bytes` bytes of IP.
     fn explicit(&self, _cwnd_bytes: f64, _srtt: Interval) -> Option<Explicit> {
         None
@@ -426,21 +348,9 @@ pub trait CongestionControl {
     /// The window belongs to the recovery.
     fn on_explicit_in_recovery(&mut self, _echo: &Explicit, _packet_bytes: f64) {}
 
-    /// What the receiver keeps for the algorithm, if it does more than echo headers; `packet_bytes` is a full
-    /// packet of IP. Called once.
-    fn mirror(&self, _packet_bytes: f64) -> Option<Box<dyn Mirror>> {
-        None
-    }
-
     /// What it knows of itself, with names, e.g. `("alpha", 0.3)`: for series and plots. A quantity is absent
     /// as long as it is unknown, such as a least round-trip time before the first one.
     fn internals(&self, _out: &mut Internals) {}
-
-    /// Whether the algorithm has closed its window: cwnd is 0, so nothing leaves until the retransmission timer expires.
-    /// Only a user's own algorithm that is model-based can do so.
-    fn has_closed(&self) -> bool {
-        false
-    }
 
     /// Returns once why a user's own algorithm failed; native algorithms cannot fail.
     fn take_failure(&mut self) -> Option<String> {

@@ -26,7 +26,7 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::round::Round;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -76,8 +76,7 @@ pub const ROW: Row<Ctcp> = Row {
         style: Some(Style::new("#0f766e", "X")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties::DEFAULT,
     build: Ctcp::build,
 };
 

@@ -24,7 +24,7 @@
 
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::guided::Guided;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Protocol, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Erica as Header, Explicit};
@@ -42,8 +42,12 @@ pub const ROW: Row<Erica> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("erica"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        samples: true,
+        paces: true,
+        protocol: Some(Protocol { name: "erica", header_bytes: Header::HEADER_BYTES, mirror: None }),
+        ..Properties::DEFAULT
+    },
     build: Erica::build,
 };
 
@@ -64,14 +68,6 @@ impl Erica {
 impl CongestionControl for Erica {
     fn on_sample(&mut self, ack: &Ack) {
         self.x.sample(ack);
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn explicit_bytes(&self) -> u32 {
-        Header::HEADER_BYTES
     }
 
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
@@ -129,9 +125,6 @@ impl CongestionControl for Erica {
         self.x.undone(w);
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         self.x.pacing_rate(w, srtt)
     }

@@ -34,11 +34,13 @@
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::guided::Guided;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Protocol, Row};
 use crate::echoing::Mirror;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Explicit, JetMax as Header};
+
+const PROTOCOL: Protocol = Protocol { name: "jetmax", header_bytes: Header::HEADER_BYTES, mirror: None };
 
 /// The registry row.
 pub const ROW: Row<JetMax> = Row {
@@ -59,8 +61,7 @@ pub const ROW: Row<JetMax> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("jetmax"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties { samples: true, paces: true, protocol: Some(PROTOCOL), ..Properties::DEFAULT },
     build: |p| JetMax::build(p, false),
 };
 
@@ -74,6 +75,13 @@ pub const RECEIVER: Row<JetMax> = Row {
                    Zhang, Leonard, Loguinov: JetMax, INFOCOM 2006",
         page: "jetmax_r",
         ..ROW.entry
+    },
+    properties: Properties {
+        protocol: Some(Protocol {
+            mirror: Some(|p, packet_bytes| Box::new(Mirrored { tau: p.number("tau"), packet_bytes })),
+            ..PROTOCOL
+        }),
+        ..ROW.properties
     },
     build: |p| JetMax::build(p, true),
     ..ROW
@@ -135,14 +143,6 @@ impl CongestionControl for JetMax {
         self.x.sample(ack);
     }
 
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn explicit_bytes(&self) -> u32 {
-        Header::HEADER_BYTES
-    }
-
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         let gap_s = if self.x.has_router() {
             1.0 / self.x.rate()
@@ -185,10 +185,6 @@ impl CongestionControl for JetMax {
         }
     }
 
-    fn mirror(&self, packet_bytes: f64) -> Option<Box<dyn Mirror>> {
-        self.mirrored.then(|| Box::new(Mirrored { tau: self.tau, packet_bytes }) as Box<dyn Mirror>)
-    }
-
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.x.ack(ack, w);
     }
@@ -209,9 +205,6 @@ impl CongestionControl for JetMax {
         self.x.undone(w);
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         self.x.pacing_rate(w, srtt)
     }
@@ -240,7 +233,7 @@ impl Mirror for Mirrored {
 #[cfg(test)]
 mod tests {
     use super::super::congestion_control::Cause;
-    use super::super::testing::{ack, congestion, instance, loss, window, with_numbers};
+    use super::super::testing::{ack, congestion, instance, loss, parameters, window, with_numbers};
     use super::*;
 
     const RTT: Interval = Interval::from_millis(100);
@@ -366,6 +359,10 @@ mod tests {
         }
     }
 
+    fn mirror() -> Box<dyn Mirror> {
+        RECEIVER.mirror(&parameters(&RECEIVER, &[]), 1500.0).expect("a mirror")
+    }
+
     #[test]
     fn in_recovery_routers_lower_the_rate_and_do_not_raise_it() {
         for row in [&ROW, &RECEIVER] {
@@ -376,7 +373,7 @@ mod tests {
             c.on_congestion(&loss(), &mut w);
             assert!((rate(&c, &w) - 50.0).abs() < 1e-9);
             let before = w;
-            let mut receiver = instance(&RECEIVER, &[]).mirror(1500.0).expect("a mirror");
+            let mut receiver = mirror();
             // room for 1000 segments/s, then for 10: 0.4 of what is above that is left each time
             for (fair_bps, expected) in [(FAIR_BPS, 50.0), (12e4, 26.0), (12e4, 16.4), (FAIR_BPS, 16.4)] {
                 let answer = receiver.answer(&Explicit::JetMax(echo(&c, 0.0, fair_bps)));
@@ -403,8 +400,8 @@ mod tests {
         let (mut direct, mut w) = guided(0.6);
         let (mut copied, mut v) = (instance(&RECEIVER, &[]), window(10.0, f64::INFINITY));
         copied.on_start(1428);
-        let mut receiver = copied.mirror(1500.0).expect("a mirror");
-        assert!(direct.mirror(1500.0).is_none());
+        let mut receiver = mirror();
+        assert!(ROW.mirror(&parameters(&ROW, &[]), 1500.0).is_none());
         let first = echo(&copied, 0.0, f64::INFINITY);
         hear(&mut copied, &mut v, first);
         for (loss, fair_bps) in [(0.0, FAIR_BPS), (0.0, 3e6), (0.2, 9e6), (0.0, 9e6), (0.3, 0.0)] {

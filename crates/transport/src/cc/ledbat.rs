@@ -22,7 +22,7 @@
 
 use super::aimd::standard_decrease;
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 use std::collections::VecDeque;
@@ -67,8 +67,7 @@ pub const ROW: Row<Ledbat> = Row {
         style: Some(Style::new("#b5838d", "h")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { samples: true, ..Properties::DEFAULT },
     build: Ledbat::new,
 };
 
@@ -176,10 +175,6 @@ impl CongestionControl for Ledbat {
         if let Some(delay) = ack.one_way_delay {
             self.delays.sample(ack.now, delay);
         }
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
     }
 
     fn internals(&self, out: &mut Internals) {

@@ -15,7 +15,7 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::low_priority::{LowPriority, PARAMETERS};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Style};
 
@@ -32,8 +32,7 @@ pub const ROW: Row<Lp> = Row {
         style: Some(Style::new("#8ab17d", "2")),
     },
     linux_module: Some("lp"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { samples: true, ..Properties::DEFAULT },
     build: Lp::new,
 };
 
@@ -73,10 +72,6 @@ impl CongestionControl for Lp {
     #[inline]
     fn on_sample(&mut self, ack: &Ack) {
         self.priority.sample(ack);
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
     }
 
     fn internals(&self, out: &mut Internals) {

@@ -36,7 +36,7 @@
 
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::guided::Guided;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Protocol, Row};
 use longfat_units::math::{exp, ln, pow};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
@@ -72,8 +72,12 @@ pub const ROW: Row<MaxNet> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("maxnet"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        samples: true,
+        paces: true,
+        protocol: Some(Protocol { name: "maxnet", header_bytes: Header::HEADER_BYTES, mirror: None }),
+        ..Properties::DEFAULT
+    },
     build: MaxNet::build,
 };
 
@@ -141,14 +145,6 @@ impl CongestionControl for MaxNet {
         self.x.sample(ack);
     }
 
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn explicit_bytes(&self) -> u32 {
-        Header::HEADER_BYTES
-    }
-
     fn explicit(&self, _cwnd_bytes: f64, _srtt: Interval) -> Option<Explicit> {
         Some(Explicit::MaxNet(Header { price_s: 0.0 }))
     }
@@ -209,9 +205,6 @@ impl CongestionControl for MaxNet {
         self.x.undone(w);
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         self.x.pacing_rate(w, srtt)
     }

@@ -21,7 +21,7 @@
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::guided::Guided;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Protocol, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Explicit, Rcp as Header};
@@ -38,8 +38,12 @@ pub const ROW: Row<Rcp> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("rcp"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        samples: true,
+        paces: true,
+        protocol: Some(Protocol { name: "rcp", header_bytes: Header::HEADER_BYTES, mirror: None }),
+        ..Properties::DEFAULT
+    },
     build: Rcp::build,
 };
 
@@ -68,14 +72,6 @@ fn told(header: &Explicit, packet_bytes: f64) -> Option<f64> {
 impl CongestionControl for Rcp {
     fn on_sample(&mut self, ack: &Ack) {
         self.rate.sample(ack);
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn explicit_bytes(&self) -> u32 {
-        Header::HEADER_BYTES
     }
 
     fn explicit(&self, _cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
@@ -116,9 +112,6 @@ impl CongestionControl for Rcp {
         self.rate.recovered(w);
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         self.rate.pacing_rate(w, srtt)
     }

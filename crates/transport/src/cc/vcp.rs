@@ -25,7 +25,7 @@
 
 use super::aimd::standard_decrease;
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, MOST_CWND, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Protocol, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
@@ -55,8 +55,11 @@ pub const ROW: Row<Vcp> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("vcp"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        samples: true,
+        protocol: Some(Protocol { name: "vcp", header_bytes: 0, mirror: None }),
+        ..Properties::DEFAULT
+    },
     build: Vcp::build,
 };
 
@@ -128,14 +131,6 @@ impl Vcp {
 impl CongestionControl for Vcp {
     fn on_sample(&mut self, ack: &Ack) {
         (self.now, self.srtt) = (ack.now, ack.srtt);
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn has_explicit(&self) -> bool {
-        true
     }
 
     fn explicit(&self, _cwnd_bytes: f64, _srtt: Interval) -> Option<Explicit> {

@@ -22,9 +22,9 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, SendingTimes, Window,
+    Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window,
 };
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row, SendingTimes};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -54,8 +54,7 @@ pub const ROW: Row<Westwood> = Row {
         style: Some(Style::new("#5f8f00", "p")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { samples: true, ..Properties::DEFAULT },
     build: |p| Westwood::new(Form::Westwood, p.word("agile_probing") == "on"),
 };
 
@@ -92,10 +91,18 @@ pub const PLUS: Row<Westwood> = Row {
         style: Some(Style::new("#a3c644", "h")),
     },
     linux_module: Some("westwood"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        samples: true,
+        varies: |own, p| Properties { sending_times: sending_times(p), ..own },
+        ..Properties::DEFAULT
+    },
     build: Westwood::plus,
 };
+
+/// The kernel gives its modules the round-trip time of the last segment acknowledged.
+fn sending_times(p: &Parameters) -> SendingTimes {
+    if p.word("variant") == "linux" { SendingTimes::RoundTrips } else { SendingTimes::Unused }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
@@ -288,15 +295,6 @@ impl CongestionControl for Westwood {
     #[inline]
     fn on_sample(&mut self, ack: &Ack) {
         if self.form == Form::Linux { self.measure_as_linux(ack) } else { self.measure(ack) }
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    /// The kernel gives its modules the round-trip time of the last segment acknowledged.
-    fn sending_times(&self) -> SendingTimes {
-        if self.form == Form::Linux { SendingTimes::RoundTrips } else { SendingTimes::Unused }
     }
 
     fn on_recovered(&mut self, _now: Time, w: &mut Window) {

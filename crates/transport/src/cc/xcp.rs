@@ -19,7 +19,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Protocol, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval};
 use longfat_wire::{Explicit, Xcp as Header};
@@ -36,8 +36,10 @@ pub const ROW: Row<Xcp> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("xcp"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        protocol: Some(Protocol { name: "xcp", header_bytes: Header::HEADER_BYTES, mirror: None }),
+        ..Properties::DEFAULT
+    },
     build: Xcp::build,
 };
 
@@ -58,10 +60,6 @@ impl Xcp {
 }
 
 impl CongestionControl for Xcp {
-    fn explicit_bytes(&self) -> u32 {
-        Header::HEADER_BYTES
-    }
-
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         let rtt_s = srtt.as_secs_f64();
         Some(Explicit::Xcp(Header { cwnd_bytes, rtt_s, feedback_bytes: WISH_BYTES, reset: false }))

@@ -30,7 +30,7 @@ use super::congestion_control::{
     Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window,
 };
 use super::round::Round;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -85,8 +85,7 @@ pub const ROW: Row<Yeah> = Row {
         style: Some(Style::new("#7c3aed", "*")),
     },
     linux_module: Some("yeah"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { samples: true, ..Properties::DEFAULT },
     build: Yeah::new,
 };
 
@@ -231,10 +230,6 @@ impl CongestionControl for Yeah {
             self.least_rtt = self.least_rtt.min(rtt);
             self.samples += 1;
         }
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
     }
 
     fn on_recovered(&mut self, _now: Time, _w: &mut Window) {
