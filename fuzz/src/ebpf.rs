@@ -32,7 +32,7 @@ fn one_line(text: &str) {
 
 fn exercise(control: &mut Connection) {
     let mut w = Window { cwnd: 10.0, ssthresh: 30.0, max_ssthresh: f64::INFINITY };
-    control.on_start(1448);
+    control.on_start(1448, 0);
     // a kernel that meets snd_cwnd 0 sends nothing, and so does the sender
     let least = if control.properties().model_based { 0.0 } else { 1.0 };
     let span = Interval::from_millis;

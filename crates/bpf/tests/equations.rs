@@ -114,7 +114,7 @@ impl Drive {
     fn new(algorithm: &str, path: Bottleneck) -> Self {
         let row = find(algorithm).expect("in the registry");
         let mut control = row.instance(&[]).expect("defaults");
-        control.on_start(SEGMENT_BYTES);
+        control.on_start(SEGMENT_BYTES, 0);
         let w =
             Window { cwnd: path.cwnd as f64, ssthresh: path.ssthresh as f64, max_ssthresh: f64::INFINITY };
         let events = format!("segment {SEGMENT_BYTES}\nwindow {} {}\n", path.cwnd, path.ssthresh);

@@ -381,11 +381,8 @@ impl Connection {
 }
 
 impl CongestionControl for Connection {
-    fn on_seed(&mut self, seed: u64) {
+    fn on_start(&mut self, mss_bytes: u32, seed: u64) {
         self.host.seed(seed);
-    }
-
-    fn on_start(&mut self, mss_bytes: u32) {
         let needs_ecn = self.ops().needs_ecn;
         self.sock.start(mss_bytes, needs_ecn);
         self.sock.set_time(self.host.now_ns);

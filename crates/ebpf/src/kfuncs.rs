@@ -137,7 +137,7 @@ fn now(host: &Host) -> Time {
 fn cubic_init(memory: &Memory, host: &mut Host) -> Result<u64, String> {
     let linux = [("variant".to_owned(), Value::Word("linux".to_owned()))];
     let mut cubic = cubic::ROW.instance(&linux).map_err(|error| error.to_string())?;
-    cubic.on_start(get(memory, memory.model.fields.mss_cache));
+    cubic.on_start(get(memory, memory.model.fields.mss_cache), 0);
     cubic.reset(now(host));
     host.native.cubic = Some(Box::new(cubic));
     Ok(0)

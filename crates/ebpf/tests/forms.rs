@@ -143,8 +143,8 @@ impl Drive {
     fn new(algorithm: &str, object: &Object, path: Bottleneck) -> Self {
         let mut rust = find(algorithm).expect("in the registry").instance(&[]).expect("defaults");
         let mut object = object.algorithm(None).expect("one congestion control").connection();
-        rust.on_start(SEGMENT_BYTES);
-        object.on_start(SEGMENT_BYTES);
+        rust.on_start(SEGMENT_BYTES, 0);
+        object.on_start(SEGMENT_BYTES, 0);
         let w =
             Window { cwnd: path.cwnd as f64, ssthresh: path.ssthresh as f64, max_ssthresh: f64::INFINITY };
         let mut drive = Drive {

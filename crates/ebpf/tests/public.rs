@@ -52,7 +52,7 @@ impl Flow {
             marks: false,
             peak: 0.0,
         };
-        flow.connection.on_start(MSS);
+        flow.connection.on_start(MSS, 0);
         if flow.connection.properties().model_based {
             let rtt = Some(Interval::from_ns(BASE_NS));
             let opening = Opening { now: Time::from_ns(flow.now_ns), rtt, selective: true };

@@ -95,7 +95,7 @@ fn grow(connection: &mut Connection) -> (f64, Option<String>) {
 
 fn started(algorithm: &Algorithm) -> Connection {
     let mut connection = algorithm.connection();
-    connection.on_start(1448);
+    connection.on_start(1448, 0);
     connection
 }
 
@@ -347,7 +347,7 @@ fn exercise(file: &[u8]) {
         let Ok(algorithm) = object.algorithm(Some(&name)) else { continue };
         let mut connection = algorithm.connection();
         connection.set_budget(2000);
-        connection.on_start(1448);
+        connection.on_start(1448, 0);
         let mut w = Window { cwnd: 10.0, ssthresh: 30.0, max_ssthresh: f64::INFINITY };
         let zero = Interval::ZERO;
         for n in 1..4 {

@@ -34,8 +34,8 @@ type Seen = Arc<Mutex<Vec<(f64, f64, u64)>>>;
 struct Recorded(Controller, Seen, u64);
 
 impl CongestionControl for Recorded {
-    fn on_start(&mut self, mss_bytes: u32) {
-        self.0.on_start(mss_bytes);
+    fn on_start(&mut self, mss_bytes: u32, seed: u64) {
+        self.0.on_start(mss_bytes, seed);
     }
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.0.on_ack(ack, w);

@@ -159,7 +159,7 @@ pub struct Sender {
 impl Sender {
     /// A sender at rest; [`Sender::start`] opens the connection.
     pub fn new(config: SenderConfig, mut controller: Controller) -> Self {
-        controller.on_start(config.mss_bytes);
+        controller.on_start(config.mss_bytes, config.seed);
         let end = config.bytes.map_or(u64::MAX, |b| b.div_ceil(u64::from(config.mss_bytes)).max(1));
         let window = Window {
             cwnd: config.initial_window.max(1.0),

@@ -114,8 +114,7 @@ impl Sender {
     fn seeded(row: &Algorithm, given: &[(String, Value)], path: &Path, seed: u64) -> Self {
         let parameters = Parameters::new(row.name, row.parameters, given).unwrap();
         let mut control = (row.build)(&parameters);
-        control.on_seed(seed);
-        control.on_start(1448);
+        control.on_start(1448, seed);
         let base_rtt = Interval::from_millis(path.base_rtt_ms);
         let next_timer = control.properties.timer_period.map(|period| Time::ZERO + period);
         let mut w = Window { cwnd: path.cwnd, ssthresh: path.ssthresh, max_ssthresh: path.max_ssthresh };

@@ -416,15 +416,12 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, seed: u64) {
         self.mss_bytes = f64::from(mss_bytes);
+        self.random = Some(Stream::new(seed, "cycle"));
     }
 
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
-
-    fn on_seed(&mut self, seed: u64) {
-        self.random = Some(Stream::new(seed, "cycle"));
-    }
 
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
         self.min_rtt = opening.rtt.unwrap_or(Interval::MAX);

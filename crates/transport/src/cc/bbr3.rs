@@ -313,15 +313,12 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, seed: u64) {
         self.mss_bytes = f64::from(mss_bytes);
+        self.random = Some(Stream::new(seed, "probes"));
     }
 
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
-
-    fn on_seed(&mut self, seed: u64) {
-        self.random = Some(Stream::new(seed, "probes"));
-    }
 
     /// OnInit.
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {

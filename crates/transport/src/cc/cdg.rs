@@ -420,7 +420,7 @@ impl Cdg {
 }
 
 impl CongestionControl for Cdg {
-    fn on_seed(&mut self, seed: u64) {
+    fn on_start(&mut self, _mss_bytes: u32, seed: u64) {
         *self.random = Stream::new(seed, "cdg");
     }
 

@@ -254,12 +254,9 @@ pub struct LostSegment {
 /// there, or to one segment on a timeout, and applies the floors: two segments for ssthresh, one for cwnd.
 /// During `on_congestion`, `w.cwnd` still holds the window from before the event.
 pub trait CongestionControl {
-    /// The seed of the algorithm's own random draws, which no other component shares. Called once, before
-    /// `on_start`, if the algorithm draws.
-    fn on_seed(&mut self, _seed: u64) {}
-
-    /// The connection begins; a full segment carries `mss_bytes` of payload. Called once, before anything else.
-    fn on_start(&mut self, _mss_bytes: u32) {}
+    /// The connection begins; a full segment carries `mss_bytes` of payload, and `seed` is that of the algorithm's
+    /// own random draws, which no other component shares. Called once, before anything else.
+    fn on_start(&mut self, _mss_bytes: u32, _seed: u64) {}
 
     /// An acknowledgement of new data arrived outside of fast recovery while the window was in use: grow
     /// `w.cwnd` (delay-based algorithms may also shrink it). An algorithm with standard slow-start begins

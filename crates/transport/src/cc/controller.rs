@@ -121,11 +121,8 @@ impl Controller {
 }
 
 impl CongestionControl for Controller {
-    fn on_seed(&mut self, seed: u64) {
-        each!(&mut self.algorithm, c => c.on_seed(seed))
-    }
-    fn on_start(&mut self, mss_bytes: u32) {
-        each!(&mut self.algorithm, c => c.on_start(mss_bytes))
+    fn on_start(&mut self, mss_bytes: u32, seed: u64) {
+        each!(&mut self.algorithm, c => c.on_start(mss_bytes, seed))
     }
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {

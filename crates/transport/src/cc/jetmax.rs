@@ -135,7 +135,7 @@ impl JetMax {
 }
 
 impl CongestionControl for JetMax {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, _seed: u64) {
         self.mss_bytes = f64::from(mss_bytes);
     }
 
@@ -259,7 +259,7 @@ mod tests {
     /// A sender of 100 segments/s that follows router 2.
     fn guided(tau: f64) -> (JetMax, Window) {
         let (mut c, mut w) = (with_numbers(&ROW, &[("tau", tau)]), window(10.0, f64::INFINITY));
-        c.on_start(1428);
+        c.on_start(1428, 0);
         let first = echo(&c, 0.0, f64::INFINITY);
         hear(&mut c, &mut w, first);
         (c, w)
@@ -367,7 +367,7 @@ mod tests {
     fn in_recovery_routers_lower_the_rate_and_do_not_raise_it() {
         for row in [&ROW, &RECEIVER] {
             let (mut c, mut w) = (instance(row, &[]), window(10.0, f64::INFINITY));
-            c.on_start(1428);
+            c.on_start(1428, 0);
             let first = echo(&c, 0.0, f64::INFINITY);
             hear(&mut c, &mut w, first);
             c.on_congestion(&loss(), &mut w);
@@ -399,7 +399,7 @@ mod tests {
     fn a_receiver_that_does_the_sum_leads_to_the_same_rates() {
         let (mut direct, mut w) = guided(0.6);
         let (mut copied, mut v) = (instance(&RECEIVER, &[]), window(10.0, f64::INFINITY));
-        copied.on_start(1428);
+        copied.on_start(1428, 0);
         let mut receiver = mirror();
         assert!(ROW.mirror(&parameters(&ROW, &[]), 1500.0).is_none());
         let first = echo(&copied, 0.0, f64::INFINITY);
@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn without_a_router_on_the_path_it_is_standard_tcp_and_does_not_pace() {
         let (mut c, mut w) = (instance(&ROW, &[]), window(10.0, 20.0));
-        c.on_start(1428);
+        c.on_start(1428, 0);
         assert!((rate(&c, &w) - 100.0).abs() < 1e-9, "it paces until it knows");
         let untouched = out(&c);
         hear(&mut c, &mut w, untouched);

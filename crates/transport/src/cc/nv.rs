@@ -255,7 +255,7 @@ impl Nv {
 }
 
 impl CongestionControl for Nv {
-    fn on_seed(&mut self, seed: u64) {
+    fn on_start(&mut self, _mss_bytes: u32, seed: u64) {
         self.random = Stream::new(seed, "nv");
     }
 

@@ -211,7 +211,7 @@ impl Prague {
 }
 
 impl CongestionControl for Prague {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, _seed: u64) {
         self.least_rate = LEAST_RATE_BPS / (8.0 * (f64::from(mss_bytes) + HEADER_BYTES));
     }
 
@@ -307,7 +307,7 @@ mod tests {
         fn new(cwnd: f64, rounds: u64) -> Self {
             let mut prague = instance(&ROW, &[]);
             let mut w = window(cwnd, cwnd);
-            prague.on_start(1448);
+            prague.on_start(1448, 0);
             prague.on_open(&Opening { now: Time::ZERO, rtt: Some(RTT), selective: true }, &mut w);
             prague.rounds = rounds;
             Flow { prague, w, now: Time::ZERO, delivered: 0, rtt: RTT, reducible_from: 0 }

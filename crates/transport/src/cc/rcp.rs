@@ -136,7 +136,7 @@ mod tests {
     /// A sender whose connection request came back with this rate after 100 ms.
     fn connected(rate_bps: f64) -> (Rcp, Window) {
         let (mut c, mut w) = (instance(&ROW, &[]), window(3.0, f64::INFINITY));
-        c.on_start(1436);
+        c.on_start(1436, 0);
         c.on_connected(&header(rate_bps), 1500.0, RTT, &mut w);
         (c, w)
     }

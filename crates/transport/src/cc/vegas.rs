@@ -220,7 +220,7 @@ impl Vegas {
 }
 
 impl CongestionControl for Vegas {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, _seed: u64) {
         self.mss_bytes = f64::from(mss_bytes);
     }
 
@@ -295,7 +295,7 @@ mod tests {
 
     fn started(words: &[(&str, &str)], mss_bytes: u32) -> Vegas {
         let mut c = instance(&ROW, words);
-        c.on_start(mss_bytes);
+        c.on_start(mss_bytes, 0);
         c
     }
 

@@ -436,17 +436,14 @@ impl Vivace {
 }
 
 impl CongestionControl for Vivace {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, seed: u64) {
         self.packet = 8e-6 * (f64::from(mss_bytes) + HEADER_BYTES);
+        self.random = Some(Stream::new(seed, "probes"));
     }
 
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
     fn on_congestion(&mut self, _: &Congestion, _: &mut Window) {}
-
-    fn on_seed(&mut self, seed: u64) {
-        self.random = Some(Stream::new(seed, "probes"));
-    }
 
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
         self.srtt = opening.rtt.filter(|&rtt| rtt > Interval::ZERO).unwrap_or(USUAL_RTT);

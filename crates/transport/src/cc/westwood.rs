@@ -260,7 +260,7 @@ impl Westwood {
 }
 
 impl CongestionControl for Westwood {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, _seed: u64) {
         self.mss_bytes = f64::from(mss_bytes);
     }
 
@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn a_timeout_sets_ssthresh_by_the_same_estimate() {
         for mut c in [westwood(&[]), plus(&[]), linux()] {
-            c.on_start(1000);
+            c.on_start(1000, 0);
             let (mut path, mut w) = (path(), window(150.0, 2.0));
             settle(&mut c, &mut path, 150.0);
             c.on_congestion(&congestion(Cause::Timeout), &mut w);
@@ -521,7 +521,7 @@ mod tests {
     #[test]
     fn linux_halves_first_and_ends_recovery_at_the_estimate() {
         let mut c = linux();
-        c.on_start(1000);
+        c.on_start(1000, 0);
         let (mut path, mut w) = (path(), window(180.0, 2.0));
         settle(&mut c, &mut path, 180.0);
         c.on_congestion(&loss(), &mut w);
@@ -534,7 +534,7 @@ mod tests {
     #[test]
     fn linux_does_not_jump_to_the_estimate_after_a_timeout() {
         let mut c = linux();
-        c.on_start(1000);
+        c.on_start(1000, 0);
         let (mut path, mut w) = (path(), window(180.0, 2.0));
         settle(&mut c, &mut path, 180.0);
         // a recovery that a timeout cuts short: slow-start from one segment up to half
@@ -550,7 +550,7 @@ mod tests {
         // 42 ms are 11 ticks of 4 ms, so 44 ms; and 5 of 10 ms
         for (hz, ticks_ms) in [(250.0, 44.0), (100.0, 50.0), (1000.0, 42.0)] {
             let mut c = Westwood { hz, ..linux() };
-            c.on_start(1000);
+            c.on_start(1000, 0);
             let mut path = Path::new(0.042, 10_000.0);
             settle(&mut c, &mut path, 500.0);
             let (got, expected) = (c.linux_pipe(), 10.0 * ticks_ms);

@@ -55,6 +55,7 @@ pub fn config() -> SenderConfig {
         abe: false,
         rtt_samples: RttSamples::Echoed,
         quick_start: None,
+        seed: 0,
     }
 }
 

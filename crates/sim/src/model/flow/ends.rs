@@ -3,7 +3,7 @@
 use super::host::HostClock;
 use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
 use crate::plan::{CheckedConnection, PlanError, SlowStart, Streams, Transport};
-use longfat_transport::cc::{CongestionControl, Controller, Parameters, Properties};
+use longfat_transport::cc::{Controller, Parameters, Properties};
 use longfat_transport::{
     Codepoints, Echoing, Feedback, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig,
     WIDEST_WINDOW, udp,
@@ -47,12 +47,9 @@ impl<'a> Carrier<'a> {
         clock: &HostClock,
     ) -> (AnySender, AnyReceiver) {
         match self {
-            Carrier::Tcp(mut controller) => {
+            Carrier::Tcp(controller) => {
                 let Properties { draws, sends_ect1, feedback: needs, loss_detection, .. } =
                     controller.properties;
-                if draws {
-                    controller.on_seed(streams.stream("algorithm").below(u64::MAX));
-                }
                 let quick_start = plan.quick_start_bps.map(|bps| request(bps, streams.stream("quick-start")));
                 let ect1 = plan.ecn.is_l4s() || sends_ect1;
                 let feedback = plan.ecn.feedback().max(needs);
@@ -89,6 +86,7 @@ impl<'a> Carrier<'a> {
                     abe: plan.abe,
                     feedback,
                     quick_start,
+                    seed: if draws { streams.stream("algorithm").below(u64::MAX) } else { 0 },
                 };
                 tcp(plan, sender, controller)
             }
