@@ -4,7 +4,7 @@
 
 use longfat_transport::Mirror;
 use longfat_transport::cc::{
-    Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Delivery, Internals, Kind,
+    Ack, Algorithm, Cause, Congestion, CongestionControl, Controller, Delivery, Echo, Internals, Kind,
     LEAST_SSTHRESH, LostSegment, Opening, Parameters, Repair, Value, Window, algorithms,
 };
 use longfat_units::{Interval, Time};
@@ -236,11 +236,8 @@ impl Sender {
                 cross_routers(&mut echo, queue, self.w.cwnd);
             }
             let echo = self.mirror.as_mut().map_or(echo, |m| m.answer(&echo));
-            if self.recovering {
-                self.control.on_explicit_in_recovery(&echo, 1500.0);
-            } else {
-                self.control.on_explicit(&echo, 1500.0, acked < 3, &mut self.w);
-            }
+            let from = if self.recovering { Echo::Recovery } else { Echo::Data { limited: acked < 3 } };
+            self.control.on_explicit(&echo, 1500.0, from, &mut self.w);
             self.check("on_explicit");
         }
         if self.models {

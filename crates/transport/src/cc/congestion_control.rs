@@ -244,6 +244,21 @@ pub struct LostSegment {
     pub total_delivered: u64,
 }
 
+/// What echoed an explicit header.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Echo {
+    /// The answer to the connection request ([`Explicit::is_answered`]). The time of the exchange, or zero if the
+    /// request was sent twice and nobody knows which one was answered.
+    Connection(Interval),
+    /// An acknowledgement of new data outside of fast recovery, before `on_ack`.
+    Data {
+        /// The window, and not the application or the receiver, limits the sender.
+        limited: bool,
+    },
+    /// An acknowledgement in fast recovery, of new data or not. The window belongs to the recovery.
+    Recovery,
+}
+
 /// A congestion control algorithm: what it does over time. What it is stands in its row
 /// ([`Properties`](super::Properties)).
 ///
@@ -331,19 +346,8 @@ pub trait CongestionControl {
         None
     }
 
-    /// An acknowledgement of new data outside of fast recovery echoed a header that routers have filled in.
-    /// Called before `on_ack`. `packet_bytes` is a full packet of IP; `limited` says whether the window, and
-    /// not the application or the receiver, limits the sender.
-    fn on_explicit(&mut self, _echo: &Explicit, _packet_bytes: f64, _limited: bool, _w: &mut Window) {}
-
-    /// The answer to the connection request echoed a header that routers have filled in
-    /// ([`Explicit::is_answered`]). `packet_bytes` is a full packet of IP; `srtt` is the time of the exchange,
-    /// or zero if the request was sent twice and nobody knows which one was answered.
-    fn on_connected(&mut self, _answer: &Explicit, _packet_bytes: f64, _srtt: Interval, _w: &mut Window) {}
-
-    /// An acknowledgement in fast recovery, of new data or not, echoed a header that routers have filled in.
-    /// The window belongs to the recovery.
-    fn on_explicit_in_recovery(&mut self, _echo: &Explicit, _packet_bytes: f64) {}
+    /// A header has come back that routers have filled in. `packet_bytes` is a full packet of IP.
+    fn on_explicit(&mut self, _header: &Explicit, _packet_bytes: f64, _echo: Echo, _w: &mut Window) {}
 
     /// What it knows of itself, with names, e.g. `("alpha", 0.3)`: for series and plots. A quantity is absent
     /// as long as it is unknown, such as a least round-trip time before the first one.

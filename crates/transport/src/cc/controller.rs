@@ -1,7 +1,7 @@
 //! The list of all algorithms, and the enum through which the hot loop calls them without a virtual call.
 
 use super::congestion_control::{
-    Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, MarkSample, Opening, Window,
+    Ack, Congestion, CongestionControl, Delivery, Echo, Internals, LostSegment, MarkSample, Opening, Window,
 };
 use super::row::{Properties, Row};
 use longfat_units::{Interval, Time, registry};
@@ -179,14 +179,8 @@ impl CongestionControl for Controller {
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         each!(&self.algorithm, c => c.explicit(cwnd_bytes, srtt))
     }
-    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
-        each!(&mut self.algorithm, c => c.on_explicit(echo, packet_bytes, limited, w))
-    }
-    fn on_connected(&mut self, answer: &Explicit, packet_bytes: f64, srtt: Interval, w: &mut Window) {
-        each!(&mut self.algorithm, c => c.on_connected(answer, packet_bytes, srtt, w))
-    }
-    fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
-        each!(&mut self.algorithm, c => c.on_explicit_in_recovery(echo, packet_bytes))
+    fn on_explicit(&mut self, header: &Explicit, packet_bytes: f64, echo: Echo, w: &mut Window) {
+        each!(&mut self.algorithm, c => c.on_explicit(header, packet_bytes, echo, w))
     }
     fn internals(&self, out: &mut Internals) {
         each!(&self.algorithm, c => c.internals(out))

@@ -32,7 +32,7 @@
 //! | after a timeout, and least | 1 | segment per RTT | chosen here | not printed |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | not printed |
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Echo, Internals, Window};
 use super::guided::Guided;
 use super::row::{Properties, Protocol, Row};
 use crate::echoing::Mirror;
@@ -161,27 +161,26 @@ impl CongestionControl for JetMax {
         }))
     }
 
-    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
-        let Explicit::JetMax(echo) = echo else { return };
-        if echo.hops == 0 {
-            return self.x.hear_nobody(w);
-        }
-        self.x.hear_router(w);
-        if let Some(next) = self.next_rate(echo, packet_bytes)
-            && (limited || next < self.x.rate())
-        {
-            self.x.set(next, w);
-        }
-    }
-
-    fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
-        let Explicit::JetMax(echo) = echo else { return };
-        if echo.hops == 0 {
-            return;
-        }
-        // growth waits for the end of the recovery
-        if let Some(next) = self.next_rate(echo, packet_bytes).filter(|next| *next < self.x.rate()) {
-            self.x.pace(next);
+    fn on_explicit(&mut self, header: &Explicit, packet_bytes: f64, echo: Echo, w: &mut Window) {
+        let Explicit::JetMax(header) = header else { return };
+        match echo {
+            Echo::Data { .. } if header.hops == 0 => self.x.hear_nobody(w),
+            Echo::Data { limited } => {
+                self.x.hear_router(w);
+                if let Some(next) = self.next_rate(header, packet_bytes)
+                    && (limited || next < self.x.rate())
+                {
+                    self.x.set(next, w);
+                }
+            }
+            Echo::Recovery if header.hops > 0 => {
+                // growth waits for the end of the recovery
+                if let Some(next) = self.next_rate(header, packet_bytes).filter(|next| *next < self.x.rate())
+                {
+                    self.x.pace(next);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -252,7 +251,7 @@ mod tests {
 
     fn hear(c: &mut JetMax, w: &mut Window, header: Header) {
         c.on_sample(&ack(1.0));
-        c.on_explicit(&Explicit::JetMax(header), 1500.0, true, w);
+        c.on_explicit(&Explicit::JetMax(header), 1500.0, Echo::Data { limited: true }, w);
         c.on_ack(&ack(1.0), w);
     }
 
@@ -377,7 +376,7 @@ mod tests {
             // room for 1000 segments/s, then for 10: 0.4 of what is above that is left each time
             for (fair_bps, expected) in [(FAIR_BPS, 50.0), (12e4, 26.0), (12e4, 16.4), (FAIR_BPS, 16.4)] {
                 let answer = receiver.answer(&Explicit::JetMax(echo(&c, 0.0, fair_bps)));
-                (0..3).for_each(|_| c.on_explicit_in_recovery(&answer, 1500.0));
+                (0..3).for_each(|_| c.on_explicit(&answer, 1500.0, Echo::Recovery, &mut w));
                 assert!((rate(&c, &w) - expected).abs() < 1e-9, "{fair_bps}: {}", rate(&c, &w));
             }
             assert_eq!((w.cwnd, w.ssthresh), (before.cwnd, before.ssthresh), "it belongs to the recovery");

@@ -19,7 +19,7 @@
 //! | window | 2, and above what is in flight | of rate RTT | chosen here: it must not hold a sender that paces | a rate without a window |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | there a sender does not start |
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Echo, Internals, Window};
 use super::guided::Guided;
 use super::row::{Properties, Protocol, Row};
 use longfat_units::parameters::Parameters;
@@ -78,21 +78,15 @@ impl CongestionControl for Rcp {
         Some(Explicit::Rcp(Header { rate_bps: f64::INFINITY, rtt_s: srtt.as_secs_f64() }))
     }
 
-    fn on_connected(&mut self, answer: &Explicit, packet_bytes: f64, srtt: Interval, w: &mut Window) {
-        self.rate.connected(srtt);
-        self.on_explicit(answer, packet_bytes, true, w);
-    }
-
-    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, _limited: bool, w: &mut Window) {
-        match told(echo, packet_bytes) {
-            Some(rate) => self.rate.follow(rate, w),
-            None => self.rate.hear_nobody(w),
+    fn on_explicit(&mut self, header: &Explicit, packet_bytes: f64, echo: Echo, w: &mut Window) {
+        if let Echo::Connection(srtt) = echo {
+            self.rate.connected(srtt);
         }
-    }
-
-    fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
-        if let Some(rate) = told(echo, packet_bytes) {
-            self.rate.follow_in_recovery(rate);
+        match (told(header, packet_bytes), echo) {
+            (Some(rate), Echo::Recovery) => self.rate.follow_in_recovery(rate),
+            (None, Echo::Recovery) => {}
+            (Some(rate), _) => self.rate.follow(rate, w),
+            (None, _) => self.rate.hear_nobody(w),
         }
     }
 
@@ -137,13 +131,13 @@ mod tests {
     fn connected(rate_bps: f64) -> (Rcp, Window) {
         let (mut c, mut w) = (instance(&ROW, &[]), window(3.0, f64::INFINITY));
         c.on_start(1436, 0);
-        c.on_connected(&header(rate_bps), 1500.0, RTT, &mut w);
+        c.on_explicit(&header(rate_bps), 1500.0, Echo::Connection(RTT), &mut w);
         (c, w)
     }
 
     fn hear(c: &mut Rcp, w: &mut Window, rate_bps: f64) {
         c.on_sample(&ack(1.0));
-        c.on_explicit(&header(rate_bps), 1500.0, true, w);
+        c.on_explicit(&header(rate_bps), 1500.0, Echo::Data { limited: true }, w);
         c.on_ack(&ack(1.0), w);
     }
 
@@ -160,7 +154,7 @@ mod tests {
         // 12 Mbit/s again; a router that offers nothing leaves a packet a second
         for (rate_bps, expected) in [(12e6, 1000.0), (0.0, 1.0)] {
             let (mut c, mut w) = (instance(&ROW, &[]), window(3.0, f64::INFINITY));
-            c.on_connected(&header(rate_bps), 1500.0, Interval::ZERO, &mut w);
+            c.on_explicit(&header(rate_bps), 1500.0, Echo::Connection(Interval::ZERO), &mut w);
             assert_eq!((c.pacing_rate(&w, Interval::ZERO), w.cwnd), (Some(expected), 3.0));
         }
     }
@@ -199,7 +193,7 @@ mod tests {
         c.on_sample(&ack(1.0));
         c.on_congestion(&loss(), &mut w);
         let before = w;
-        c.on_explicit_in_recovery(&header(6e6), 1500.0);
+        c.on_explicit(&header(6e6), 1500.0, Echo::Recovery, &mut w);
         assert_eq!((c.pacing_rate(&w, RTT), w), (Some(500.0), before));
         c.on_recovered(Time::ZERO, &mut w);
         assert_eq!(w.cwnd, 100.0);
@@ -218,7 +212,7 @@ mod tests {
         // 1000 segments are in flight when the rate falls to 100 in a round trip: it paces, and does not wait
         let (mut c, mut w) = connected(120e6);
         c.on_sample(&Ack { in_flight: 1000.0, ..ack(1.0) });
-        c.on_explicit(&header(12e6), 1500.0, true, &mut w);
+        c.on_explicit(&header(12e6), 1500.0, Echo::Data { limited: true }, &mut w);
         assert_eq!((c.pacing_rate(&w, RTT), w.cwnd), (Some(1000.0), 1001.0));
     }
 

@@ -24,7 +24,7 @@
 //! | wish of a sender that its window does not hold | 0 | bytes | chosen here: XCP's header has it | such a sender ignores growth, which the receiver cannot know |
 
 use super::congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window,
+    Ack, Cause, Congestion, CongestionControl, Echo, Internals, LEAST_SSTHRESH, Window,
 };
 use super::row::{Properties, Protocol, Row};
 use super::xcp::Xcp;
@@ -105,10 +105,9 @@ impl CongestionControl for XcpR {
         Some(Explicit::Xcp(header))
     }
 
-    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
-        let Explicit::Xcp(Header { cwnd_bytes, feedback_bytes: told_bytes, reset, .. }) = echo else {
-            return;
-        };
+    fn on_explicit(&mut self, header: &Explicit, packet_bytes: f64, echo: Echo, w: &mut Window) {
+        let (Explicit::Xcp(header), Echo::Data { limited }) = (header, echo) else { return };
+        let Header { cwnd_bytes, feedback_bytes: told_bytes, reset, .. } = header;
         self.packet_bytes = Some(packet_bytes);
         self.limited = limited;
         self.xcp.guided = told_bytes.is_finite();
@@ -226,7 +225,7 @@ mod tests {
 
     fn take(c: &mut impl CongestionControl, w: &mut Window, ack: &SimPacket, limited: bool) {
         let echo = ack.extra.as_ref().and_then(|e| e.explicit).expect("a header comes back");
-        c.on_explicit(&echo, PACKET, limited, w);
+        c.on_explicit(&echo, PACKET, Echo::Data { limited }, w);
     }
 
     /// Packets, an acknowledgement's way behind the sender, with these feedbacks; the flag says which
