@@ -50,6 +50,7 @@ fn exercise(control: &mut Connection) {
             delivered: 2 * n,
             next_segment: 2 * n + w.cwnd as u64,
             unacknowledged: 2 * n,
+            may_grow: true,
         };
         control.on_sample(&ack);
         control.on_ack(&ack, &mut w);

@@ -200,6 +200,7 @@ impl Drive {
                 delivered: self.unacknowledged,
                 next_segment: next,
                 unacknowledged: self.unacknowledged,
+                may_grow: true,
             };
             if self.control.properties.samples {
                 self.control.on_sample(&ack);

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `on_start` (`on_open` if there is a `cong_control`) | init |
 //! | `on_sample` | pkts_acked, in_ack_event |
-//! | `on_ack`, `on_ack_unfilled` | cong_avoid, which the kernel always calls |
+//! | `on_ack` | cong_avoid, which the kernel always calls |
 //! | `on_congestion` | ssthresh, for a timeout cwnd_event(CA_EVENT_LOSS), then set_state |
 //! | `on_recovered` | set_state(TCP_CA_Open) and cwnd_event(CA_EVENT_COMPLETE_CWR); after CWR the other way round |
 //! | `on_undo` | undo_cwnd, then set_state(TCP_CA_Open) |
@@ -358,25 +358,9 @@ impl Connection {
             samples: self.has(Callback::InAckEvent) || self.has(Callback::PktsAcked),
             feedback: if self.ops().needs_ecn { Feedback::Dctcp } else { Feedback::Classic },
             may_close: model_based,
+            shrinks: true,
             ..Properties::CUSTOM
         }
-    }
-
-    /// An acknowledgement of new data outside of fast recovery; the window is `limited`, or something else
-    /// limits.
-    fn avoid(&mut self, ack: &Ack, limited: bool, w: &mut Window) {
-        if !std::mem::take(&mut self.told) {
-            self.hear(ack);
-        }
-        self.take_in(w);
-        self.sock.set_limited(limited);
-        let counted = ack.acked + self.fraction;
-        let acked = counted as u32;
-        self.fraction = counted - f64::from(acked);
-        let una = u64::from(self.sock.sequence(ack.unacknowledged));
-        self.call(Callback::CongAvoid, &[una, u64::from(acked)], 0);
-        self.give_out(w);
-        self.pace();
     }
 }
 
@@ -393,11 +377,18 @@ impl CongestionControl for Connection {
     }
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
-        self.avoid(ack, true, w);
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.avoid(ack, false, w);
+        if !std::mem::take(&mut self.told) {
+            self.hear(ack);
+        }
+        self.take_in(w);
+        self.sock.set_limited(ack.may_grow);
+        let counted = ack.acked + self.fraction;
+        let acked = counted as u32;
+        self.fraction = counted - f64::from(acked);
+        let una = u64::from(self.sock.sequence(ack.unacknowledged));
+        self.call(Callback::CongAvoid, &[una, u64::from(acked)], 0);
+        self.give_out(w);
+        self.pace();
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {

@@ -44,6 +44,7 @@ fn ack(now: Time, rtt: Interval) -> Ack {
         delivered: 100,
         next_segment: 200,
         unacknowledged: 100,
+        may_grow: true,
     }
 }
 

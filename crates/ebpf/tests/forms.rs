@@ -216,6 +216,7 @@ impl Drive {
                 delivered: self.unacknowledged,
                 next_segment: self.unacknowledged + self.w.cwnd as u64,
                 unacknowledged: self.unacknowledged,
+                may_grow: true,
             };
             self.mark(&ack);
             if self.rust.properties.samples {

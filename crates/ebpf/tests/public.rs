@@ -104,6 +104,7 @@ impl Flow {
             delivered: self.delivered,
             next_segment: self.delivered + self.w.cwnd as u64 - 1,
             unacknowledged: self.delivered,
+            may_grow: true,
         };
         if self.marks {
             let marked = u64::from(self.delivered.is_multiple_of(4));

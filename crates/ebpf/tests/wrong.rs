@@ -74,6 +74,7 @@ fn ack(now_ms: u64, acked: u32) -> Ack {
         delivered: 100,
         next_segment: 120,
         unacknowledged: 100,
+        may_grow: true,
     }
 }
 

@@ -239,10 +239,6 @@ impl CongestionControl for UserAlgorithm {
         }
     }
 
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w); // it may measure, shrink its window, or change its rate
-    }
-
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         self.call(Hook::Congestion, Some(event.now), w, |py| object(py, PyCongestion::from(event)));
     }

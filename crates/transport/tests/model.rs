@@ -224,6 +224,7 @@ impl Sender {
             delivered: self.delivered,
             next_segment: self.delivered + in_flight as u64,
             unacknowledged: self.delivered,
+            may_grow: true,
         };
         if self.control.properties.samples {
             self.control.on_sample(&ack);

@@ -84,6 +84,7 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
                 delivered: now.delivered,
                 next_segment: now.delivered + before.cwnd,
                 unacknowledged: now.delivered,
+                may_grow: true,
             };
             if control.properties.samples {
                 control.on_sample(&ack);

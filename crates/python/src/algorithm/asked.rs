@@ -207,6 +207,7 @@ impl Asked {
             steering: Steering::new(object)?,
             properties: Properties {
                 model_based: hooks.has(Hook::Delivery),
+                shrinks: true, // on_ack may also measure, or change the rate
                 samples: hooks.has(Hook::Sample),
                 sending_times: sending_times(object)?,
                 timer_period: timer_period(object, hooks.has(Hook::Timer))?,

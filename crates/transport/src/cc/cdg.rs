@@ -85,6 +85,7 @@ pub const ROW: Row<Cdg> = Row {
     },
     linux_module: Some("cdg"),
     properties: Properties {
+        shrinks: true,
         draws: true,
         samples: true,
         sending_times: SendingTimes::RoundTrips,
@@ -426,16 +427,15 @@ impl CongestionControl for Cdg {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
+        let cwnd = w.cwnd;
         if self.is_linux {
             *self.linux = self.on_ack_as_linux(*self.linux, ack, w);
         } else {
             self.on_ack_as_paper(ack, w);
         }
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        let cwnd = w.cwnd;
-        self.on_ack(ack, w);
+        if ack.may_grow {
+            return;
+        }
         if w.cwnd > cwnd {
             self.shadow = (self.shadow - (w.cwnd - cwnd)).max(0.0); // it does not grow either
         }

@@ -37,6 +37,9 @@ pub struct Ack {
     pub next_segment: u64,
     /// The first segment not yet acknowledged.
     pub unacknowledged: u64,
+    /// For `on_ack`: the window is in use, so it may grow (`sender/usage.rs`). Where it is not, the sender takes back
+    /// what `on_ack` grows.
+    pub may_grow: bool,
 }
 
 /// What one acknowledgement tells of marks, of a flow with more [`Feedback`] than the classic one.
@@ -273,14 +276,11 @@ pub trait CongestionControl {
     /// own random draws, which no other component shares. Called once, before anything else.
     fn on_start(&mut self, _mss_bytes: u32, _seed: u64) {}
 
-    /// An acknowledgement of new data arrived outside of fast recovery while the window was in use: grow
-    /// `w.cwnd` (delay-based algorithms may also shrink it). An algorithm with standard slow-start begins
-    /// with: `if w.in_slow_start() { return w.slow_start(ack.acked); }`
+    /// An acknowledgement of new data arrived outside of fast recovery while the window was in use, or, for an
+    /// algorithm that shrinks, while something else was limiting: grow `w.cwnd` (delay-based algorithms may also
+    /// shrink it). An algorithm with standard slow-start begins with:
+    /// `if w.in_slow_start() { return w.slow_start(ack.acked); }`
     fn on_ack(&mut self, ack: &Ack, w: &mut Window);
-
-    /// The same while something else was limiting: the application, the receiver, or pacing. An algorithm
-    /// that also shrinks `w.cwnd` in `on_ack` does so here too; the sender takes back what it grows.
-    fn on_ack_unfilled(&mut self, _ack: &Ack, _w: &mut Window) {}
 
     /// A congestion event: set `w.ssthresh`.
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window);

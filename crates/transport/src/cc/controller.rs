@@ -128,9 +128,6 @@ impl CongestionControl for Controller {
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         each!(&mut self.algorithm, c => c.on_ack(ack, w))
     }
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        each!(&mut self.algorithm, c => c.on_ack_unfilled(ack, w))
-    }
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         each!(&mut self.algorithm, c => c.on_congestion(event, w))
     }

@@ -106,6 +106,7 @@ pub const ROW: Row<Fast> = Row {
     },
     linux_module: None,
     properties: Properties {
+        shrinks: true,
         paces: true,
         varies: |own, p| Properties { timer_period: period(p), ..own },
         ..Properties::DEFAULT
@@ -258,10 +259,6 @@ impl CongestionControl for Fast {
         if round.is_some() && self.period.is_none() {
             self.update(w);
         }
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
     }
 
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {

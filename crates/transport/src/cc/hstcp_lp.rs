@@ -22,7 +22,7 @@ pub const ROW: Row<HstcpLp> = Row {
         style: Some(Style::new("#6f9bd1", "1")),
     },
     linux_module: None,
-    properties: Properties { samples: true, ..Properties::DEFAULT },
+    properties: Properties { shrinks: true, samples: true, ..Properties::DEFAULT },
     build: HstcpLp::new,
 };
 
@@ -45,10 +45,6 @@ impl CongestionControl for HstcpLp {
         if self.priority.lets_grow(ack, w) {
             self.high_speed.on_ack(ack, w);
         }
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {

@@ -61,7 +61,13 @@ pub const ROW: Row<JetMax> = Row {
         style: None,
     },
     linux_module: None,
-    properties: Properties { samples: true, paces: true, protocol: Some(PROTOCOL), ..Properties::DEFAULT },
+    properties: Properties {
+        shrinks: true,
+        samples: true,
+        paces: true,
+        protocol: Some(PROTOCOL),
+        ..Properties::DEFAULT
+    },
     build: |p| JetMax::build(p, false),
 };
 
@@ -186,10 +192,6 @@ impl CongestionControl for JetMax {
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.x.ack(ack, w);
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w); // the window follows the round-trip time
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {

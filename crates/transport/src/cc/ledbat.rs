@@ -67,7 +67,7 @@ pub const ROW: Row<Ledbat> = Row {
         style: Some(Style::new("#b5838d", "h")),
     },
     linux_module: None,
-    properties: Properties { samples: true, ..Properties::DEFAULT },
+    properties: Properties { shrinks: true, samples: true, ..Properties::DEFAULT },
     build: Ledbat::new,
 };
 
@@ -160,10 +160,6 @@ impl CongestionControl for Ledbat {
         w.cwnd = wanted.min((flight + self.allowed_increase).max(w.cwnd)).max(LEAST_CWND);
         // there is no slow-start back to a window that delay has reduced
         w.ssthresh = w.ssthresh.min(w.cwnd).max(LEAST_SSTHRESH);
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
     }
 
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {

@@ -65,7 +65,12 @@ pub const ROW: Row<LedbatPlusPlus> = Row {
         style: Some(Style::new("#355070", "H")),
     },
     linux_module: None,
-    properties: Properties { samples: true, sending_times: SendingTimes::RoundTrips, ..Properties::DEFAULT },
+    properties: Properties {
+        shrinks: true,
+        samples: true,
+        sending_times: SendingTimes::RoundTrips,
+        ..Properties::DEFAULT
+    },
     build: LedbatPlusPlus::new,
 };
 
@@ -171,10 +176,6 @@ impl CongestionControl for LedbatPlusPlus {
                 }
             }
         }
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {

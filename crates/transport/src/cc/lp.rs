@@ -32,7 +32,7 @@ pub const ROW: Row<Lp> = Row {
         style: Some(Style::new("#8ab17d", "2")),
     },
     linux_module: Some("lp"),
-    properties: Properties { samples: true, ..Properties::DEFAULT },
+    properties: Properties { shrinks: true, samples: true, ..Properties::DEFAULT },
     build: Lp::new,
 };
 
@@ -58,10 +58,6 @@ impl CongestionControl for Lp {
             return w.slow_start(ack.acked);
         }
         w.cwnd += standard_increase(w.cwnd, ack.acked);
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
     }
 
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {

@@ -73,6 +73,7 @@ pub const ROW: Row<MaxNet> = Row {
     },
     linux_module: None,
     properties: Properties {
+        shrinks: true,
         samples: true,
         paces: true,
         protocol: Some(Protocol { name: "maxnet", header_bytes: Header::HEADER_BYTES, mirror: None }),
@@ -177,10 +178,6 @@ impl CongestionControl for MaxNet {
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.x.ack(ack, w);
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w); // the window follows the round-trip time
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {

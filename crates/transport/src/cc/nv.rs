@@ -80,7 +80,12 @@ pub const ROW: Row<Nv> = Row {
         style: Some(Style::new("#6d597a", "*")),
     },
     linux_module: Some("nv"),
-    properties: Properties { draws: true, sending_times: SendingTimes::RoundTrips, ..Properties::DEFAULT },
+    properties: Properties {
+        shrinks: true,
+        draws: true,
+        sending_times: SendingTimes::RoundTrips,
+        ..Properties::DEFAULT
+    },
     build: Nv::new,
 };
 
@@ -278,10 +283,6 @@ impl CongestionControl for Nv {
         }
         let slower = f64::from(1_u32 << self.halvings);
         w.cwnd += standard_increase(w.cwnd.max(LEAST_COUNT), ack.acked) / slower;
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {

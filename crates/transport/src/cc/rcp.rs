@@ -39,6 +39,7 @@ pub const ROW: Row<Rcp> = Row {
     },
     linux_module: None,
     properties: Properties {
+        shrinks: true,
         samples: true,
         paces: true,
         protocol: Some(Protocol { name: "rcp", header_bytes: Header::HEADER_BYTES, mirror: None }),
@@ -92,10 +93,6 @@ impl CongestionControl for Rcp {
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.rate.ack(ack, w);
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w); // the window follows the round-trip time
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {

@@ -117,6 +117,7 @@ pub(super) mod path {
                 delivered: self.unacknowledged,
                 next_segment: self.unacknowledged + cwnd as u64,
                 unacknowledged: self.unacknowledged,
+                may_grow: true,
             }
         }
 

@@ -68,6 +68,9 @@ pub struct Properties {
     pub model_based: bool,
     /// Whether it draws random numbers.
     pub draws: bool,
+    /// Whether `on_ack` may shrink the window, or do more than grow it. The sender then calls it also while something
+    /// else is limiting: the application, the receiver, or pacing.
+    pub shrinks: bool,
     /// Whether the sender calls `on_sample`.
     pub samples: bool,
     /// The purpose for which it needs sending times.
@@ -88,7 +91,7 @@ pub struct Properties {
     /// Whether it may leave a window of 0, so that nothing leaves until the retransmission timer expires. Only a
     /// user's own can that is model-based.
     pub may_close: bool,
-    /// Sets those that depend on its parameters: `samples`, `sending_times` and `timer_period` may.
+    /// Sets those that depend on its parameters: `shrinks`, `samples`, `sending_times` and `timer_period` may.
     pub varies: fn(Properties, &Parameters) -> Properties,
 }
 
@@ -98,6 +101,7 @@ impl Properties {
         loss_detection: LossDetection::Sack,
         model_based: false,
         draws: false,
+        shrinks: false,
         samples: false,
         sending_times: SendingTimes::Unused,
         timer_period: None,

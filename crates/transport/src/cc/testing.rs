@@ -54,6 +54,7 @@ pub fn ack_at(now: Time, acked: f64, rtt: Interval) -> Ack {
         delivered: 1,
         next_segment: 12,
         unacknowledged: 1,
+        may_grow: true,
     }
 }
 

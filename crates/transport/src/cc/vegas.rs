@@ -74,6 +74,7 @@ pub const ROW: Row<Vegas> = Row {
     },
     linux_module: Some("vegas"),
     properties: Properties {
+        shrinks: true,
         samples: true,
         varies: |own, p| Properties { sending_times: sending_times(p), ..own },
         ..Properties::DEFAULT
@@ -246,10 +247,6 @@ impl CongestionControl for Vegas {
                 w.ssthresh = w.ssthresh.min(w.cwnd);
             }
         }
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
     }
 
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {

@@ -85,7 +85,11 @@ pub const ROW: Row<Yeah> = Row {
         style: Some(Style::new("#7c3aed", "*")),
     },
     linux_module: Some("yeah"),
-    properties: Properties { samples: true, ..Properties::DEFAULT },
+    properties: Properties {
+        varies: |own, p| Properties { shrinks: p.word("variant") != "linux", ..own },
+        samples: true,
+        ..Properties::DEFAULT
+    },
     build: Yeah::new,
 };
 
@@ -200,12 +204,6 @@ impl CongestionControl for Yeah {
         if self.round.passed(ack).is_some() {
             self.judge(w);
             self.forget_samples();
-        }
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        if !self.linux {
-            self.on_ack(ack, w); // Linux returns at once (tcp_yeah_cong_avoid)
         }
     }
 
