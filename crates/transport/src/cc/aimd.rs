@@ -5,8 +5,7 @@
 //! Loss:  cwnd <- cwnd / 2
 //! ```
 //!
-//! Tahoe, Reno, NewReno and SACK TCP share this rule; the field `recovery` of their rows says how they
-//! differ.
+//! Tahoe, Reno, NewReno and SACK TCP share this rule; the loss detection of their rows says how they differ.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
