@@ -359,7 +359,7 @@ fn queue_row(d: &Discipline) -> serde_json::Value {
     row(
         d,
         json!({"linux_module": d.linux_module, "live": true, "ecn": d.ecn,
-        "l4s": d.knows_l4s(), "random": d.random}),
+        "l4s": d.l4s, "random": d.random}),
     )
 }
 
@@ -422,10 +422,8 @@ fn check_queue(queue: &str, parameters: &Bound<'_, PyDict>, rate_bps: f64) -> Py
         queue::find(queue).ok_or_else(|| PyValueError::new_err(format!("there is no queue {queue:?}")))?;
     let rate = Rate::from_bps(rate_bps)
         .ok_or_else(|| PyValueError::new_err(format!("{rate_bps} bit/s is no rate")))?;
-    let setup = Setup { limit: Limit::Packets(1), rate, stream: Stream::new(0, "check") };
-    row.instance::<SimPacket>(setup, &given(parameters)?)
-        .map(|_| ())
-        .map_err(|e| PyValueError::new_err(e.to_string()))
+    let checked = row.checked(rate, &given(parameters)?);
+    checked.map(|_| ()).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 /// shortest_paths(links, pairs) -> list

@@ -32,8 +32,12 @@ pub enum Drive {
 impl Drive {
     /// The driver that suits this run, which has not begun.
     pub fn of(run: &mut Simulation) -> Self {
-        if run.plan.fast() && run.lookahead.least() >= LEAST_LOOKAHEAD {
+        let in_batches = run.plan.fast() && run.lookahead.least() >= LEAST_LOOKAHEAD;
+        if in_batches {
             run.hold_tickets();
+        }
+        run.build_queues();
+        if in_batches {
             Drive::Batches(Box::new(batches::Kept::new(run)))
         } else {
             Drive::Events(Box::new(events::Kept::new(run)))

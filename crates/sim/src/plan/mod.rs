@@ -25,6 +25,7 @@ pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, 
 pub use error::PlanError;
 pub(crate) use link::LinkParts;
 pub use link::{CapacityPlan, CheckedLink, LinkPlan, QueuePlan, RouterPlan};
+pub(crate) use link::{CheckedQueue, CheckedRouter};
 pub(crate) use names::ranks;
 pub use nodes::MOST_NODES;
 pub use streams::Streams;

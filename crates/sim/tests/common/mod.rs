@@ -148,7 +148,7 @@ pub fn run(plan: &Value) -> Outcome {
 
 /// The error for a plan that is refused.
 pub fn refusal_of(plan: &Value) -> Option<PlanError> {
-    Plan::from_json(&plan.to_string()).and_then(Plan::check::<longfat_wire::SimPacket>).err()
+    Plan::from_json(&plan.to_string()).and_then(Plan::check).err()
 }
 
 /// A column of the flow or link with this name.
