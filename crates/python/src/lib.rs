@@ -9,16 +9,15 @@ mod stepper;
 mod watch;
 
 use longfat_live::{Congestion, LiveError, Programs, Source, Traffic};
-use longfat_net::queue::{self, Discipline, Limit, Setup};
+use longfat_net::queue::{self, Discipline};
 use longfat_net::router::{self, Router};
 use longfat_sim::{
     EventRow, Hop, MOST_NODES, Outcome, Plan, PlanError, Rates, Routes, RunError, Sample, Series, Simulation,
 };
 use longfat_transport::Feedback;
-use longfat_transport::cc::{self, Algorithm, Controller, Kind, Parameter, Properties, Value};
+use longfat_transport::cc::{self, Algorithm, Controller, Kind, Parameter, Parameters, Properties, Value};
 use longfat_transport::udp::{self, Protocol};
-use longfat_units::{Entry, Interval, Rate, Stream};
-use longfat_wire::SimPacket;
+use longfat_units::{Entry, Interval, Rate};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -403,7 +402,7 @@ fn given(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
 fn check_parameters(algorithm: &str, parameters: &Bound<'_, PyDict>) -> PyResult<()> {
     let given = given(parameters)?;
     let refused = match (cc::find(algorithm), udp::find(algorithm)) {
-        (Some(row), _) => row.instance(&given).err(),
+        (Some(row), _) => Parameters::new(row.name, row.parameters, &given).err(),
         // what hosts have for links is the scenario's matter
         (None, Some(row)) => {
             Rate::from_bps(f64::from(u32::MAX) * 1e6).and_then(|line| row.check(&given, line).err())
