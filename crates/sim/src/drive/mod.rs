@@ -33,10 +33,7 @@ impl Drive {
     /// The driver that suits this run, which has not begun.
     pub fn of(run: &mut Simulation) -> Self {
         let in_batches = run.plan.fast() && run.lookahead.least() >= LEAST_LOOKAHEAD;
-        if in_batches {
-            run.hold_tickets();
-        }
-        run.build_queues();
+        run.build_queues(in_batches);
         if in_batches {
             Drive::Batches(Box::new(batches::Kept::new(run)))
         } else {

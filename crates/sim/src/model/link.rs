@@ -84,7 +84,7 @@ pub struct Link<P = SimPacket> {
     /// Why nobody may set its rate, if so.
     fixed: Option<RateError>,
     /// What its queue is built from, until it is.
-    unbuilt: Option<Unbuilt>,
+    unbuilt: Option<Box<Unbuilt>>,
     service: Service<P>,
 }
 
@@ -162,7 +162,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         };
         let may_hold_tickets = fast && calm && ticks.is_none();
         let unbuilt = matches!(service, Service::Elements(_));
-        let unbuilt = unbuilt.then(|| Unbuilt { queue, router, may_hold_tickets });
+        let unbuilt = unbuilt.then(|| Box::new(Unbuilt { queue, router, may_hold_tickets }));
         let fixed = match (&capacity, &plan.router) {
             (Capacity::Constant(_), None) => fast.then_some(RateError::Fixed),
             (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
@@ -193,8 +193,9 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// Builds its queue, unless it has one.
     pub(crate) fn build_queue(&mut self) {
         if let (Service::Elements(elements), Some(unbuilt)) = (&mut self.service, self.unbuilt.take()) {
-            let queue = unbuilt.queue.build();
-            let element = match unbuilt.router {
+            let Unbuilt { queue, router, .. } = *unbuilt;
+            let queue = queue.build();
+            let element = match router {
                 None => queue,
                 Some(router) => router.build(queue, self.limit, self.capacity.clone()),
             };
@@ -446,7 +447,7 @@ impl Link {
     pub(crate) fn hold_tickets(&mut self, flows: usize, l4s: bool) {
         // a queue of L4S has two queues, and flows may have packets in both
         let holds =
-            |unbuilt: &mut Unbuilt| unbuilt.may_hold_tickets && !(l4s && unbuilt.queue.discipline.l4s);
+            |unbuilt: &mut Box<Unbuilt>| unbuilt.may_hold_tickets && !(l4s && unbuilt.queue.discipline.l4s);
         if let Some(unbuilt) = self.unbuilt.take_if(holds) {
             let line = Line::new(self.capacity.clone(), unbuilt.queue.measures_waits());
             self.service = Service::Tickets(Box::new(Ticketed::new(unbuilt.queue.build(), line, flows)));

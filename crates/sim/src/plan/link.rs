@@ -203,10 +203,9 @@ impl QueuePlan {
             return bad(format!("{at}.kind"), format!("there is no queue {:?}", self.kind));
         };
         let setup = Setup { limit: self.limit(), rate, stream: streams.stream("queue") };
-        match discipline.checked(rate, &values(&self.parameters)) {
-            Ok(parameters) => Ok(CheckedQueue { discipline, parameters, setup }),
-            Err(e) => bad(at, e.to_string()),
-        }
+        let parameters = discipline.checked(rate, &values(&self.parameters));
+        let parameters = parameters.or_else(|e| bad(at, e.to_string()))?;
+        Ok(CheckedQueue { discipline, parameters, setup })
     }
 }
 
@@ -264,10 +263,9 @@ impl LinkPlan {
                     return bad(format!("{at}.kind"), format!("there is no router {:?}", planned.kind));
                 };
                 let (stream, address) = (streams.stream("router"), Address(index as u32));
-                match row.checked(&values(&planned.parameters)) {
-                    Ok(parameters) => Some(CheckedRouter { row, parameters, stream, address }),
-                    Err(e) => return bad(&at, e.to_string()),
-                }
+                let parameters = row.checked(&values(&planned.parameters));
+                let parameters = parameters.or_else(|e| bad(&at, e.to_string()))?;
+                Some(CheckedRouter { row, parameters, stream, address })
             }
         };
         if self.layer2 && self.router.is_some() {

@@ -211,8 +211,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Builds the links' queues and announces the lasting flows to them, before the run begins.
-    pub(crate) fn build_queues(&mut self) {
+    /// Builds the links' queues and announces the lasting flows to them, before the run begins. For a driver that works
+    /// `in_batches`, some hold tickets.
+    pub(crate) fn build_queues(&mut self, in_batches: bool) {
+        if in_batches {
+            self.hold_tickets();
+        }
         self.links.iter_mut().for_each(Link::build_queue);
         let seed = self.plan.seed();
         for ((i, flow), planned) in self.flows.iter().enumerate().zip(self.plan.flows()) {
@@ -224,8 +228,8 @@ impl Simulation {
     }
 
     /// Builds the links' queues for tickets where all packets come straight from one host of a lasting flow and go straight
-    /// to the other. For the driver that works in batches, before [`Simulation::build_queues`].
-    pub(crate) fn hold_tickets(&mut self) {
+    /// to the other.
+    fn hold_tickets(&mut self) {
         if !self.sessions.is_empty() || self.messages.is_some() {
             return;
         }
