@@ -56,7 +56,8 @@ impl Discipline {
     ///
     /// # Errors
     ///
-    /// A parameter that the row does not declare, a value outside what it accepts, or values that do not go together.
+    /// A parameter that the row does not declare, a value outside what it accepts, or values that do not go
+    /// together.
     pub fn checked(&self, rate: Rate, given: &[(String, Value)]) -> Result<Parameters, ParameterError> {
         if !self.ecn && given.iter().any(|(name, _)| name == "ecn") {
             let able: Vec<_> = ROWS.iter().filter(|row| row.ecn).map(|row| row.name).collect();

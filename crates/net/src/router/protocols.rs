@@ -21,7 +21,9 @@ macro_rules! protocols {
         /// Returns a function that makes instances of this protocol's law with its default parameters.
         pub(super) fn laws<P: Packet>(protocol: &str) -> Laws<P> {
             $(if protocol == super::$module::ROW.name {
-                let Ok(p) = super::$module::ROW.checked(&[]) else { unreachable!("its defaults are accepted") };
+                let Ok(p) = super::$module::ROW.checked(&[]) else {
+                    unreachable!("its defaults are accepted")
+                };
                 return Box::new(move || Box::new($type::build(&p)));
             })*
             unreachable!("{protocol} is not in the list")

@@ -28,7 +28,8 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// A parameter that the row does not declare, a value outside what it accepts, or values that do not go together.
+    /// A parameter that the row does not declare, a value outside what it accepts, or values that do not go
+    /// together.
     pub fn checked(&self, given: &[(String, Value)]) -> Result<Parameters, ParameterError> {
         let p = Parameters::new(self.name, self.parameters, given)?;
         (self.check)(&p).map(|()| p)

@@ -441,9 +441,9 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 }
 
 impl Link {
-    /// Builds its queue for tickets in place of packets if it can hold them; with `l4s`, some flows send ECT(1). All
-    /// packets that will come are those of so many lasting flows, straight from one host, and go straight to the other. The
-    /// caller takes them through [`Link::tickets`].
+    /// Builds its queue for tickets in place of packets if it can hold them; with `l4s`, some flows send
+    /// ECT(1). All packets that will come are those of this number of lasting flows, straight from one host,
+    /// and go straight to the other. The caller takes them through [`Link::tickets`].
     pub(crate) fn hold_tickets(&mut self, flows: usize, l4s: bool) {
         // a queue of L4S has two queues, and flows may have packets in both
         let holds =

@@ -88,8 +88,8 @@ pub struct BackgroundPlan {
 
 /// A plan that can be run. Only [`Plan::check`] makes one.
 ///
-/// A run takes it apart with [`CheckedPlan::into_parts`], because each link consumes its own part, while the rest is
-/// read for as long as the run lasts.
+/// A run takes it apart with [`CheckedPlan::into_parts`], because each link consumes its own part, while the
+/// rest is read for as long as the run lasts.
 pub struct CheckedPlan {
     links: Vec<CheckedLink>,
     run: CheckedRun,

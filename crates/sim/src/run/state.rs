@@ -211,8 +211,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Builds the links' queues and announces the lasting flows to them, before the run begins. For a driver that works
-    /// `in_batches`, some hold tickets.
+    /// Builds the links' queues and announces the lasting flows to them, before the run begins. For a driver
+    /// that works `in_batches`, some hold tickets.
     pub(crate) fn build_queues(&mut self, in_batches: bool) {
         if in_batches {
             self.hold_tickets();
@@ -227,8 +227,8 @@ impl Simulation {
         }
     }
 
-    /// Builds the links' queues for tickets where all packets come straight from one host of a lasting flow and go straight
-    /// to the other.
+    /// Builds the links' queues for tickets where all packets come straight from one host of a lasting flow
+    /// and go straight to the other.
     fn hold_tickets(&mut self) {
         if !self.sessions.is_empty() || self.messages.is_some() {
             return;

@@ -20,8 +20,8 @@ pub struct Ack {
     /// Segments that this acknowledgement is the first to report as received (cumulative and SACK).
     pub newly_delivered: u32,
     /// The round-trip time that this acknowledgement measured, if it did. It comes from the echoed timestamp
-    /// (RFC 7323) and includes the receiver's wait before a delayed acknowledgement; [`SendingTimes`](super::SendingTimes) and the
-    /// flow's `rtt_samples` choose another measurement.
+    /// (RFC 7323) and includes the receiver's wait before a delayed acknowledgement; the algorithm's
+    /// [`SendingTimes`](super::SendingTimes) and the flow's `rtt_samples` choose another measurement.
     pub rtt: Option<Interval>,
     /// The smoothed round-trip time (RFC 6298) including this sample; zero before the first.
     pub srtt: Interval,
@@ -37,8 +37,8 @@ pub struct Ack {
     pub next_segment: u64,
     /// The first segment not yet acknowledged.
     pub unacknowledged: u64,
-    /// For `on_ack`: the window is in use, so it may grow (`sender/usage.rs`). Where it is not, the sender takes back
-    /// what `on_ack` grows.
+    /// For `on_ack`: the window is in use, so it may grow (`sender/usage.rs`). Where it is not, the sender
+    /// takes back what `on_ack` grows.
     pub may_grow: bool,
 }
 
@@ -250,8 +250,8 @@ pub struct LostSegment {
 /// What echoed an explicit header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Echo {
-    /// The answer to the connection request ([`Explicit::is_answered`]). The time of the exchange, or zero if the
-    /// request was sent twice and nobody knows which one was answered.
+    /// The answer to the connection request ([`Explicit::is_answered`]). The time of the exchange, or zero if
+    /// the request was sent twice and nobody knows which one was answered.
     Connection(Interval),
     /// An acknowledgement of new data outside of fast recovery, before `on_ack`.
     Data {
@@ -272,26 +272,27 @@ pub enum Echo {
 /// there, or to one segment on a timeout, and applies the floors: two segments for ssthresh, one for cwnd.
 /// During `on_congestion`, `w.cwnd` still holds the window from before the event.
 pub trait CongestionControl {
-    /// The connection begins; a full segment carries `mss_bytes` of payload, and `seed` is that of the algorithm's
-    /// own random draws, which no other component shares. Called once, before anything else.
+    /// The connection begins; a full segment carries `mss_bytes` of payload, and `seed` is that of the
+    /// algorithm's own random draws, which no other component shares. Called once, before anything else.
     fn on_start(&mut self, _mss_bytes: u32, _seed: u64) {}
 
-    /// An acknowledgement of new data arrived outside of fast recovery while the window was in use, or, for an
-    /// algorithm that shrinks, while something else was limiting: grow `w.cwnd` (delay-based algorithms may also
-    /// shrink it). An algorithm with standard slow-start begins with:
+    /// An acknowledgement of new data arrived outside of fast recovery while the window was in use, or, for
+    /// an algorithm that shrinks, while something else was limiting: grow `w.cwnd` (delay-based algorithms
+    /// may also shrink it). An algorithm with standard slow-start begins with:
     /// `if w.in_slow_start() { return w.slow_start(ack.acked); }`
     fn on_ack(&mut self, ack: &Ack, w: &mut Window);
 
     /// A congestion event: set `w.ssthresh`.
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window);
 
-    /// Called for every acknowledgement, also in recovery, before `on_ack`, if the algorithm wants samples: for
-    /// measurements. It does not move the window.
+    /// Called for every acknowledgement, also in recovery, before `on_ack`, if the algorithm wants samples:
+    /// for measurements. It does not move the window.
     #[inline]
     fn on_sample(&mut self, _ack: &Ack) {}
 
-    /// Called for every acknowledgement if the feedback is not the classic one, also in recovery, before losses are
-    /// looked for and before `on_congestion` and `on_ack`. Algorithms without a response of their own leave `w` alone.
+    /// Called for every acknowledgement if the feedback is not the classic one, also in recovery, before
+    /// losses are looked for and before `on_congestion` and `on_ack`. Algorithms without a response of their
+    /// own leave `w` alone.
     fn on_marks(&mut self, _sample: &MarkSample, _w: &mut Window) {}
 
     /// Fast recovery has ended; `w.cwnd` is the window to continue with.

@@ -36,8 +36,8 @@ impl LossDetection {
 pub enum SendingTimes {
     /// No record: round-trip times come from the timestamp that is echoed.
     Unused,
-    /// [`Ack::rtt`](super::Ack::rtt) is the time of the last segment acknowledged, without the wait of delayed
-    /// acknowledgements; `None` if that segment was sent twice.
+    /// [`Ack::rtt`](super::Ack::rtt) is the time of the last segment acknowledged, without the wait of
+    /// delayed acknowledgements; `None` if that segment was sent twice.
     RoundTrips,
     /// The same. Also, the sender repeats the first unacknowledged segment once it is older than the timeout
     /// without its floor, at the first duplicate acknowledgement or soon after a retransmission.
@@ -51,8 +51,8 @@ pub struct Protocol {
     pub name: &'static str,
     /// The bytes that this header takes in every data packet; one in spare bits of other headers takes none.
     pub header_bytes: u32,
-    /// Makes what the receiver keeps for the algorithm, if it does more than echo headers. The number is the bytes of
-    /// a full packet of IP.
+    /// Makes what the receiver keeps for the algorithm, if it does more than echo headers. The number is the
+    /// bytes of a full packet of IP.
     pub mirror: Option<fn(&Parameters, f64) -> Box<dyn Mirror>>,
 }
 
@@ -61,15 +61,16 @@ pub struct Protocol {
 pub struct Properties {
     /// Loss detection used unless the flow sets its own.
     pub loss_detection: LossDetection,
-    /// Whether the algorithm models the path from delivery rates and controls the window in every phase, as with
-    /// Linux's `cong_control`. The sender then calls the hooks of model-based algorithms. Its own growth and
-    /// reductions are left out: only a timeout sets the window, to what is in flight and one segment more.
-    /// `on_congestion` still reports each episode, before the acknowledgement's `on_delivery`, and may set ssthresh.
+    /// Whether the algorithm models the path from delivery rates and controls the window in every phase, as
+    /// with Linux's `cong_control`. The sender then calls the hooks of model-based algorithms. Its own growth
+    /// and reductions are left out: only a timeout sets the window, to what is in flight and one segment
+    /// more. `on_congestion` still reports each episode, before the acknowledgement's `on_delivery`, and may
+    /// set ssthresh.
     pub model_based: bool,
     /// Whether it draws random numbers.
     pub draws: bool,
-    /// Whether `on_ack` may shrink the window, or do more than grow it. The sender then calls it also while something
-    /// else is limiting: the application, the receiver, or pacing.
+    /// Whether `on_ack` may shrink the window, or do more than grow it. The sender then calls it also while
+    /// something else is limiting: the application, the receiver, or pacing.
     pub shrinks: bool,
     /// Whether the sender calls `on_sample`.
     pub samples: bool,
@@ -79,19 +80,22 @@ pub struct Properties {
     pub timer_period: Option<Interval>,
     /// Whether `pacing_rate` may ever return a rate.
     pub paces: bool,
-    /// Which feedback about marks it needs. With any but the classic one, its flows negotiate ECN whether the scenario
-    /// says so or not.
+    /// Which feedback about marks it needs. With any but the classic one, its flows negotiate ECN whether the
+    /// scenario says so or not.
     pub feedback: Feedback,
-    /// Whether its data carry ECT(1), because its response to marks is the scalable one of L4S (RFC 9331, section 4.3).
+    /// Whether its data carry ECT(1), because its response to marks is the scalable one of L4S (RFC 9331,
+    /// section 4.3).
     pub sends_ect1: bool,
-    /// The part of the window that a mark leaves with `abe = true` (RFC 8511); `None` if RFC 8511 has no factor for it.
+    /// The part of the window that a mark leaves with `abe = true` (RFC 8511); `None` if RFC 8511 has no
+    /// factor for it.
     pub beta_ecn: Option<f64>,
     /// The explicit protocol whose header its data packets carry.
     pub protocol: Option<Protocol>,
-    /// Whether it may leave a window of 0, so that nothing leaves until the retransmission timer expires. Only a
-    /// user's own can that is model-based.
+    /// Whether it may leave a window of 0, so that nothing leaves until the retransmission timer expires.
+    /// Only a user's own can that is model-based.
     pub may_close: bool,
-    /// Sets those that depend on its parameters: `shrinks`, `samples`, `sending_times` and `timer_period` may.
+    /// Sets those that depend on its parameters: `shrinks`, `samples`, `sending_times` and `timer_period`
+    /// may.
     pub varies: fn(Properties, &Parameters) -> Properties,
 }
 
@@ -123,7 +127,8 @@ impl Properties {
     }
 }
 
-/// One row. `C` is what it makes: an algorithm's own type in that algorithm's file, any algorithm in the list.
+/// One row. `C` is what it makes: an algorithm's own type in that algorithm's file, any algorithm in the
+/// list.
 #[derive(Debug)]
 pub struct Row<C> {
     /// Names, source, parameters, page and look.
