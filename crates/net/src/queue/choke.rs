@@ -64,7 +64,7 @@ pub const ROW: Discipline = Discipline {
     ecn: true,
     l4s: false,
     random: true,
-    check: check,
+    check,
 };
 
 fn check(rate: Rate, p: &Parameters) -> Result<(), ParameterError> {

@@ -81,7 +81,7 @@ pub const ROW: Discipline = Discipline {
     ecn: true,
     l4s: false,
     random: true,
-    check: check,
+    check,
 };
 
 pub(super) const MIN: Parameter =

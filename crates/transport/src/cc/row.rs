@@ -51,10 +51,12 @@ pub struct Protocol {
     pub name: &'static str,
     /// The bytes that this header takes in every data packet; one in spare bits of other headers takes none.
     pub header_bytes: u32,
-    /// Makes what the receiver keeps for the algorithm, if it does more than echo headers. The number is the
-    /// bytes of a full packet of IP.
-    pub mirror: Option<fn(&Parameters, f64) -> Box<dyn Mirror>>,
+    /// Makes what the receiver keeps for the algorithm, if it does more than echo headers.
+    pub mirror: Option<MakeMirror>,
 }
+
+/// Makes what a receiver keeps, from the algorithm's parameters and the bytes of a full packet of IP.
+pub type MakeMirror = fn(&Parameters, f64) -> Box<dyn Mirror>;
 
 /// The facts about an algorithm that stay as they are while a connection lasts.
 #[derive(Clone, Copy, Debug)]
