@@ -112,7 +112,9 @@ impl Sender {
     }
 
     fn seeded(row: &Algorithm, given: &[(String, Value)], path: &Path, seed: u64) -> Self {
-        let parameters = Parameters::new(row.name, row.parameters, given).unwrap();
+        let Ok(parameters) = Parameters::new(row.name, row.parameters, given) else {
+            panic!("{} takes no {given:?}", row.name);
+        };
         let mut control = (row.build)(&parameters);
         control.on_start(1448, seed);
         let base_rtt = Interval::from_millis(path.base_rtt_ms);
