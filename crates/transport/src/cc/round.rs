@@ -70,7 +70,7 @@ pub(super) mod path {
         pub rate_pps: f64,
         pub now_s: f64,
         pub unacknowledged: u64,
-        /// Of an algorithm with a timer.
+        /// How often the timer of an algorithm fires, if it has one.
         pub timer_period_s: Option<f64>,
         base: Interval,
         next_timer_s: f64,
