@@ -1,6 +1,6 @@
 //! Objects with a kernel's eBPF congestion control: refused, or run and ended, with one line.
 
-use longfat_ebpf::Object;
+use longfat_ebpf::{Connection, Object};
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Window};
 use longfat_units::{Interval, Time};
 
@@ -30,11 +30,11 @@ fn one_line(text: &str) {
     assert_eq!(text.lines().count(), 1, "{text:?}");
 }
 
-fn exercise(control: &mut impl CongestionControl) {
+fn exercise(control: &mut Connection) {
     let mut w = Window { cwnd: 10.0, ssthresh: 30.0, max_ssthresh: f64::INFINITY };
-    control.on_start(1448);
+    control.on_start(1448, 0);
     // a kernel that meets snd_cwnd 0 sends nothing, and so does the sender
-    let least = if control.is_model_based() { 0.0 } else { 1.0 };
+    let least = if control.properties().model_based { 0.0 } else { 1.0 };
     let span = Interval::from_millis;
     for n in 1..6 {
         let now = Time::from_ns(10_000_000 * n);
@@ -50,6 +50,7 @@ fn exercise(control: &mut impl CongestionControl) {
             delivered: 2 * n,
             next_segment: 2 * n + w.cwnd as u64,
             unacknowledged: 2 * n,
+            may_grow: true,
         };
         control.on_sample(&ack);
         control.on_ack(&ack, &mut w);

@@ -78,8 +78,8 @@ mod tests {
             assert!(form.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'), "{}", form.name);
             let row = longfat_transport::cc::find(form.algorithm).map(|row| row.name);
             assert_eq!(row, Some(form.algorithm));
-            let guided =
-                longfat_transport::cc::find(form.algorithm).is_some_and(|row| row.protocol.is_some());
+            let guided = longfat_transport::cc::find(form.algorithm)
+                .is_some_and(|row| row.properties.protocol.is_some());
             assert_eq!(guided_form(form.algorithm).is_some(), guided, "{}", form.name);
         }
     }

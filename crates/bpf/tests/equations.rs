@@ -114,7 +114,7 @@ impl Drive {
     fn new(algorithm: &str, path: Bottleneck) -> Self {
         let row = find(algorithm).expect("in the registry");
         let mut control = row.instance(&[]).expect("defaults");
-        control.on_start(SEGMENT_BYTES);
+        control.on_start(SEGMENT_BYTES, 0);
         let w =
             Window { cwnd: path.cwnd as f64, ssthresh: path.ssthresh as f64, max_ssthresh: f64::INFINITY };
         let events = format!("segment {SEGMENT_BYTES}\nwindow {} {}\n", path.cwnd, path.ssthresh);
@@ -137,7 +137,7 @@ impl Drive {
             expected,
             paced_us: vec![None; 2],
         };
-        if drive.control.is_model_based() {
+        if drive.control.properties.model_based {
             let now = Time::from_ns(1000 * drive.now_us);
             drive.control.on_open(&Opening { now, rtt: None, selective: true }, &mut drive.w);
             drive.note(&format!("open {}", drive.now_us));
@@ -181,7 +181,7 @@ impl Drive {
             self.unacknowledged += acked;
             self.base_us = self.base_us.min(rtt_us);
             self.srtt_us = if self.srtt_us == 0 { rtt_us } else { (7 * self.srtt_us + rtt_us) / 8 };
-            if self.control.is_model_based() {
+            if self.control.properties.model_based {
                 self.deliver(acked, rtt_us);
                 continue;
             }
@@ -200,8 +200,9 @@ impl Drive {
                 delivered: self.unacknowledged,
                 next_segment: next,
                 unacknowledged: self.unacknowledged,
+                may_grow: true,
             };
-            if self.control.wants_samples() {
+            if self.control.properties.samples {
                 self.control.on_sample(&ack);
             }
             self.control.on_ack(&ack, &mut self.w);
@@ -215,12 +216,12 @@ impl Drive {
 
     /// Whether the queue marks what comes now; only some algorithms have it so.
     fn marks(&self) -> bool {
-        self.control.feedback() == Feedback::Dctcp && self.queue() > self.path.queue_packets / 3.0
+        self.control.properties.feedback == Feedback::Dctcp && self.queue() > self.path.queue_packets / 3.0
     }
 
     /// Tells the algorithm of the extent of marking, if it wants to know.
     fn mark(&mut self, acked: u64, next: u64) {
-        if self.control.feedback() == Feedback::Classic {
+        if self.control.properties.feedback == Feedback::Classic {
             return;
         }
         let marked = if self.marks() { acked } else { 0 };
@@ -295,7 +296,7 @@ impl Drive {
 
     /// Passes a congestion event. Recovery takes a round trip, and begins with one segment after a timeout.
     fn congestion(&mut self, cause: Cause) {
-        if self.control.is_model_based() {
+        if self.control.properties.model_based {
             return self.lose(cause);
         }
         let us = Self::us;
@@ -344,7 +345,7 @@ impl Drive {
                 losses += 1;
                 let before = self.w;
                 self.congestion(if losses % 7 == 0 { Cause::Timeout } else { Cause::Loss });
-                if losses % 5 == 0 && !self.control.is_model_based() {
+                if losses % 5 == 0 && !self.control.properties.model_based {
                     self.undo(before);
                     self.congestion(Cause::Loss);
                 }

@@ -78,7 +78,7 @@ impl Conversation {
     /// The `number`th connection of a run, counted from 0.
     pub fn new(number: u32, connection: &CheckedConnection) -> Self {
         let own = match connection.transport() {
-            Transport::Tcp(row, _) => Some(row.loss_detection),
+            Transport::Tcp(row, _) => Some(row.properties.loss_detection),
             Transport::Custom => Some(longfat_transport::cc::LossDetection::Sack),
             Transport::Udp(..) => None,
         };

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `on_start` (`on_open` if there is a `cong_control`) | init |
 //! | `on_sample` | pkts_acked, in_ack_event |
-//! | `on_ack`, `on_ack_unfilled` | cong_avoid, which the kernel always calls |
+//! | `on_ack` | cong_avoid, which the kernel always calls |
 //! | `on_congestion` | ssthresh, for a timeout cwnd_event(CA_EVENT_LOSS), then set_state |
 //! | `on_recovered` | set_state(TCP_CA_Open) and cwnd_event(CA_EVENT_COMPLETE_CWR); after CWR the other way round |
 //! | `on_undo` | undo_cwnd, then set_state(TCP_CA_Open) |
@@ -35,7 +35,7 @@ use crate::sock::{INFINITE_SSTHRESH, Sock, state};
 use crate::struct_ops::{Callback, Ops};
 use longfat_transport::Feedback;
 use longfat_transport::cc::{
-    Ack, Cause, Congestion, CongestionControl, Delivery, MarkSample, Opening, Repair, Window,
+    Ack, Cause, Congestion, CongestionControl, Delivery, MarkSample, Opening, Properties, Repair, Window,
 };
 use longfat_units::{Interval, Time};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -349,34 +349,24 @@ fn whole_threshold(ssthresh: f64) -> u32 {
 }
 
 impl Connection {
-    /// An acknowledgement of new data outside of fast recovery; the window is `limited`, or something else
-    /// limits.
-    fn avoid(&mut self, ack: &Ack, limited: bool, w: &mut Window) {
-        if !std::mem::take(&mut self.told) {
-            self.hear(ack);
+    /// The facts about its algorithm.
+    pub fn properties(&self) -> Properties {
+        let model_based = self.ops().is_model_based();
+        Properties {
+            model_based,
+            draws: true,
+            samples: self.has(Callback::InAckEvent) || self.has(Callback::PktsAcked),
+            feedback: if self.ops().needs_ecn { Feedback::Dctcp } else { Feedback::Classic },
+            may_close: model_based,
+            shrinks: true,
+            ..Properties::CUSTOM
         }
-        self.take_in(w);
-        self.sock.set_limited(limited);
-        let counted = ack.acked + self.fraction;
-        let acked = counted as u32;
-        self.fraction = counted - f64::from(acked);
-        let una = u64::from(self.sock.sequence(ack.unacknowledged));
-        self.call(Callback::CongAvoid, &[una, u64::from(acked)], 0);
-        self.give_out(w);
-        self.pace();
     }
 }
 
 impl CongestionControl for Connection {
-    fn draws(&self) -> bool {
-        true
-    }
-
-    fn on_seed(&mut self, seed: u64) {
+    fn on_start(&mut self, mss_bytes: u32, seed: u64) {
         self.host.seed(seed);
-    }
-
-    fn on_start(&mut self, mss_bytes: u32) {
         let needs_ecn = self.ops().needs_ecn;
         self.sock.start(mss_bytes, needs_ecn);
         self.sock.set_time(self.host.now_ns);
@@ -387,11 +377,18 @@ impl CongestionControl for Connection {
     }
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
-        self.avoid(ack, true, w);
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.avoid(ack, false, w);
+        if !std::mem::take(&mut self.told) {
+            self.hear(ack);
+        }
+        self.take_in(w);
+        self.sock.set_limited(ack.may_grow);
+        let counted = ack.acked + self.fraction;
+        let acked = counted as u32;
+        self.fraction = counted - f64::from(acked);
+        let una = u64::from(self.sock.sequence(ack.unacknowledged));
+        self.call(Callback::CongAvoid, &[una, u64::from(acked)], 0);
+        self.give_out(w);
+        self.pace();
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
@@ -450,14 +447,6 @@ impl CongestionControl for Connection {
         self.flags = WINDOW_UPDATE;
     }
 
-    fn wants_samples(&self) -> bool {
-        self.has(Callback::InAckEvent) || self.has(Callback::PktsAcked)
-    }
-
-    fn feedback(&self) -> Feedback {
-        if self.ops().needs_ecn { Feedback::Dctcp } else { Feedback::Classic }
-    }
-
     fn on_marks(&mut self, sample: &MarkSample, _: &mut Window) {
         let f = self.sock.fields();
         let marked = self.sock.get(f.delivered_ce).wrapping_add(sample.marked as u32);
@@ -510,10 +499,6 @@ impl CongestionControl for Connection {
 
     fn send_quantum(&self) -> f64 {
         self.burst
-    }
-
-    fn is_model_based(&self) -> bool {
-        self.ops().is_model_based()
     }
 
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
@@ -592,10 +577,6 @@ impl CongestionControl for Connection {
         }
         self.sock.set_time(self.host.now_ns);
         self.give_out(w);
-    }
-
-    fn has_closed(&self) -> bool {
-        self.sock.cwnd() == 0
     }
 
     fn take_failure(&mut self) -> Option<String> {

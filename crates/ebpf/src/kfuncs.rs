@@ -13,7 +13,7 @@ use crate::kernel_model::{ACK_SAMPLE_BYTES, CWND_LIMITED_BIT};
 use crate::memory::Memory;
 use crate::native::Native;
 use longfat_transport::cc::cubic::Cubic;
-use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Controller, Value, Window, find};
+use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Value, Window, cubic};
 use longfat_units::{Interval, Time};
 
 /// Reno halves its window, and keeps two segments.
@@ -136,11 +136,8 @@ fn now(host: &Host) -> Time {
 
 fn cubic_init(memory: &Memory, host: &mut Host) -> Result<u64, String> {
     let linux = [("variant".to_owned(), Value::Word("linux".to_owned()))];
-    let row = find("cubic").ok_or("no CUBIC here")?;
-    let Controller::Cubic(mut cubic) = row.instance(&linux).map_err(|error| error.to_string())? else {
-        return Err("no CUBIC here".to_owned());
-    };
-    cubic.on_start(get(memory, memory.model.fields.mss_cache));
+    let mut cubic = cubic::ROW.instance(&linux).map_err(|error| error.to_string())?;
+    cubic.on_start(get(memory, memory.model.fields.mss_cache), 0);
     cubic.reset(now(host));
     host.native.cubic = Some(Box::new(cubic));
     Ok(0)

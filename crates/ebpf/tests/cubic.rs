@@ -44,6 +44,7 @@ fn ack(now: Time, rtt: Interval) -> Ack {
         delivered: 100,
         next_segment: 200,
         unacknowledged: 100,
+        may_grow: true,
     }
 }
 
@@ -80,7 +81,7 @@ fn a_recovery_below_ssthresh_lowers_it_to_the_window_once_a_train_of_acknowledge
     let Some(file) = objects::of(TEXT, "driven", &[]) else { return };
     let object = Object::new(&file).unwrap_or_else(|error| panic!("{error}"));
     let mut connection = object.algorithm(None).expect("the only one").connection();
-    connection.on_start(1448);
+    connection.on_start(1448, 0);
     let mut w = Window { cwnd: 51.0, ssthresh: 84.0, max_ssthresh: f64::INFINITY };
     connection.on_open(&Opening { now: Time::ZERO, rtt: None, selective: true }, &mut w);
     let mut lowered = None;
@@ -122,7 +123,7 @@ char _license[] SEC("license") = "GPL";
 /// The window 4 s after a loss at 1000 segments, without what was idle after the first 2 s; and why it ended.
 fn resumed(object: &Object, idle: Interval) -> (f64, Option<String>) {
     let mut connection = object.algorithm(None).expect("the only one").connection();
-    connection.on_start(1448);
+    connection.on_start(1448, 0);
     let mut w = Window { cwnd: 1000.0, ssthresh: f64::INFINITY, max_ssthresh: f64::INFINITY };
     let (opened, rtt) = (Time::ZERO, ms(100));
     connection.on_open(&Opening { now: opened, rtt: None, selective: true }, &mut w);

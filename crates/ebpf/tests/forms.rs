@@ -143,8 +143,8 @@ impl Drive {
     fn new(algorithm: &str, object: &Object, path: Bottleneck) -> Self {
         let mut rust = find(algorithm).expect("in the registry").instance(&[]).expect("defaults");
         let mut object = object.algorithm(None).expect("one congestion control").connection();
-        rust.on_start(SEGMENT_BYTES);
-        object.on_start(SEGMENT_BYTES);
+        rust.on_start(SEGMENT_BYTES, 0);
+        object.on_start(SEGMENT_BYTES, 0);
         let w =
             Window { cwnd: path.cwnd as f64, ssthresh: path.ssthresh as f64, max_ssthresh: f64::INFINITY };
         let mut drive = Drive {
@@ -165,7 +165,7 @@ impl Drive {
             off: 0,
             worst: (0.0, String::new()),
         };
-        if drive.rust.is_model_based() {
+        if drive.rust.properties.model_based {
             let opening = Opening { now: Time::from_ns(1000 * drive.now_us), rtt: None, selective: true };
             drive.rust.on_open(&opening, &mut drive.w);
             drive.object.on_open(&opening, &mut drive.other);
@@ -216,15 +216,16 @@ impl Drive {
                 delivered: self.unacknowledged,
                 next_segment: self.unacknowledged + self.w.cwnd as u64,
                 unacknowledged: self.unacknowledged,
+                may_grow: true,
             };
             self.mark(&ack);
-            if self.rust.wants_samples() {
+            if self.rust.properties.samples {
                 self.rust.on_sample(&ack);
             }
-            if self.object.wants_samples() || self.object.is_model_based() {
+            if self.object.properties().samples || self.object.properties().model_based {
                 self.object.on_sample(&ack);
             }
-            if self.rust.is_model_based() {
+            if self.rust.properties.model_based {
                 self.deliver(&ack);
                 continue;
             }
@@ -237,13 +238,13 @@ impl Drive {
 
     /// Whether the queue marks what comes now; only some algorithms have it so.
     fn marks(&self) -> bool {
-        self.rust.feedback() == Feedback::Dctcp && self.queue() > self.path.queue_packets / 3.0
+        self.rust.properties.feedback == Feedback::Dctcp && self.queue() > self.path.queue_packets / 3.0
     }
 
     /// Tells of the extent of marking, where it is told.
     fn mark(&mut self, ack: &Ack) {
-        assert_eq!(self.rust.feedback(), self.object.feedback());
-        if self.rust.feedback() == Feedback::Classic {
+        assert_eq!(self.rust.properties.feedback, self.object.properties().feedback);
+        if self.rust.properties.feedback == Feedback::Classic {
             return;
         }
         let delivered = u64::from(ack.newly_delivered);
@@ -322,7 +323,7 @@ impl Drive {
 
     /// Passes a congestion event. Recovery takes a round trip, and begins with one segment after a timeout.
     fn congestion(&mut self, cause: Cause) {
-        if self.rust.is_model_based() {
+        if self.rust.properties.model_based {
             return self.lose(cause);
         }
         let event = Congestion {
@@ -376,7 +377,7 @@ impl Drive {
                 losses += 1;
                 let before = [self.w, self.other];
                 self.congestion(if losses % 7 == 0 { Cause::Timeout } else { Cause::Loss });
-                if losses % 5 == 0 && !self.rust.is_model_based() {
+                if losses % 5 == 0 && !self.rust.properties.model_based {
                     self.undo(before);
                     self.congestion(Cause::Loss);
                 }

@@ -47,7 +47,7 @@ fn an_object_for_linux_7_1_learns_of_the_first_segment_in_flight_by_a_callback_o
     let seen = Arc::new(Mutex::new(Vec::new()));
     let kept = seen.clone();
     connection.observe(move |called: &Called| kept.lock().expect("alone").push(called.callback));
-    connection.on_start(1448);
+    connection.on_start(1448, 0);
     let mut w = Window { cwnd: 10.0, ssthresh: f64::INFINITY, max_ssthresh: f64::INFINITY };
     connection.on_restart(Time::from_ns(1_000_000), None, &mut w);
     assert_eq!((w.cwnd, connection.take_failure()), (7.0, None));
@@ -75,7 +75,7 @@ fn a_program_sees_how_long_nothing_was_sent() {
     let Some(file) = objects::of(IDLE, "idle", &[]) else { return };
     let object = Object::new(&file).unwrap_or_else(|error| panic!("{error}"));
     let mut connection = object.algorithm(None).expect("the only one").connection();
-    connection.on_start(1448);
+    connection.on_start(1448, 0);
     let mut w = Window { cwnd: 10.0, ssthresh: f64::INFINITY, max_ssthresh: f64::INFINITY };
     let at = |ms: u64| Time::from_ns(1_000_000 * ms);
     connection.on_restart(at(500), Some(at(100)), &mut w);

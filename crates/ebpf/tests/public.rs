@@ -52,8 +52,8 @@ impl Flow {
             marks: false,
             peak: 0.0,
         };
-        flow.connection.on_start(MSS);
-        if flow.connection.is_model_based() {
+        flow.connection.on_start(MSS, 0);
+        if flow.connection.properties().model_based {
             let rtt = Some(Interval::from_ns(BASE_NS));
             let opening = Opening { now: Time::from_ns(flow.now_ns), rtt, selective: true };
             flow.connection.on_open(&opening, &mut flow.w);
@@ -81,7 +81,7 @@ impl Flow {
             let event =
                 Congestion { cause, now, in_flight, srtt: rtt, base_rtt: Some(Interval::from_ns(BASE_NS)) };
             self.connection.on_congestion(&event, &mut self.w);
-            if !self.connection.is_model_based() {
+            if !self.connection.properties().model_based {
                 self.w.cwnd = self.w.ssthresh;
                 self.connection.on_recovered(now, &mut self.w);
             }
@@ -104,6 +104,7 @@ impl Flow {
             delivered: self.delivered,
             next_segment: self.delivered + self.w.cwnd as u64 - 1,
             unacknowledged: self.delivered,
+            may_grow: true,
         };
         if self.marks {
             let marked = u64::from(self.delivered.is_multiple_of(4));
@@ -111,10 +112,10 @@ impl Flow {
             let sample = MarkSample { now, delivered: 1, marked, next_segment, unacknowledged, srtt: rtt };
             self.connection.on_marks(&sample, &mut self.w);
         }
-        if self.connection.wants_samples() {
+        if self.connection.properties().samples {
             self.connection.on_sample(&ack);
         }
-        if !self.connection.is_model_based() {
+        if !self.connection.properties().model_based {
             return self.connection.on_ack(&ack, &mut self.w);
         }
         let delivery = Delivery {

@@ -74,6 +74,7 @@ fn ack(now_ms: u64, acked: u32) -> Ack {
         delivered: 100,
         next_segment: 120,
         unacknowledged: 100,
+        may_grow: true,
     }
 }
 
@@ -95,7 +96,7 @@ fn grow(connection: &mut Connection) -> (f64, Option<String>) {
 
 fn started(algorithm: &Algorithm) -> Connection {
     let mut connection = algorithm.connection();
-    connection.on_start(1448);
+    connection.on_start(1448, 0);
     connection
 }
 
@@ -347,7 +348,7 @@ fn exercise(file: &[u8]) {
         let Ok(algorithm) = object.algorithm(Some(&name)) else { continue };
         let mut connection = algorithm.connection();
         connection.set_budget(2000);
-        connection.on_start(1448);
+        connection.on_start(1448, 0);
         let mut w = Window { cwnd: 10.0, ssthresh: 30.0, max_ssthresh: f64::INFINITY };
         let zero = Interval::ZERO;
         for n in 1..4 {

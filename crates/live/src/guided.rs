@@ -8,7 +8,7 @@ use crate::namespace::End;
 use crate::sys::{cgroup::Cgroup, socket};
 use longfat_bpf::{GUIDED_FORMS, KernelForm, guided_form};
 use longfat_sim::{CheckedRun, ConnectionPlan};
-use longfat_transport::cc::{self, CongestionControl as _};
+use longfat_transport::cc;
 use longfat_wire::OPTION_BYTES;
 use socket2::Socket;
 use std::collections::BTreeMap;
@@ -36,8 +36,8 @@ pub fn header_bytes(planned: &ConnectionPlan) -> u32 {
     if !is_guided(planned) {
         return planned.header_bytes;
     }
-    let row = cc::find(&planned.algorithm);
-    let simulated = row.and_then(|row| row.instance(&[]).ok()).map_or(0, |control| control.explicit_bytes());
+    let protocol = cc::find(&planned.algorithm).and_then(|row| row.properties.protocol);
+    let simulated = protocol.map_or(0, |protocol| protocol.header_bytes);
     planned.header_bytes.saturating_sub(simulated) + OPTION_BYTES as u32
 }
 

@@ -395,7 +395,7 @@ mod tests {
                 link("there", "[0, 1]", router),
                 link("back", "[1, 0]", r#"{"kind": "xcp-i"}"#),
             ))?;
-            let plan: CheckedPlan<RealPacket> = plan.check()?;
+            let plan: CheckedPlan = plan.check()?;
             let messages = Messages::new(plan.links());
             let links: Vec<_> = plan.into_parts().0.into_iter().map(|link| Link::new(link, true)).collect();
             assert_eq!(links[0].is_arithmetic(), is_arithmetic);

@@ -28,7 +28,7 @@ use longfat_sim::{
 };
 use longfat_units::parameters::Value;
 use longfat_units::{Interval, Time};
-use longfat_wire::{Carrier, RealPacket};
+use longfat_wire::Carrier;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -96,7 +96,7 @@ pub struct Congestion {
 /// One line: a plan that cannot be run live, a machine that lacks something, or a kernel that refused
 /// something in the middle of the run.
 pub fn run(
-    plan: CheckedPlan<RealPacket>,
+    plan: CheckedPlan,
     congestion: &Congestion,
     traffic: &Traffic,
     capture: Option<&Recording<'_>>,
@@ -258,10 +258,7 @@ fn cannot_write(asked: &Recording<'_>, error: &io::Error) -> LiveError {
 }
 
 /// Begins a capture of what the routers see.
-fn record(
-    asked: &Recording<'_>,
-    plan: &CheckedPlan<RealPacket>,
-) -> io::Result<(LiveRecorder, Vec<Option<Watch>>)> {
+fn record(asked: &Recording<'_>, plan: &CheckedPlan) -> io::Result<(LiveRecorder, Vec<Option<Watch>>)> {
     let interfaces: Vec<Interface> = plan
         .links()
         .iter()
@@ -280,7 +277,7 @@ fn refuse<T>(at: String, what: &str) -> Result<T, LiveError> {
 }
 
 /// Checks that hosts and routers can do what a plan asks for.
-fn check<P>(plan: &CheckedPlan<P>, programs: bool) -> Result<(), LiveError> {
+fn check(plan: &CheckedPlan, programs: bool) -> Result<(), LiveError> {
     if programs && (plan.links().len() != 2 || plan.links().iter().any(|link| link.delay_s != 0.0)) {
         return refuse("links".to_owned(), "with programs, a live run has the two links of a dumbbell");
     }
@@ -311,7 +308,7 @@ fn check<P>(plan: &CheckedPlan<P>, programs: bool) -> Result<(), LiveError> {
 }
 
 /// Returns the messages between the routers of a plan, if some of them send any.
-fn messages<P>(plan: &CheckedPlan<P>) -> Option<Messages> {
+fn messages(plan: &CheckedPlan) -> Option<Messages> {
     let mut routers = plan.links().iter().filter_map(|link| link.router.as_ref());
     let talks = routers.any(|router| guided::TALKING.contains(&router.kind.as_str()));
     talks.then(|| Messages::new(plan.links())).flatten()
@@ -368,12 +365,12 @@ fn check_offered(end: &namespace::End, congestion: &BTreeMap<String, String>) ->
 }
 
 /// Returns how the hosts have to be set up for this plan. `rtt_s` is that of programs' connections, if programs run.
-fn setup<P>(plan: &CheckedPlan<P>, layout: &Layout, rtt_s: Option<f64>) -> Result<HostSetup, LiveError> {
+fn setup(plan: &CheckedPlan, layout: &Layout, rtt_s: Option<f64>) -> Result<HostSetup, LiveError> {
     let of_programs = rtt_s.map(|_| GUEST_PACKET_BYTES);
     let packet_bytes =
         connections(plan).map(|(_, c)| packet_bytes(c)).chain(of_programs).max().unwrap_or_default();
     let longest_s = connections(plan).map(|(_, c)| most(c)).chain(rtt_s).fold(0.0, f64::max);
-    let queue = |link: &CheckedLink<P>| link.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);
+    let queue = |link: &CheckedLink| link.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);
     let held = |path: &[usize]| {
         let links = path.iter().map(|&link| &plan.links()[link]);
         let rate_bps = links.clone().map(|link| link.rate_bps).fold(0.0, f64::max);

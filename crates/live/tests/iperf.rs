@@ -5,7 +5,6 @@ mod skip;
 
 use longfat_live::{Congestion, LiveError, Traffic, run};
 use longfat_sim::{CheckedPlan, Plan};
-use longfat_wire::RealPacket;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -18,7 +17,7 @@ fn flow(name: &str) -> Value {
         "start_s": 0.0, "stop_s": null, "bytes": null})
 }
 
-fn plan(duration_s: f64, flows: &[Value]) -> CheckedPlan<RealPacket> {
+fn plan(duration_s: f64, flows: &[Value]) -> CheckedPlan {
     let link = |name: &str, packets: u64| {
         json!({"name": name, "rate_bps": 10e6, "delay_s": 0.0, "queue": {"kind": "droptail", "limit_packets": packets},
             "loss": {"kind": "none"}, "ack_loss": {"kind": "none"}})
@@ -32,7 +31,7 @@ fn plan(duration_s: f64, flows: &[Value]) -> CheckedPlan<RealPacket> {
     }
 }
 
-fn congestion(plan: &CheckedPlan<RealPacket>) -> Congestion {
+fn congestion(plan: &CheckedPlan) -> Congestion {
     let names = plan.flows().iter().map(|flow| (flow.name.clone(), "reno".to_owned())).collect();
     Congestion { names, forms: "bpf/out".into(), ..Congestion::default() }
 }

@@ -168,7 +168,7 @@ impl<A: Admission> ListedFifo<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::{Boxed, DropTail, Limit, Red};
+    use crate::queue::{Boxed, DropTail, Limit, Red, RedLaw};
     use crate::testing::{self, source::Given};
     use crate::{Sine, Sink, Trace};
     use longfat_units::Rate;
@@ -348,10 +348,9 @@ mod tests {
             let (ecn, hard) = (word(ecn), word(hard));
             let given: [(&str, &dyn Given); 5] =
                 [("min", &1.0), ("max", &4.0), ("weight", &0.3), ("ecn", &ecn), ("harddrop", &hard)];
-            let red = Red::build(testing::source::setup(most), &testing::source::parameters("red", &given));
-            let Ok(red) = red else { panic!("sound parameters") };
-            let law = red.clone().into_law();
-            let asking = Asking::new(Box::new(red), capacity.clone());
+            let (setup, p) = (testing::source::setup(most), testing::source::parameters("red", &given));
+            let law = RedLaw::build(setup.clone(), &p);
+            let asking = Asking::new(Box::new(Red::build(setup, &p)), capacity.clone());
             compare(ListedFifo::new(capacity, law, true), asking, arrivals)?;
         }
     }

@@ -5,7 +5,8 @@ mod told;
 
 use asked::{Asked, Hook, Wrong};
 use longfat_transport::cc::{
-    Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, SendingTimes, Window,
+    Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, Properties, SendingTimes,
+    Window,
 };
 use longfat_units::{Interval, Time};
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -109,13 +110,18 @@ impl UserAlgorithm {
             Wrong::Set(what, accepted) => format!("{what}: {accepted}"),
             Wrong::Returned(what) => what,
         })?;
-        if asked.sending_times != SendingTimes::Unused {
+        if asked.properties.sending_times != SendingTimes::Unused {
             reads_rtt = Reads::default(); // they do not include the wait
         }
         let object = object.clone().unbind();
         let recorded = Internals::default();
         let gathered = Gathered::default();
         Ok(UserAlgorithm { object, failure: None, interrupt, recorded, reads_rtt, asked, gathered })
+    }
+
+    /// The facts about it.
+    pub const fn properties(&self) -> Properties {
+        self.asked.properties
     }
 
     /// Calls a method, if the object has it and has not failed, and reads what it sets. Returns what came of it.
@@ -234,10 +240,6 @@ impl CongestionControl for UserAlgorithm {
         }
     }
 
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w); // it may measure, shrink its window, or change its rate
-    }
-
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         self.call(Hook::Congestion, Some(event.now), w, |py| object(py, PyCongestion::from(event)));
     }
@@ -249,24 +251,12 @@ impl CongestionControl for UserAlgorithm {
         });
     }
 
-    fn wants_samples(&self) -> bool {
-        self.asked.hooks.has(Hook::Sample)
-    }
-
-    fn sending_times(&self) -> SendingTimes {
-        self.asked.sending_times
-    }
-
     fn on_recovered(&mut self, now: Time, w: &mut Window) {
         self.call_at(Hook::Recovered, now, w);
     }
 
     fn on_undo(&mut self, w: &mut Window) {
         self.call(Hook::Undo, None, w, |_| Ok(None));
-    }
-
-    fn timer_period(&self) -> Option<Interval> {
-        self.asked.timer_period
     }
 
     fn on_timer(&mut self, now: Time, w: &mut Window) {
@@ -279,10 +269,6 @@ impl CongestionControl for UserAlgorithm {
 
     fn send_quantum(&self) -> f64 {
         self.asked.steering.quantum
-    }
-
-    fn is_model_based(&self) -> bool {
-        self.asked.hooks.has(Hook::Delivery)
     }
 
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {

@@ -147,7 +147,7 @@ impl Objects {
                 }
             });
         }
-        Some(Controller::Custom(Box::new(connection)))
+        Some(Controller::custom(connection.properties(), connection))
     }
 }
 

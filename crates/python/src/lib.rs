@@ -15,7 +15,7 @@ use longfat_net::router::{self, Router};
 use longfat_scenario::forms;
 use longfat_sim::{EventRow, Outcome, Plan, PlanError, Rates, RunError, Sample, Series, Simulation};
 use longfat_transport::Feedback;
-use longfat_transport::cc::{self, Algorithm, CongestionControl, Controller, Kind, Parameter};
+use longfat_transport::cc::{self, Algorithm, Controller, Kind, Parameter, Properties};
 use longfat_transport::udp::{self, Protocol};
 use longfat_units::Entry;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -119,7 +119,7 @@ fn build(
                 match algorithm::UserAlgorithm::new(&made, interrupt.clone(), reads.clone()) {
                     Ok(user) => {
                         readers.push((flow.to_owned(), reads));
-                        return Some(Controller::Custom(Box::new(user)));
+                        return Some(Controller::custom(user.properties(), user));
                     }
                     Err(reason) => reason,
                 }
@@ -329,17 +329,13 @@ fn row(entry: &Entry, more: serde_json::Value) -> serde_json::Value {
 }
 
 fn algorithm_row(a: &Algorithm) -> serde_json::Value {
-    let usual = a.instance(&[]);
-    let explicit_bytes = usual.as_ref().map_or(0, |c| c.explicit_bytes());
-    let abe = usual.as_ref().is_ok_and(|c| c.beta_ecn().is_some());
-    let scalable = usual.as_ref().is_ok_and(|c| c.feedback() != Feedback::Classic);
-    let model_based = usual.as_ref().is_ok_and(|c| c.is_model_based());
-    let ect1 = usual.as_ref().is_ok_and(|c| c.sends_ect1());
+    let Properties { model_based, feedback, sends_ect1, beta_ecn, protocol, .. } = a.properties;
     let form = longfat_live::kernel_form(a.name).map(|form| form.name);
     let more = json!({"linux_module": a.linux_module, "kernel_form": form,
         "live": a.linux_module.is_some() || form.is_some(), "transport": "tcp", "random": false,
-        "protocol": a.protocol, "explicit": a.protocol.is_some(), "explicit_bytes": explicit_bytes,
-        "abe": abe, "scalable": scalable, "ect1": ect1, "model_based": model_based});
+        "protocol": protocol.map(|p| p.name), "explicit": protocol.is_some(),
+        "explicit_bytes": protocol.map_or(0, |p| p.header_bytes), "abe": beta_ecn.is_some(),
+        "scalable": feedback != Feedback::Classic, "ect1": sends_ect1, "model_based": model_based});
     row(a, more)
 }
 
@@ -353,7 +349,7 @@ fn queue_row(d: &Discipline) -> serde_json::Value {
     row(
         d,
         json!({"linux_module": d.linux_module, "live": true, "ecn": d.ecn,
-        "l4s": d.knows_l4s(), "random": d.random}),
+        "l4s": d.l4s, "random": d.random}),
     )
 }
 

@@ -155,12 +155,10 @@ fn of_l4s(number: usize, flow: &Flow, queues: &[&Element], found: &mut Vec<Strin
         return;
     }
     let what = format!("flow.{number} ({}) sends ECT(1)", flow.algorithm.name());
-    let knows = |element: &&&Element| queue::find(element.kind).is_some_and(queue::Discipline::knows_l4s);
+    let knows = |element: &&&Element| queue::find(element.kind).is_some_and(|row| row.l4s);
     if !queues.iter().any(|element| knows(&element)) {
-        let able: Vec<String> = queue::disciplines()
-            .filter(|row| row.knows_l4s())
-            .map(|row| format!("\"{}\"", row.name))
-            .collect();
+        let able: Vec<String> =
+            queue::disciplines().filter(|row| row.l4s).map(|row| format!("\"{}\"", row.name)).collect();
         found.push(format!("{what}, but no queue on its way knows L4S; these do: {}", able.join(", ")));
     }
     if !flow.algorithm.is_scalable() {

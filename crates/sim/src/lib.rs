@@ -79,6 +79,7 @@ impl Simulation {
         for (i, flow) in self.plan.flows().iter().enumerate() {
             tap.opens(self.flows[i].began, i, &flow.name, &flow.connection);
         }
+        self.build_queues(false);
         let mut kept = drive::events::Kept::new(&self);
         let end = self.after_end();
         drive::events::drive(&mut self, &mut kept, end, wanted, Some(tap))?;

@@ -4,7 +4,7 @@
 
 use crate::common::{assert_same, dumbbell, flow, run_by_both, web, with};
 use longfat_sim::{Plan, RunError, Simulation};
-use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window};
+use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Properties, Window};
 use serde_json::{Value, json};
 
 /// How often a run of this plan asks whether to go on, at most `most` times: then the answer is no.
@@ -105,7 +105,7 @@ fn greedy_plan(flows: u32) -> Value {
 
 fn start(plan: &Value, window: f64) -> Simulation {
     let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).unwrap();
-    Simulation::new(plan, &mut |_| Some(Controller::Custom(Box::new(Greedy(window))))).unwrap()
+    Simulation::new(plan, &mut |_| Some(Controller::custom(Properties::CUSTOM, Greedy(window)))).unwrap()
 }
 
 #[test]

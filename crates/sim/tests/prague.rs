@@ -3,9 +3,9 @@
 
 use crate::common::{and, dumbbell, flow, run_by_both, with};
 use longfat_sim::{FlowSummary, Outcome, Plan, Simulation};
-use longfat_transport::Feedback;
 use longfat_transport::cc::{
-    Ack, Congestion, CongestionControl, Controller, Delivery, LostSegment, MarkSample, Opening, Window, find,
+    Ack, Congestion, CongestionControl, Controller, Delivery, LostSegment, MarkSample, Opening, Properties,
+    Window, find,
 };
 use longfat_units::{Interval, Time};
 use serde_json::{Value, json};
@@ -34,8 +34,8 @@ type Seen = Arc<Mutex<Vec<(f64, f64, u64)>>>;
 struct Recorded(Controller, Seen, u64);
 
 impl CongestionControl for Recorded {
-    fn on_start(&mut self, mss_bytes: u32) {
-        self.0.on_start(mss_bytes);
+    fn on_start(&mut self, mss_bytes: u32, seed: u64) {
+        self.0.on_start(mss_bytes, seed);
     }
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.0.on_ack(ack, w);
@@ -43,24 +43,12 @@ impl CongestionControl for Recorded {
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         self.0.on_congestion(event, w);
     }
-    fn feedback(&self) -> Feedback {
-        self.0.feedback()
-    }
-    fn sends_ect1(&self) -> bool {
-        self.0.sends_ect1()
-    }
     fn on_marks(&mut self, sample: &MarkSample, w: &mut Window) {
         self.2 = sample.marked;
         self.0.on_marks(sample, w);
     }
-    fn is_model_based(&self) -> bool {
-        self.0.is_model_based()
-    }
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
         self.0.on_open(opening, w);
-    }
-    fn wants_samples(&self) -> bool {
-        true
     }
     fn on_sample(&mut self, ack: &Ack) {
         if let Some(delay) = ack.one_way_delay {
@@ -95,7 +83,8 @@ fn run_recorded(plan: &Value) -> (Outcome, Vec<f64>, u64) {
     let checked = Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a sound plan");
     let mut custom = |_: &str| {
         let prague = find("prague").expect("registered").instance(&[]).expect("no parameters");
-        Some(Controller::Custom(Box::new(Recorded(prague, seen.clone(), 0))))
+        let properties = Properties { samples: true, ..prague.properties };
+        Some(Controller::custom(properties, Recorded(prague, seen.clone(), 0)))
     };
     let from_s = checked.window_s().0;
     let run = Simulation::new(checked, &mut custom).expect("a sound plan");

@@ -27,7 +27,7 @@ fn ticking(rate_bps: f64, packets: u64, tick_s: f64, seed: u64) -> Value {
 
 /// A link of a plan; with `fast`, its departures are arithmetic where they can be.
 fn nth(plan: &Value, index: usize, fast: bool) -> Link {
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check::<SimPacket>).expect("a sound plan");
+    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a sound plan");
     Link::new(plan.into_parts().0.remove(index), fast)
 }
 

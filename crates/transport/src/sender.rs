@@ -27,7 +27,7 @@ mod view;
 
 use crate::Carrier;
 use crate::ages::Ages;
-use crate::cc::{CongestionControl, Controller, LossDetection, SendingTimes, Window};
+use crate::cc::{CongestionControl, Controller, LossDetection, Properties, SendingTimes, Window};
 use crate::delivery::Deliveries;
 use crate::feedback::Marks;
 use crate::packet_sizes::syn_bytes;
@@ -159,31 +159,30 @@ pub struct Sender {
 impl Sender {
     /// A sender at rest; [`Sender::start`] opens the connection.
     pub fn new(config: SenderConfig, mut controller: Controller) -> Self {
-        controller.on_start(config.mss_bytes);
+        controller.on_start(config.mss_bytes, config.seed);
         let end = config.bytes.map_or(u64::MAX, |b| b.div_ceil(u64::from(config.mss_bytes)).max(1));
         let window = Window {
             cwnd: config.initial_window.max(1.0),
             ssthresh: config.initial_ssthresh,
             max_ssthresh: config.max_ssthresh,
         };
-        let times = controller.sending_times();
+        let Properties { sending_times: times, model_based: models, .. } = controller.properties;
         let keeps_ages =
             times != SendingTimes::Unused || config.rtt_samples != RttSamples::Echoed || !config.timestamps;
         let by_time = config.loss_detection == LossDetection::Rack;
         let samples_each = config.timestamps;
         let marks = Marks::new(config.feedback).map(Box::new);
         let watch = Watch::new(config.slow_start_exit).map(Box::new);
-        let models = controller.is_model_based();
         let keeps_times = keeps_ages || by_time || models || marks.is_some() || watch.is_some();
-        let wants_samples = controller.wants_samples() || models;
-        let explicit = controller.has_explicit();
+        let wants_samples = controller.properties.samples || models;
+        let explicit = controller.properties.protocol.is_some();
         let mut board = Scoreboard::default();
         if models {
             board.keep_losses();
         }
         Sender {
             wants_samples,
-            plain: !models && !keeps_times && !explicit && !controller.paces(),
+            plain: !models && !keeps_times && !explicit && !controller.properties.paces,
             explicit,
             quick_start: None,
             spare: Vec::new(),
@@ -266,7 +265,8 @@ impl Sender {
 
     fn send_syn(&mut self, now: Time, out: &mut impl Outbox) {
         self.rto_at = self.rtt.deadline(now);
-        let bytes = syn_bytes(self.config.timestamps) + self.controller.explicit_bytes();
+        let bytes = syn_bytes(self.config.timestamps)
+            + self.controller.properties.protocol.map_or(0, |p| p.header_bytes);
         let mut syn = SimPacket::new(Kind::Syn, self.config.flow, 0, bytes, now);
         if self.config.ecn {
             syn.ecn = self.config.codepoints.of(Carrier::Syn);
@@ -437,7 +437,7 @@ impl Sender {
                 self.withhold_growth(before);
                 self.check("on_timer", now);
             }
-            let period = self.controller.timer_period().filter(|_| self.phase != Phase::Done);
+            let period = self.controller.properties.timer_period.filter(|_| self.phase != Phase::Done);
             self.timer_at = period.map_or(Time::NEVER, |p| now + p);
         }
         if self.quick_start.is_some() {
@@ -472,7 +472,7 @@ impl Sender {
             }
             self.allow_probe();
         }
-        self.timer_at = self.controller.timer_period().map_or(Time::NEVER, |p| now + p);
+        self.timer_at = self.controller.properties.timer_period.map_or(Time::NEVER, |p| now + p);
         self.note(now, Happened::Connected);
         self.open_model(now);
         if self.explicit {

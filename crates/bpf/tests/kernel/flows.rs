@@ -63,7 +63,7 @@ struct Comparison {
 
 fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
     let mut control = find(form.algorithm).and_then(|row| row.instance(&[]).ok()).expect("in the registry");
-    control.on_start(SEGMENT_BYTES as u32);
+    control.on_start(SEGMENT_BYTES as u32, 0);
     let mut w = Window { cwnd: 10.0, ssthresh: f64::INFINITY, max_ssthresh: f64::INFINITY };
     let mut result = Comparison::default();
     let (mut epoch_began, mut recovering, mut marked) = (f64::NAN, false, false);
@@ -84,11 +84,12 @@ fn compare(form: &KernelForm, samples: &[Sample]) -> Comparison {
                 delivered: now.delivered,
                 next_segment: now.delivered + before.cwnd,
                 unacknowledged: now.delivered,
+                may_grow: true,
             };
-            if control.wants_samples() {
+            if control.properties.samples {
                 control.on_sample(&ack);
             }
-            if control.feedback() != Feedback::Classic {
+            if control.properties.feedback != Feedback::Classic {
                 let sample = MarkSample {
                     now: ack.now,
                     delivered: newly,

@@ -22,7 +22,7 @@ use super::limit::Limit;
 use super::red::ECN;
 use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
-use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Rate, Stream, Style, Time};
 use longfat_wire::Packet;
 
@@ -57,7 +57,9 @@ pub const ROW: Discipline = Discipline {
     },
     linux_module: None,
     ecn: true,
+    l4s: false,
     random: true,
+    check: |_, _| Ok(()),
 };
 
 /// A BLUE queue.
@@ -78,9 +80,9 @@ pub struct Blue<P> {
 }
 
 impl<P: Packet> Blue<P> {
-    /// An empty queue from checked parameters; refused where they do not go together.
-    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
-        Ok(Blue {
+    /// An empty queue from checked parameters.
+    pub fn build(setup: Setup, p: &Parameters) -> Self {
+        Blue {
             limit: setup.limit,
             rate: setup.rate,
             queue: Fifo::default(),
@@ -92,7 +94,7 @@ impl<P: Packet> Blue<P> {
             probability: 0.0,
             last_update: Time::ZERO,
             free_at: Time::ZERO,
-        })
+        }
     }
 
     /// The drop probability.

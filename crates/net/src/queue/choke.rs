@@ -21,11 +21,11 @@
 use super::average::{Average, Curve, Spacing, Verdict};
 use super::fifo::{Fifo, signal};
 use super::limit::Limit;
-use super::red::{ECN, MAX, MAX_P, MEAN_PACKET, MIN, WAIT, WEIGHT, strikes, thresholds};
+use super::red::{ECN, MAX, MAX_P, MEAN_PACKET, MIN, WAIT, WEIGHT, check_thresholds, strikes, thresholds};
 use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
-use longfat_units::{Entry, Stream, Style, Time};
+use longfat_units::{Entry, Rate, Stream, Style, Time};
 use longfat_wire::Packet;
 
 /// The registry row.
@@ -62,8 +62,14 @@ pub const ROW: Discipline = Discipline {
     },
     linux_module: Some("choke"),
     ecn: true,
+    l4s: false,
     random: true,
+    check,
 };
+
+fn check(rate: Rate, p: &Parameters) -> Result<(), ParameterError> {
+    check_thresholds(&ROW, thresholds(rate, p, TARGET_DELAY_S))
+}
 
 /// The automatic lower threshold is half of it, as by default in RED.
 const TARGET_DELAY_S: f64 = 0.005;
@@ -84,10 +90,10 @@ pub struct Choke<P> {
 }
 
 impl<P: Packet> Choke<P> {
-    /// An empty queue from checked parameters; refused where they do not go together.
-    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
-        let (min, max) = thresholds(&ROW, p, &setup, TARGET_DELAY_S)?;
-        Ok(Choke {
+    /// An empty queue from checked parameters.
+    pub fn build(setup: Setup, p: &Parameters) -> Self {
+        let (min, max) = thresholds(setup.rate, p, TARGET_DELAY_S);
+        Choke {
             limit: setup.limit,
             queue: Fifo::default(),
             average: Average::new(p.number("weight"), setup.rate, p.number("mean_packet")),
@@ -97,7 +103,7 @@ impl<P: Packet> Choke<P> {
             always_draws: p.word("variant") == "paper",
             ecn: p.flag("ecn"),
             draws: setup.stream,
-        })
+        }
     }
 
     /// Draws candidates and drops those of the packet's flow. Returns whether there was one.

@@ -38,7 +38,9 @@ pub const ROW: Discipline = Discipline {
     },
     linux_module: Some("codel"),
     ecn: true,
+    l4s: false,
     random: false,
+    check: |_, p| Law::check(&ROW, p),
 };
 
 pub(super) const TARGET: Parameter =
@@ -74,20 +76,19 @@ pub(super) struct Memory {
 }
 
 impl Law {
-    pub(super) fn new(row: &Discipline, p: &Parameters) -> Result<Self, ParameterError> {
+    pub(super) fn new(p: &Parameters) -> Self {
+        let ms = |name| Interval::from_secs_f64(1e-3 * p.number(name));
+        Law { target: ms("target"), interval: ms("interval"), ecn: p.flag("ecn") }
+    }
+
+    /// Refuses a target that no interval would be longer than.
+    pub(super) fn check(row: &Discipline, p: &Parameters) -> Result<(), ParameterError> {
         let (target, interval) = (p.number("target"), p.number("interval"));
         if target >= interval {
-            return Err(row.refuse(
-                "target",
-                format!("{target} ms"),
-                format!("less than {}.interval, {interval} ms", row.name),
-            ));
+            let accepted = format!("less than {}.interval, {interval} ms", row.name);
+            return Err(row.refuse("target", format!("{target} ms"), accepted));
         }
-        Ok(Law {
-            target: Interval::from_secs_f64(1e-3 * target),
-            interval: Interval::from_secs_f64(1e-3 * interval),
-            ecn: p.flag("ecn"),
-        })
+        Ok(())
     }
 
     fn after(&self, from: Time, count: u32) -> Time {
@@ -190,15 +191,15 @@ pub struct CoDel<P> {
 }
 
 impl<P: Packet> CoDel<P> {
-    /// An empty queue from checked parameters; refused where they do not go together.
-    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
-        Ok(CoDel {
+    /// An empty queue from checked parameters.
+    pub fn build(setup: Setup, p: &Parameters) -> Self {
+        CoDel {
             limit: setup.limit,
-            law: Law::new(&ROW, p)?,
+            law: Law::new(p),
             memory: Memory::default(),
             queue: Fifo::default(),
             max_packet: 0,
-        })
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::fifo::Fifo;
 use super::limit::Limit;
 use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
-use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style, Time};
 use longfat_wire::Packet;
 
@@ -31,7 +31,9 @@ pub const ROW: Discipline = Discipline {
     },
     linux_module: Some("pfifo"),
     ecn: false,
+    l4s: false,
     random: false,
+    check: |_, _| Ok(()),
 };
 
 /// A drop-tail queue.
@@ -47,9 +49,9 @@ impl<P: Packet> DropTail<P> {
         DropTail { limit, queue: Fifo::default() }
     }
 
-    /// An empty queue from checked parameters; never refused.
-    pub fn build(setup: Setup, _: &Parameters) -> Result<Self, ParameterError> {
-        Ok(DropTail::new(setup.limit))
+    /// An empty queue from checked parameters.
+    pub fn build(setup: Setup, _: &Parameters) -> Self {
+        DropTail::new(setup.limit)
     }
 }
 

@@ -34,7 +34,7 @@ use super::fifo::{Fifo, signal};
 use super::limit::Limit;
 use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
-use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Stream, Style, Time};
 use longfat_wire::{Ecn, Packet};
 
@@ -114,7 +114,9 @@ pub const ROW: Discipline = Discipline {
     },
     linux_module: Some("dualpi2"),
     ecn: true,
+    l4s: true,
     random: true,
+    check: |_, _| Ok(()),
 };
 
 /// Shares of the scheduler are in this part of a percent, so that its credit is a whole number.
@@ -190,11 +192,11 @@ pub struct DualPi2<P> {
 }
 
 impl<P: Packet> DualPi2<P> {
-    /// An empty queue from checked parameters; never refused.
-    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+    /// An empty queue from checked parameters.
+    pub fn build(setup: Setup, p: &Parameters) -> Self {
         let s = |name| 1e-3 * p.number(name);
         let classic_weight = (PARTS * p.number("classic_share")).round() as i64;
-        Ok(DualPi2 {
+        DualPi2 {
             limit: setup.limit,
             low: Fifo::default(),
             classic: Fifo::default(),
@@ -217,7 +219,7 @@ impl<P: Packet> DualPi2<P> {
             old_delay_s: 0.0,
             credit: 0,
             max_packet: 0,
-        })
+        }
     }
 
     /// The controller's probability p'.
@@ -341,7 +343,7 @@ mod tests {
     use longfat_wire::SimPacket;
 
     fn dualpi2(given: &[(&str, &dyn Given)]) -> Bench<DualPi2<SimPacket>> {
-        Bench::new(DualPi2::build(setup(1000), &parameters("dualpi2", given)).unwrap())
+        Bench::new(DualPi2::build(setup(1000), &parameters("dualpi2", given)))
     }
 
     fn l4s(seq: u64, bytes: u32) -> SimPacket {

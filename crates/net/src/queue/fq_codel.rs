@@ -24,7 +24,7 @@ use super::row::{Discipline, Setup};
 use super::turns::Turns;
 use crate::hash::Bins;
 use crate::{DropReason, Element, Sink};
-use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
 use longfat_wire::{FlowId, Packet};
 use std::cmp::Reverse;
@@ -60,7 +60,9 @@ pub const ROW: Discipline = Discipline {
     },
     linux_module: Some("fq_codel"),
     ecn: true,
+    l4s: false,
     random: true,
+    check: |_, p| Law::check(&ROW, p),
 };
 
 pub(super) const FLOWS: Parameter = Parameter::number(
@@ -101,14 +103,14 @@ pub struct FqCoDel<P> {
 }
 
 impl<P: Packet> FqCoDel<P> {
-    /// An empty queue from checked parameters; refused where they do not go together.
-    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+    /// An empty queue from checked parameters.
+    pub fn build(setup: Setup, p: &Parameters) -> Self {
         let slot = || Slot { queue: Fifo::default(), memory: Memory::default() };
         let flows = p.number("flows") as usize;
         let mut draws: Stream = setup.stream;
-        Ok(FqCoDel {
+        FqCoDel {
             limit: setup.limit,
-            law: Law::new(&ROW, p)?,
+            law: Law::new(p),
             batch: p.number("batch") as u64,
             bins: Bins::new(&mut draws, flows),
             slots: (0..flows).map(|_| slot()).collect(),
@@ -116,7 +118,7 @@ impl<P: Packet> FqCoDel<P> {
             packets: 0,
             bytes: 0,
             max_packet: 0,
-        })
+        }
     }
 
     fn account(&mut self, packet: &P) {

@@ -25,7 +25,7 @@ use super::row::{Discipline, Setup};
 use super::turns::Turns;
 use crate::hash::Bins;
 use crate::{DropReason, Element, Sink};
-use longfat_units::parameters::{ParameterError, Parameters};
+use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Stream, Style, Time};
 use longfat_wire::{FlowId, Packet};
 
@@ -54,7 +54,9 @@ pub const ROW: Discipline = Discipline {
     },
     linux_module: Some("fq_pie"),
     ecn: true,
+    l4s: false,
     random: true,
+    check: |_, _| Ok(()),
 };
 
 /// One of the queues.
@@ -82,11 +84,11 @@ pub struct FqPie<P> {
 }
 
 impl<P: Packet> FqPie<P> {
-    /// An empty queue from checked parameters; never refused.
-    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+    /// An empty queue from checked parameters.
+    pub fn build(setup: Setup, p: &Parameters) -> Self {
         let mut draws: Stream = setup.stream;
         let (law, flows) = (Law::new(p), p.number("flows") as usize);
-        Ok(FqPie {
+        FqPie {
             limit: setup.limit,
             law,
             bins: Bins::new(&mut draws, flows),
@@ -99,7 +101,7 @@ impl<P: Packet> FqPie<P> {
             started: false,
             packets: 0,
             bytes: 0,
-        })
+        }
     }
 }
 

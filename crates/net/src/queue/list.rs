@@ -4,7 +4,7 @@ use super::row::{Boxed, Discipline, Setup};
 use crate::Element;
 use crate::element::{Visitor, as_type};
 use longfat_units::parameters::{ParameterError, Parameters, Value};
-use longfat_units::registry;
+use longfat_units::{Rate, registry};
 use longfat_wire::Packet;
 
 macro_rules! disciplines {
@@ -14,20 +14,10 @@ macro_rules! disciplines {
         static ROWS: &[Discipline] = &[$(super::$module::ROW),*];
 
         impl Discipline {
-            /// An instance with these parameters.
-            ///
-            /// # Errors
-            ///
-            /// A parameter that the row does not declare, a value outside what it accepts, or values that do not go
-            /// together.
-            pub fn instance<P: Packet + Send + 'static>(
-                &self,
-                setup: Setup,
-                given: &[(String, Value)],
-            ) -> Result<Boxed<P>, ParameterError> {
-                let p = self.checked(given)?;
+            /// An instance from checked parameters.
+            pub fn build<P: Packet + Send + 'static>(&self, setup: Setup, p: &Parameters) -> Boxed<P> {
                 $(if self.name == super::$module::ROW.name {
-                    return $type::build(setup, &p).map(|queue| -> Boxed<P> { Box::new(queue) });
+                    return Box::new($type::build(setup, p));
                 })*
                 unreachable!("{} is not in the list", self.name)
             }
@@ -62,17 +52,32 @@ disciplines! {
 }
 
 impl Discipline {
-    /// Every declared parameter with its value.
+    /// Every declared parameter with its value, before a link of this rate.
     ///
     /// # Errors
     ///
-    /// A parameter that the row does not declare, or a value outside what it accepts.
-    pub fn checked(&self, given: &[(String, Value)]) -> Result<Parameters, ParameterError> {
+    /// A parameter that the row does not declare, a value outside what it accepts, or values that do not go
+    /// together.
+    pub fn checked(&self, rate: Rate, given: &[(String, Value)]) -> Result<Parameters, ParameterError> {
         if !self.ecn && given.iter().any(|(name, _)| name == "ecn") {
             let able: Vec<_> = ROWS.iter().filter(|row| row.ecn).map(|row| row.name).collect();
             return Err(ParameterError::CannotMark { owner: self.name, able: able.join(", ") });
         }
-        Parameters::new(self.name, self.parameters, given)
+        let p = Parameters::new(self.name, self.parameters, given)?;
+        (self.check)(rate, &p).map(|()| p)
+    }
+
+    /// An instance with these parameters.
+    ///
+    /// # Errors
+    ///
+    /// As [`Discipline::checked`].
+    pub fn instance<P: Packet + Send + 'static>(
+        &self,
+        setup: Setup,
+        given: &[(String, Value)],
+    ) -> Result<Boxed<P>, ParameterError> {
+        self.checked(setup.rate, given).map(|p| self.build(setup, &p))
     }
 }
 

@@ -28,7 +28,7 @@ use super::limit::Limit;
 use super::red::ECN;
 use super::row::{Discipline, Setup};
 use crate::{DropReason, Element, Sink};
-use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Stream, Style, Time};
 use longfat_wire::Packet;
 
@@ -46,7 +46,9 @@ pub const ROW: Discipline = Discipline {
     },
     linux_module: Some("pie"),
     ecn: true,
+    l4s: false,
     random: true,
+    check: |_, _| Ok(()),
 };
 
 pub(super) const TARGET: Parameter =
@@ -123,17 +125,17 @@ pub struct Pie<P> {
 }
 
 impl<P: Packet> Pie<P> {
-    /// An empty queue from checked parameters; refused where they do not go together.
-    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+    /// An empty queue from checked parameters.
+    pub fn build(setup: Setup, p: &Parameters) -> Self {
         let law = Law::new(p);
-        Ok(Pie {
+        Pie {
             limit: setup.limit,
             queue: Fifo::default(),
             memory: law.memory(),
             law,
             draws: setup.stream,
             started: false,
-        })
+        }
     }
 
     /// The drop probability.

@@ -30,7 +30,7 @@ use super::limit::Limit;
 use super::row::{Discipline, Setup};
 use crate::{Admission, Admitted, DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
-use longfat_units::{Entry, Interval, Stream, Style, Time};
+use longfat_units::{Entry, Interval, Rate, Stream, Style, Time};
 use longfat_wire::{Ecn, Packet};
 
 /// The registry row.
@@ -79,7 +79,9 @@ pub const ROW: Discipline = Discipline {
     },
     linux_module: Some("red"),
     ecn: true,
+    l4s: false,
     random: true,
+    check,
 };
 
 pub(super) const MIN: Parameter =
@@ -109,20 +111,27 @@ pub(super) const ECN: Parameter =
 const MAX_P_RANGE: (f64, f64) = (0.01, 0.5);
 
 /// The thresholds in packets: as given, or automatic if 0.
-pub(super) fn thresholds(
-    row: &Discipline,
-    p: &Parameters,
-    setup: &Setup,
-    target_s: f64,
-) -> Result<(f64, f64), ParameterError> {
-    let automatic = (0.5 * target_s * packets_per_s(setup.rate, p.number("mean_packet"))).max(5.0);
+pub(super) fn thresholds(rate: Rate, p: &Parameters, target_s: f64) -> (f64, f64) {
+    let automatic = (0.5 * target_s * packets_per_s(rate, p.number("mean_packet"))).max(5.0);
     let min = if p.number("min") > 0.0 { p.number("min") } else { automatic };
-    let max = if p.number("max") > 0.0 { p.number("max") } else { 3.0 * min };
+    (min, if p.number("max") > 0.0 { p.number("max") } else { 3.0 * min })
+}
+
+/// Refuses thresholds in the wrong order.
+pub(super) fn check_thresholds(row: &Discipline, (min, max): (f64, f64)) -> Result<(), ParameterError> {
     if max <= min {
         let accepted = format!("more than {}.min, which is {min} packets", row.name);
         return Err(row.refuse("max", format!("{max} packets"), accepted));
     }
-    Ok((min, max))
+    Ok(())
+}
+
+fn target_s(p: &Parameters) -> f64 {
+    1e-3 * p.number("target_delay")
+}
+
+fn check(rate: Rate, p: &Parameters) -> Result<(), ParameterError> {
+    check_thresholds(&ROW, thresholds(rate, p, target_s(p)))
 }
 
 /// A RED queue.
@@ -157,14 +166,9 @@ struct Adaptation {
 }
 
 impl<P: Packet> Red<P> {
-    /// An empty queue from checked parameters; refused where they do not go together.
-    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
-        Ok(Red { law: Law::build(setup, p)?, queue: Fifo::default() })
-    }
-
-    /// The law without its queue, which is empty.
-    pub fn into_law(self) -> Law {
-        self.law
+    /// An empty queue from checked parameters.
+    pub fn build(setup: Setup, p: &Parameters) -> Self {
+        Red { law: Law::build(setup, p), queue: Fifo::default() }
     }
 
     /// The average queue, in packets, or in bytes in byte mode.
@@ -179,12 +183,13 @@ impl<P: Packet> Red<P> {
 }
 
 impl Law {
-    fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
-        let (min, max) = thresholds(&ROW, p, &setup, 1e-3 * p.number("target_delay"))?;
+    /// Without its queue, from checked parameters.
+    pub fn build(setup: Setup, p: &Parameters) -> Self {
+        let (min, max) = thresholds(setup.rate, p, target_s(p));
         let mean = p.number("mean_packet");
         let bytes_each = (p.word("mode") == "bytes").then_some(mean);
         let unit = bytes_each.unwrap_or(1.0);
-        Ok(Law {
+        Law {
             limit: setup.limit,
             average: Average::new(p.number("weight"), setup.rate, mean),
             curve: Curve {
@@ -204,7 +209,7 @@ impl Law {
             ecn: p.flag("ecn"),
             hard: p.flag("harddrop"),
             draws: setup.stream,
-        })
+        }
     }
 }
 

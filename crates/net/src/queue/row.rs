@@ -3,7 +3,7 @@
 use super::limit::Limit;
 use crate::Element;
 use core::ops::Deref;
-use longfat_units::parameters::ParameterError;
+use longfat_units::parameters::{ParameterError, Parameters};
 use longfat_units::{Entry, Rate, Stream};
 
 /// One row of the registry.
@@ -15,8 +15,12 @@ pub struct Discipline {
     pub linux_module: Option<&'static str>,
     /// Whether it can mark packets instead of dropping them (RFC 3168).
     pub ecn: bool,
+    /// Whether it treats packets with ECT(1) as RFC 9331 says.
+    pub l4s: bool,
     /// Whether it draws random numbers.
     pub random: bool,
+    /// Refuses values that do not go together before a link of this rate.
+    pub check: fn(Rate, &Parameters) -> Result<(), ParameterError>,
 }
 
 impl Deref for Discipline {
@@ -27,15 +31,7 @@ impl Deref for Discipline {
     }
 }
 
-/// The disciplines that treat ECT(1) as RFC 9331 says.
-const L4S: &[&str] = &["dualpi2"];
-
 impl Discipline {
-    /// Whether it treats packets with ECT(1) as RFC 9331 says.
-    pub fn knows_l4s(&self) -> bool {
-        L4S.contains(&self.name)
-    }
-
     /// The error for a parameter whose value does not go with the others.
     pub(super) fn refuse(&self, name: &'static str, value: String, accepted: String) -> ParameterError {
         ParameterError::Refused { owner: self.name, name, value, accepted }

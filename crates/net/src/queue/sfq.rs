@@ -23,7 +23,7 @@ use super::row::{Discipline, Setup};
 use super::turns::Turns;
 use crate::hash::Bins;
 use crate::{DropReason, Element, Sink};
-use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
 use longfat_wire::{FlowId, Packet};
 
@@ -63,7 +63,9 @@ pub const ROW: Discipline = Discipline {
     },
     linux_module: Some("sfq"),
     ecn: false,
+    l4s: false,
     random: true,
+    check: |_, _| Ok(()),
 };
 
 /// An SFQ queue.
@@ -80,11 +82,11 @@ pub struct Sfq<P> {
 }
 
 impl<P: Packet> Sfq<P> {
-    /// An empty queue from checked parameters; never refused.
-    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+    /// An empty queue from checked parameters.
+    pub fn build(setup: Setup, p: &Parameters) -> Self {
         let mut draws: Stream = setup.stream;
         let queues = p.number("divisor") as usize;
-        Ok(Sfq {
+        Sfq {
             limit: setup.limit,
             most_flows: p.number("flows") as usize,
             depth: p.number("depth") as u64,
@@ -93,7 +95,7 @@ impl<P: Packet> Sfq<P> {
             turns: Turns::new(queues, p.number("quantum") as i64),
             packets: 0,
             bytes: 0,
-        })
+        }
     }
 
     fn account(&mut self, packet: &P) {

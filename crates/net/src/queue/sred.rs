@@ -26,7 +26,7 @@ use super::red::ECN;
 use super::row::{Discipline, Setup};
 use crate::counter::{Counter, Zombies};
 use crate::{DropReason, Element, Identities, Sink};
-use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Stream, Style, Time};
 use longfat_wire::{FlowId, Packet};
 
@@ -65,7 +65,9 @@ pub const ROW: Discipline = Discipline {
     },
     linux_module: None,
     ecn: true,
+    l4s: false,
     random: true,
+    check: |_, _| Ok(()),
 };
 
 /// With this many flows or more, `p_sred` applies in full.
@@ -85,10 +87,10 @@ pub struct Sred<P> {
 }
 
 impl<P: Packet> Sred<P> {
-    /// An empty queue from checked parameters; refused where they do not go together.
-    pub fn build(setup: Setup, p: &Parameters) -> Result<Self, ParameterError> {
+    /// An empty queue from checked parameters.
+    pub fn build(setup: Setup, p: &Parameters) -> Self {
         let (most, overwrite) = (p.number("zombies").trunc(), p.number("overwrite"));
-        Ok(Sred {
+        Sred {
             limit: setup.limit,
             queue: Fifo::default(),
             full: p.word("variant") == "full",
@@ -97,7 +99,7 @@ impl<P: Packet> Sred<P> {
             identities: Identities::default(),
             ecn: p.flag("ecn"),
             draws: setup.stream,
-        })
+        }
     }
 
     /// The estimated probability of a hit, P; its inverse estimates the number of active flows.

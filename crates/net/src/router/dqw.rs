@@ -22,7 +22,7 @@ use super::protocols::{PROTOCOLS, laws};
 use super::row::{Router, Setup};
 use crate::queue::DropTail;
 use crate::{Capacity, Element, Sink};
-use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Time};
 use longfat_wire::{FlowId, Packet};
 
@@ -46,6 +46,7 @@ pub const ROW: Router = Router {
         ],
         style: None,
     },
+    check: |_| Ok(()),
 };
 
 /// One of the two queues.
@@ -77,14 +78,14 @@ pub struct Dqw<P> {
 
 impl<P: Packet + Send + 'static> Dqw<P> {
     /// From checked parameters. Each queue has the limit of the link's queue.
-    pub fn build(setup: Setup<P>, p: &Parameters) -> Result<Self, ParameterError> {
+    pub fn build(setup: Setup<P>, p: &Parameters) -> Self {
         let weight = p.number("weight");
         let turn = |queue, weight| Turn { queue: Behind::new(queue), weight, served: 0.0 };
         let explicit = turn(Box::new(DropTail::new(setup.limit)), weight);
         let share = if p.word("controls") == "link" { 1.0 } else { weight };
-        let mut law = laws(p.word("protocol"))?();
+        let mut law = laws(p.word("protocol"))();
         law.begin(Time::ZERO, &part(&setup.capacity, share, &explicit));
-        Ok(Dqw {
+        Dqw {
             capacity: setup.capacity,
             law,
             share,
@@ -92,7 +93,7 @@ impl<P: Packet + Send + 'static> Dqw<P> {
             explicit,
             others: turn(setup.queue, 1.0 - weight),
             clock: 0.0,
-        })
+        }
     }
 }
 

@@ -70,6 +70,7 @@ pub const ROW: Router = Router {
         ],
         style: None,
     },
+    check: |_| Ok(()),
 };
 
 /// What the last interval says about the link.

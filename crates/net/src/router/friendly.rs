@@ -35,7 +35,7 @@ use super::row::{Router, Setup};
 use crate::counter::{Bloom, Counter, Exact, Zombies};
 use crate::{DropReason, Element, Identities, Sink};
 use longfat_units::math::pow;
-use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Stream, Time};
 use longfat_wire::{FlowId, Kind, Packet};
 
@@ -84,6 +84,7 @@ pub const ROW: Router = Router {
         ],
         style: None,
     },
+    check: |_| Ok(()),
 };
 
 const ZOMBIES: usize = 1000;
@@ -207,10 +208,10 @@ pub struct Friendly<P> {
 
 impl<P: Packet> Friendly<P> {
     /// From checked parameters.
-    pub fn build(setup: Setup<P>, p: &Parameters) -> Result<Self, ParameterError> {
+    pub fn build(setup: Setup<P>, p: &Parameters) -> Self {
         let mut draws = setup.stream;
-        Ok(Friendly {
-            link: Controlled::new(setup.queue, setup.capacity, laws(p.word("protocol"))?()),
+        Friendly {
+            link: Controlled::new(setup.queue, setup.capacity, laws(p.word("protocol"))()),
             explicit: Side::new(p, &mut draws),
             others: Side::new(p, &mut draws),
             identities: Identities::default(),
@@ -223,7 +224,7 @@ impl<P: Packet> Friendly<P> {
             began: Time::ZERO,
             ends: Time::NEVER,
             draws,
-        })
+        }
     }
 
     /// The probability with which it drops another flow's data packet now.

@@ -53,6 +53,7 @@ pub const ROW: Router = Router {
         ],
         style: None,
     },
+    check: |_| Ok(()),
 };
 
 /// What arrives in one interval.

@@ -4,7 +4,7 @@
 use super::protocols;
 use super::row::{Router, Setup};
 use crate::queue::Boxed;
-use longfat_units::parameters::{ParameterError, Value};
+use longfat_units::parameters::{ParameterError, Parameters, Value};
 use longfat_wire::Packet;
 
 macro_rules! routers {
@@ -14,22 +14,12 @@ macro_rules! routers {
         static ROWS: &[Router] = &[$(super::$module::ROW),*];
 
         impl Router {
-            /// An instance with these parameters.
-            ///
-            /// # Errors
-            ///
-            /// A parameter that the row does not declare, a value outside what it accepts, or values that do not go
-            /// together.
-            pub fn instance<P: Packet + Send + 'static>(
-                &self,
-                setup: Setup<P>,
-                given: &[(String, Value)],
-            ) -> Result<Boxed<P>, ParameterError> {
-                let p = self.checked(given)?;
+            /// An instance from checked parameters.
+            pub fn build<P: Packet + Send + 'static>(&self, setup: Setup<P>, p: &Parameters) -> Boxed<P> {
                 $(if self.name == super::$module::ROW.name {
-                    return $type::build(setup, &p).map(|router| -> Boxed<P> { Box::new(router) });
+                    return Box::new($type::build(setup, p));
                 })*
-                Ok(protocols::router(self.name, setup, &p))
+                protocols::router(self.name, setup, p)
             }
         }
     };
@@ -42,6 +32,21 @@ routers! {
     dqw::Dqw;
     xcp_i::XcpI;
     ptp::Ptp;
+}
+
+impl Router {
+    /// An instance with these parameters.
+    ///
+    /// # Errors
+    ///
+    /// As [`Router::checked`].
+    pub fn instance<P: Packet + Send + 'static>(
+        &self,
+        setup: Setup<P>,
+        given: &[(String, Value)],
+    ) -> Result<Boxed<P>, ParameterError> {
+        self.checked(given).map(|p| self.build(setup, &p))
+    }
 }
 
 /// All rows: protocols first, each in the order of its list.

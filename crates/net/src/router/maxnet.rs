@@ -45,6 +45,7 @@ pub const ROW: Router = Router {
         )],
         style: None,
     },
+    check: |_| Ok(()),
 };
 
 /// The price of a link of `capacity_bps` after `bytes` more have arrived in `span_s`, s.

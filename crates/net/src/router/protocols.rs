@@ -6,7 +6,7 @@ use super::row::{Router, Setup};
 use crate::Element;
 use crate::element::{Visitor, as_type};
 use crate::queue::Boxed;
-use longfat_units::parameters::{ParameterError, Parameters};
+use longfat_units::parameters::Parameters;
 use longfat_wire::Packet;
 
 macro_rules! protocols {
@@ -19,10 +19,12 @@ macro_rules! protocols {
         pub const PROTOCOLS: &[&str] = &[$(super::$module::ROW.entry.name),*];
 
         /// Returns a function that makes instances of this protocol's law with its default parameters.
-        pub(super) fn laws<P: Packet>(protocol: &str) -> Result<Laws<P>, ParameterError> {
+        pub(super) fn laws<P: Packet>(protocol: &str) -> Laws<P> {
             $(if protocol == super::$module::ROW.name {
-                let p = super::$module::ROW.checked(&[])?;
-                return Ok(Box::new(move || Box::new($type::build(&p))));
+                let Ok(p) = super::$module::ROW.checked(&[]) else {
+                    unreachable!("its defaults are accepted")
+                };
+                return Box::new(move || Box::new($type::build(&p)));
             })*
             unreachable!("{protocol} is not in the list")
         }

@@ -16,7 +16,7 @@
 use super::behind::Behind;
 use super::row::{Router, Setup};
 use crate::{Capacity, Element, Sink};
-use longfat_units::parameters::{ParameterError, Parameters};
+use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Time};
 use longfat_wire::{Explicit, FlowId, Kind, Packet, PtpStamp};
 
@@ -31,6 +31,7 @@ pub const ROW: Router = Router {
         parameters: &[],
         style: None,
     },
+    check: |_| Ok(()),
 };
 
 /// A queue that counts what leaves it.
@@ -42,8 +43,8 @@ pub struct Ptp<P> {
 
 impl<P: Packet> Ptp<P> {
     /// From checked parameters; never refused.
-    pub fn build(setup: Setup<P>, _p: &Parameters) -> Result<Self, ParameterError> {
-        Ok(Ptp { queue: Behind::new(setup.queue), capacity: setup.capacity, bytes: 0 })
+    pub fn build(setup: Setup<P>, _p: &Parameters) -> Self {
+        Ptp { queue: Behind::new(setup.queue), capacity: setup.capacity, bytes: 0 }
     }
 
     fn answer(&self, now: Time, packet: &mut P) {
@@ -106,7 +107,7 @@ mod tests {
     use longfat_wire::{Extra, FlowId, Ptp as Query, SimPacket};
 
     fn router() -> Ptp<SimPacket> {
-        Ptp::build(setup(8e6, 100), &ROW.checked(&[]).unwrap()).unwrap()
+        Ptp::build(setup(8e6, 100), &ROW.checked(&[]).unwrap())
     }
 
     fn query(wanted: u8) -> SimPacket {

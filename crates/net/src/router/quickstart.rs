@@ -18,7 +18,7 @@
 
 use super::law::{Controlled, Law, Stretch};
 use super::row::{Router, Setup};
-use longfat_units::parameters::{Parameter, ParameterError, Parameters};
+use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Stream, Time};
 use longfat_wire::{Explicit, Function, Kind, Packet, QuickStart as Header, RateCode};
 
@@ -48,6 +48,7 @@ pub const ROW: Router = Router {
         ],
         style: None,
     },
+    check: |_| Ok(()),
 };
 
 const SLOT: Interval = Interval::from_millis(200);
@@ -96,14 +97,14 @@ pub struct QuickStart {
 
 impl QuickStart {
     /// A queue with this law around it, from checked parameters; never refused. The stream makes nonces.
-    pub fn build<P: Packet>(setup: Setup<P>, p: &Parameters) -> Result<Controlled<P, Self>, ParameterError> {
+    pub fn build<P: Packet>(setup: Setup<P>, p: &Parameters) -> Controlled<P, Self> {
         let law = QuickStart {
             share: p.number("share"),
             left: Sums::new(SLOT),
             approved: Sums::new(Interval::from_secs_f64(1e-3 * p.number("memory"))),
             stream: setup.stream,
         };
-        Ok(Controlled::new(setup.queue, setup.capacity, law))
+        Controlled::new(setup.queue, setup.capacity, law)
     }
 
     fn free_bps(&mut self, now: Time, stretch: &Stretch) -> f64 {

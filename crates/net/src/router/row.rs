@@ -11,6 +11,8 @@ use longfat_units::{Entry, Stream};
 pub struct Router {
     /// Names, source, parameters, page and look.
     pub entry: Entry,
+    /// Refuses values that do not go together.
+    pub check: fn(&Parameters) -> Result<(), ParameterError>,
 }
 
 impl Deref for Router {
@@ -26,9 +28,11 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// A parameter that the row does not declare, or a value outside what it accepts.
+    /// A parameter that the row does not declare, a value outside what it accepts, or values that do not go
+    /// together.
     pub fn checked(&self, given: &[(String, Value)]) -> Result<Parameters, ParameterError> {
-        Parameters::new(self.name, self.parameters, given)
+        let p = Parameters::new(self.name, self.parameters, given)?;
+        (self.check)(&p).map(|()| p)
     }
 }
 

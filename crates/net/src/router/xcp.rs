@@ -67,6 +67,7 @@ pub const ROW: Router = Router {
         ],
         style: None,
     },
+    check: |_| Ok(()),
 };
 
 const FIRST_INTERVAL_S: f64 = 0.05;

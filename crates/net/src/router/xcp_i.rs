@@ -88,7 +88,21 @@ pub const ROW: Router = Router {
         ],
         style: None,
     },
+    check: check_errors,
 };
+
+fn check_errors(p: &Parameters) -> Result<(), ParameterError> {
+    let (least, most) = (p.number("error_least"), p.number("error_most"));
+    if least > most {
+        return Err(ParameterError::Refused {
+            owner: ROW.name,
+            name: "error_least",
+            value: least.to_string(),
+            accepted: format!("a number up to error_most, which is {most}"),
+        });
+    }
+    Ok(())
+}
 
 const SILENCE: f64 = 10.0;
 
@@ -116,17 +130,9 @@ pub struct XcpI<P> {
 
 impl<P: Packet + Send + 'static> XcpI<P> {
     /// From checked parameters.
-    pub(super) fn build(setup: Setup<P>, p: &Parameters) -> Result<Self, ParameterError> {
+    pub(super) fn build(setup: Setup<P>, p: &Parameters) -> Self {
         let Setup { queue, capacity, stream, address, .. } = setup;
-        let (least, most) = (p.number("error_least"), p.number("error_most"));
-        if least > most {
-            return Err(ParameterError::Refused {
-                owner: ROW.name,
-                name: "error_least",
-                value: least.to_string(),
-                accepted: format!("a number up to error_most, which is {most}"),
-            });
-        }
+        let error = (p.number("error_least"), p.number("error_most"));
         let [period, timeout, inactivity] =
             ["period", "timeout", "inactivity"].map(|name| Interval::from_secs_f64(p.number(name)));
         let train = Train {
@@ -135,9 +141,9 @@ impl<P: Packet + Send + 'static> XcpI<P> {
             trains: p.number("trains") as u32,
             timeout,
         };
-        let laws = laws(p.word("protocol"))?;
+        let laws = laws(p.word("protocol"));
         let queue: Boxed<P> = Box::new(Controlled::new(queue, capacity, laws()));
-        Ok(XcpI {
+        XcpI {
             address,
             stream,
             method: match p.word("estimator") {
@@ -145,7 +151,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
                 "ptr" => Method::Dispersion(train, Formula::Ptr),
                 _ => Method::Oracle,
             },
-            error: (p.word("estimator") == "oracle-error").then_some((least, most)),
+            error: (p.word("estimator") == "oracle-error").then_some(error),
             patience: Patience { timeout, inactivity, silence: period.max(timeout).scale(SILENCE) },
             period,
             guide: laws(),
@@ -154,7 +160,7 @@ impl<P: Packet + Send + 'static> XcpI<P> {
             upstream: BTreeMap::new(),
             trains: BTreeMap::new(),
             downstream: BTreeMap::new(),
-        })
+        }
     }
 
     /// Handles a data packet or connection request that carries the protocol's header.

@@ -4,7 +4,7 @@ use longfat_net::queue::Blue;
 use longfat_wire::SimPacket;
 
 fn blue(packets: u64, given: &[(&str, &dyn Given)]) -> Bench<Blue<SimPacket>> {
-    Bench::new(Blue::build(setup(packets), &parameters("blue", given)).unwrap())
+    Bench::new(Blue::build(setup(packets), &parameters("blue", given)))
 }
 
 #[test]

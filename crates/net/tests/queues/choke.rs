@@ -15,11 +15,11 @@ const THRESHOLDS: [(&str, &dyn Given); 3] = [("min", &20.0), ("max", &150.0), ("
 
 fn choke(more: &[(&str, &dyn Given)]) -> Box<dyn Element<SimPacket>> {
     let all: Vec<_> = THRESHOLDS.iter().chain(more).copied().collect();
-    Box::new(Choke::build(setup(300), &parameters("choke", &all)).unwrap())
+    Box::new(Choke::build(setup(300), &parameters("choke", &all)))
 }
 
 fn red() -> Box<dyn Element<SimPacket>> {
-    Box::new(Red::build(setup(300), &parameters("red", &THRESHOLDS)).unwrap())
+    Box::new(Red::build(setup(300), &parameters("red", &THRESHOLDS)))
 }
 
 /// One flow that does not care, at `rate_bps`, among `others`, before 10 Mbit/s: its
@@ -100,7 +100,7 @@ fn above_the_upper_threshold_the_thesis_draws_nothing_and_the_paper_does() {
     for (variant, matches) in [("paper", true), ("thesis", false)] {
         let given: [(&str, &dyn Given); 5] =
             [("min", &1.0), ("max", &10.0), ("weight", &1.0), ("max_p", &0.0), ("variant", &variant)];
-        let queue: Choke<SimPacket> = Choke::build(setup(300), &parameters("choke", &given)).unwrap();
+        let queue: Choke<SimPacket> = Choke::build(setup(300), &parameters("choke", &given));
         let mut bench = crate::source::Bench::new(queue);
         // ten of flows of their own wait, up to the threshold; then more of one of them come
         (0..11).for_each(|flow| bench.arrive(Time::ZERO, crate::source::data(flow, 0, 1000)));

@@ -6,7 +6,7 @@ use longfat_units::Time;
 use longfat_wire::{Ecn, SimPacket};
 
 fn codel(given: &[(&str, &dyn Given)]) -> CoDel<SimPacket> {
-    CoDel::build(setup(1_000_000), &parameters("codel", given)).unwrap()
+    CoDel::build(setup(1_000_000), &parameters("codel", given))
 }
 
 #[test]

@@ -5,7 +5,7 @@ use longfat_units::Time;
 use longfat_wire::{Ecn, FlowId, Packet, SimPacket};
 
 fn dualpi2(given: &[(&str, &dyn Given)]) -> Bench<DualPi2<SimPacket>> {
-    Bench::new(DualPi2::build(setup(100_000), &parameters("dualpi2", given)).unwrap())
+    Bench::new(DualPi2::build(setup(100_000), &parameters("dualpi2", given)))
 }
 
 fn l4s((at, mut packet): (Time, SimPacket)) -> (Time, SimPacket) {
@@ -94,7 +94,7 @@ fn in_overload_packets_that_could_be_marked_are_dropped_unless_the_queue_may_ove
     let p = bench.queue.probability();
     assert!((p * p - 2.0 / 3.0).abs() < 0.05, "{p}");
     let mut bench =
-        Bench::new(DualPi2::build(setup(100), &parameters("dualpi2", &[("overload", &"overflow")])).unwrap());
+        Bench::new(DualPi2::build(setup(100), &parameters("dualpi2", &[("overload", &"overflow")])));
     bench.run(flood(), |_, _| {});
     assert_eq!(bench.tally.drops(DropReason::Early), 0);
     assert!(bench.tally.drops(DropReason::Full) > 10_000);

@@ -6,7 +6,7 @@ use longfat_wire::{FlowId, SimPacket};
 use std::collections::BTreeSet;
 
 fn fq_codel(packets: u64, given: &[(&str, &dyn Given)]) -> Bench<FqCoDel<SimPacket>> {
-    Bench::new(FqCoDel::build(setup(packets), &parameters("fq_codel", given)).unwrap())
+    Bench::new(FqCoDel::build(setup(packets), &parameters("fq_codel", given)))
 }
 
 #[test]
@@ -117,8 +117,7 @@ fn the_salt_spreads_flows_over_the_queues() {
 fn one_queue_alone_is_codel() {
     let codel = || {
         let given = parameters("codel", &[]);
-        let mut bench =
-            Bench::new(longfat_net::queue::CoDel::<SimPacket>::build(setup(10_000), &given).unwrap());
+        let mut bench = Bench::new(longfat_net::queue::CoDel::<SimPacket>::build(setup(10_000), &given));
         bench.run(poisson(1.2, 20, (0.0, 20.0)), |_, _| {});
         bench.tally.sent.iter().map(|(at, p)| (*at, p.seq)).collect::<Vec<_>>()
     };

@@ -4,7 +4,7 @@ use longfat_net::queue::{FqPie, Pie};
 use longfat_wire::{Ecn, FlowId, SimPacket};
 
 fn fq_pie(given: &[(&str, &dyn Given)]) -> Bench<FqPie<SimPacket>> {
-    Bench::new(FqPie::build(setup(10_000), &parameters("fq_pie", given)).unwrap())
+    Bench::new(FqPie::build(setup(10_000), &parameters("fq_pie", given)))
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn with_a_single_queue_it_drops_as_much_as_pie_does() {
     let load = || poisson(1.1, 10, (0.0, 200.0));
     let mut single = fq_pie(&[("flows", &1.0)]);
     single.run(load(), |_, _| {});
-    let mut pie = Bench::new(Pie::build(setup(10_000), &parameters("pie", &[])).unwrap());
+    let mut pie = Bench::new(Pie::build(setup(10_000), &parameters("pie", &[])));
     pie.run(load(), |_, _| {});
     let drops = |tally: &crate::source::Tally| tally.drops(DropReason::Early) as f64;
     let (single, pie) = (drops(&single.tally), drops(&pie.tally));

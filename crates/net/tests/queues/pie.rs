@@ -4,7 +4,7 @@ use longfat_net::queue::Pie;
 use longfat_wire::SimPacket;
 
 fn pie(given: &[(&str, &dyn Given)]) -> Bench<Pie<SimPacket>> {
-    Bench::new(Pie::build(setup(10_000), &parameters("pie", given)).unwrap())
+    Bench::new(Pie::build(setup(10_000), &parameters("pie", given)))
 }
 
 #[test]

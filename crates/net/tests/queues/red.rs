@@ -1,14 +1,15 @@
 use crate::source::{Bench, Given, PACKET, RATE_BPS, capable, data, parameters, poisson, s, setup, steady};
-use longfat_net::queue::Red;
+use longfat_net::queue::{Red, find};
 use longfat_net::{DropReason, Element};
 use longfat_units::Stream;
+use longfat_units::parameters::Value;
 use longfat_wire::SimPacket;
 
 fn red(given: &[(&str, &dyn Given)]) -> Bench<Red<SimPacket>> {
     let base: [(&str, &dyn Given); 4] = [("min", &25.0), ("max", &75.0), ("max_p", &0.1), ("weight", &0.002)];
     let kept = base.into_iter().filter(|(name, _)| given.iter().all(|(other, _)| other != name));
     let all: Vec<_> = kept.chain(given.iter().copied()).collect();
-    Bench::new(Red::build(setup(1000), &parameters("red", &all)).unwrap())
+    Bench::new(Red::build(setup(1000), &parameters("red", &all)))
 }
 
 /// Mean of the average queue and share of packets dropped or marked, once settled; the load goes on for 330 s from
@@ -100,9 +101,8 @@ fn adaptation_moves_max_p_by_its_printed_steps() {
 fn automatic_thresholds_and_weight_are_those_of_the_papers() {
     // 5 ms at 1000 packets/s are 5 packets: half of them is below the least, 5 packets. At 100 times the rate 250.
     let probe = |rate_bps: f64| {
-        let mut setup = setup(100_000);
-        setup.rate = longfat_units::Rate::from_bps(rate_bps).unwrap();
-        Red::<SimPacket>::build(setup, &parameters("red", &[("max", &300.0)])).err()
+        let rate = longfat_units::Rate::from_bps(rate_bps).unwrap();
+        find("red").unwrap().checked(rate, &[("max".to_owned(), Value::Number(300.0))]).err()
     };
     assert_eq!(probe(RATE_BPS), None);
     assert_eq!(probe(100.0 * RATE_BPS), None);

@@ -5,7 +5,7 @@ use longfat_units::Time;
 use longfat_wire::{FlowId, SimPacket};
 
 fn sfq(packets: u64, given: &[(&str, &dyn Given)]) -> Bench<Sfq<SimPacket>> {
-    Bench::new(Sfq::build(setup(packets), &parameters("sfq", given)).unwrap())
+    Bench::new(Sfq::build(setup(packets), &parameters("sfq", given)))
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl Given for &str {
 /// Parameters for the row, as checked.
 pub fn parameters(row: &str, given: &[(&str, &dyn Given)]) -> Parameters {
     let given: Vec<_> = given.iter().map(|(name, v)| ((*name).to_owned(), v.value())).collect();
-    find(row).expect("a row").checked(&given).expect("sound parameters")
+    find(row).expect("a row").checked(setup(1).rate, &given).expect("sound parameters")
 }
 
 /// A queue for this many packets before 12 Mbit/s.

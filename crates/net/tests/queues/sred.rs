@@ -5,7 +5,7 @@ use longfat_units::{Stream, Time};
 use longfat_wire::SimPacket;
 
 fn sred(packets: u64, given: &[(&str, &dyn Given)]) -> Bench<Sred<SimPacket>> {
-    Bench::new(Sred::build(setup(packets), &parameters("sred", given)).unwrap())
+    Bench::new(Sred::build(setup(packets), &parameters("sred", given)))
 }
 
 #[test]

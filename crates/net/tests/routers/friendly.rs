@@ -22,7 +22,7 @@ fn given(numbers: &[(&str, f64)], words: &[(&str, &str)]) -> Vec<(String, Value)
 
 fn friendly(numbers: &[(&str, f64)], words: &[(&str, &str)]) -> Friendly<SimPacket> {
     let p = ROW.checked(&given(numbers, words)).unwrap();
-    Friendly::build(setup(RATE_BPS, 1 << 20), &p).unwrap()
+    Friendly::build(setup(RATE_BPS, 1 << 20), &p)
 }
 
 /// Packets of 1000 bytes from 0 to `until_s`: every millisecond as many of the explicit flow 0 and of the other flow 1 as

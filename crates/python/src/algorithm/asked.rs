@@ -1,7 +1,7 @@
 //! What a user's object asks of the sender: the methods that it has, which are looked up once, and the values that
 //! it sets, which are read after each call.
 
-use longfat_transport::cc::SendingTimes;
+use longfat_transport::cc::{Properties, SendingTimes};
 use longfat_units::Interval;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -192,10 +192,8 @@ pub struct Asked {
     pub hooks: Hooks,
     /// The values that it sets.
     pub steering: Steering,
-    /// The purpose for which it needs sending times.
-    pub sending_times: SendingTimes,
-    /// The period of its timer.
-    pub timer_period: Option<Interval>,
+    /// The facts that stay as they are.
+    pub properties: Properties,
     /// How many acknowledgements out of slow-start it is told of in one call.
     pub acks_per_call: u32,
 }
@@ -207,8 +205,14 @@ impl Asked {
         Ok(Asked {
             hooks,
             steering: Steering::new(object)?,
-            sending_times: sending_times(object)?,
-            timer_period: timer_period(object, hooks.has(Hook::Timer))?,
+            properties: Properties {
+                model_based: hooks.has(Hook::Delivery),
+                shrinks: true, // on_ack may also measure, or change the rate
+                samples: hooks.has(Hook::Sample),
+                sending_times: sending_times(object)?,
+                timer_period: timer_period(object, hooks.has(Hook::Timer))?,
+                ..Properties::CUSTOM
+            },
             acks_per_call: acks_per_call(object, hooks.has(Hook::Ack))?,
         })
     }

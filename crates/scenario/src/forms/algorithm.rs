@@ -10,7 +10,7 @@ use crate::problem::{Refusal, Refused, refuse};
 use crate::tree::{Item, Table, Value};
 use crate::units::RATE;
 use crate::world::{Own, OwnFacts};
-use longfat_transport::cc::{self, CongestionControl};
+use longfat_transport::cc::{self, Properties};
 use longfat_transport::{Feedback, udp};
 use longfat_units::parameters::Value as Setting;
 use longfat_units::{Entry, Rate};
@@ -102,10 +102,10 @@ impl Algorithm {
         })
     }
 
-    /// Asks an instance with the defaults; `None` for what is not a TCP of the registry.
-    fn ask<T>(&self, what: impl Fn(&cc::Controller) -> T) -> Option<T> {
+    /// The facts of its row; `None` for what is not a TCP of the registry.
+    fn properties(&self) -> Option<&'static Properties> {
         match self.row() {
-            Some(Row::Tcp(row)) => row.instance(&[]).ok().map(|instance| what(&instance)),
+            Some(Row::Tcp(row)) => Some(&row.properties),
             _ => None,
         }
     }
@@ -126,38 +126,35 @@ impl Algorithm {
 
     /// Whether RFC 8511 has a factor for it.
     pub fn has_abe(&self) -> bool {
-        self.ask(|instance| instance.beta_ecn().is_some()).unwrap_or(false)
+        self.properties().is_some_and(|facts| facts.beta_ecn.is_some())
     }
 
     /// Whether it responds to the extent of marking, and not just to a mark.
     pub fn is_scalable(&self) -> bool {
-        self.ask(|instance| instance.feedback() != Feedback::Classic).unwrap_or(false)
+        self.properties().is_some_and(|facts| facts.feedback != Feedback::Classic)
     }
 
     /// Whether its data always carry ECT(1).
     pub fn sends_ect1(&self) -> bool {
-        self.ask(CongestionControl::sends_ect1).unwrap_or(false)
+        self.properties().is_some_and(|facts| facts.sends_ect1)
     }
 
     /// Whether it controls the window in every phase, slow-start included.
     pub fn is_model_based(&self) -> bool {
         match self {
             Algorithm::Own(_, _, facts, _) => facts.model_based,
-            _ => self.ask(CongestionControl::is_model_based).unwrap_or(false),
+            _ => self.properties().is_some_and(|facts| facts.model_based),
         }
     }
 
     /// The explicit protocol whose header its data packets carry.
     pub fn protocol(&self) -> Option<&'static str> {
-        match self.row() {
-            Some(Row::Tcp(row)) => row.protocol,
-            _ => None,
-        }
+        self.properties()?.protocol.map(|protocol| protocol.name)
     }
 
     /// The bytes of its explicit congestion header in every data packet.
     pub fn explicit_bytes(&self) -> u32 {
-        self.ask(CongestionControl::explicit_bytes).unwrap_or(0)
+        self.properties().and_then(|facts| facts.protocol).map_or(0, |protocol| protocol.header_bytes)
     }
 
     /// Whether it may draw random numbers; a user's own may.

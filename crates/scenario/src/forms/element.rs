@@ -13,8 +13,7 @@ use crate::tree::{Item, Table, Value};
 use crate::units::{counted_units, declared_units, from_declared, to_declared};
 use longfat_net::{queue, router};
 use longfat_units::parameters::{Kind, Parameter, Value as Setting};
-use longfat_units::{Entry, Rate, Stream};
-use longfat_wire::SimPacket;
+use longfat_units::{Entry, Rate};
 use serde_json::{Value as Json, json};
 
 /// Words for true and false in the registries.
@@ -97,10 +96,9 @@ impl Element {
         let (Some(row), Some(rate)) = (queue::find(self.kind), Rate::from_bps(rate_bps)) else {
             return refuse("there is no such queue", "another one");
         };
-        let setup = queue::Setup { limit: queue::Limit::Packets(1), rate, stream: Stream::new(0, "check") };
         let given: Vec<(String, Setting)> =
             self.parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        row.instance::<SimPacket>(setup, &given).map(|_| ()).map_err(|error| {
+        row.checked(rate, &given).map(|_| ()).map_err(|error| {
             let line = error.to_string();
             let (what, accepted) = line.split_once("; give ").unwrap_or((&line, "other values"));
             Refusal::new(what, accepted)

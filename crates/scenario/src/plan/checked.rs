@@ -7,7 +7,6 @@ use super::link::{CheckedLink, LinkPlan};
 use super::nodes;
 use super::traffic::{Traffic, TrafficPlan};
 use longfat_units::Distribution;
-use longfat_wire::{Packet, SimPacket};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
@@ -89,10 +88,10 @@ pub struct BackgroundPlan {
 
 /// A plan that can be run. Only [`Plan::check`] makes one.
 ///
-/// A run takes it apart with [`CheckedPlan::into_parts`], because each link consumes what was built of it,
-/// while the rest is read for as long as the run lasts.
-pub struct CheckedPlan<P = SimPacket> {
-    links: Vec<CheckedLink<P>>,
+/// A run takes it apart with [`CheckedPlan::into_parts`], because each link consumes its own part, while the
+/// rest is read for as long as the run lasts.
+pub struct CheckedPlan {
+    links: Vec<CheckedLink>,
     run: CheckedRun,
 }
 
@@ -108,7 +107,7 @@ pub struct CheckedRun {
     fast: bool,
 }
 
-impl<P> Deref for CheckedPlan<P> {
+impl Deref for CheckedPlan {
     type Target = CheckedRun;
 
     fn deref(&self) -> &CheckedRun {
@@ -116,14 +115,14 @@ impl<P> Deref for CheckedPlan<P> {
     }
 }
 
-impl<P> CheckedPlan<P> {
+impl CheckedPlan {
     /// Shared links, in the order of the plan.
-    pub fn links(&self) -> &[CheckedLink<P>] {
+    pub fn links(&self) -> &[CheckedLink] {
         &self.links
     }
 
     /// Returns the links, and the plan without them.
-    pub fn into_parts(self) -> (Vec<CheckedLink<P>>, CheckedRun) {
+    pub fn into_parts(self) -> (Vec<CheckedLink>, CheckedRun) {
         (self.links, self.run)
     }
 }
@@ -204,8 +203,8 @@ impl Plan {
         serde_json::from_str(text).or_else(|e| bad("plan", e.to_string()))
     }
 
-    /// Checks every value and builds the links' queues and routers, for packets of the type `P`.
-    pub fn check<P: Packet + Send + 'static>(self) -> Result<CheckedPlan<P>, PlanError> {
+    /// Checks every value.
+    pub fn check(self) -> Result<CheckedPlan, PlanError> {
         within("duration_s", self.duration_s, 1e-9, LONGEST_S)?;
         within("window_s[0]", self.window_s.0, 0.0, self.duration_s)?;
         within("window_s[1]", self.window_s.1, self.window_s.0, self.duration_s)?;
@@ -217,7 +216,7 @@ impl Plan {
         let numbered = self.links.into_iter().enumerate();
         let links = numbered
             .map(|(i, link)| link.check(&format!("links[{i}]"), i, self.seed))
-            .collect::<Result<Vec<CheckedLink<P>>, _>>()?;
+            .collect::<Result<Vec<CheckedLink>, _>>()?;
         check_names("links", links.iter().map(|link| &*link.name))?;
         check_names("flows", self.flows.iter().map(|flow| &*flow.name))?;
         check_names("background", self.background.iter().map(|background| &*background.name))?;

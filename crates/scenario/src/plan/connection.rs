@@ -3,7 +3,7 @@
 use super::distribution::DistributionPlan;
 use super::error::{LONGEST_S, PlanError, bad, rate, within};
 use longfat_transport::SlowStartExit;
-use longfat_transport::cc::{self, Algorithm, CongestionControl, LossDetection, Parameters, Value};
+use longfat_transport::cc::{self, Algorithm, LossDetection, Parameters, Value};
 use longfat_transport::udp;
 use longfat_transport::{
     BackoffUntil, Feedback, FirstReduction, Habits, Recovery, RtoConfig, RtoMinOf, RttSamples,
@@ -291,7 +291,7 @@ impl CheckedConnection {
     /// Which feedback about marks its algorithm needs.
     pub fn feedback(&self) -> Feedback {
         match &self.transport {
-            Transport::Tcp(row, parameters) => (row.build)(parameters).feedback(),
+            Transport::Tcp(row, _) => row.properties.feedback,
             Transport::Custom if self.plan.needs_marks => Feedback::Dctcp,
             Transport::Custom | Transport::Udp(..) => Feedback::Classic,
         }
@@ -361,15 +361,15 @@ impl ConnectionPlan {
         if let Some(bps) = self.quick_start_bps {
             let key = key("quick_start_bps");
             within(&key, bps, RateCode::LEAST.bps(), RateCode::GREATEST.bps())?;
-            if let Transport::Tcp(row, parameters) = &transport
-                && (row.build)(parameters).has_explicit()
+            if let Transport::Tcp(row, _) = &transport
+                && row.properties.protocol.is_some()
             {
                 return bad(key, format!("{} already gets its rate from its own routers", self.algorithm));
             }
         }
         if self.abe
-            && let Transport::Tcp(row, parameters) = &transport
-            && (row.build)(parameters).beta_ecn().is_none()
+            && let Transport::Tcp(row, _) = &transport
+            && row.properties.beta_ecn.is_none()
         {
             return bad(key("abe"), format!("RFC 8511 has no factor for {}", self.algorithm));
         }

@@ -5,12 +5,12 @@ use super::disturbance::DisturbancePlan;
 use super::error::{LONGEST_S, PlanError, bad, rate, within};
 use super::streams::Streams;
 use longfat_net::disturbance::Disturbances;
-use longfat_net::queue::{self, Boxed, Limit, Setup};
-use longfat_net::router;
+use longfat_net::queue::{self, Boxed, Discipline, Limit, Setup};
+use longfat_net::router::{self, Router};
 use longfat_net::{Address, Capacity, LossModel, Sine, Ticks, Trace};
-use longfat_transport::cc::Value;
-use longfat_units::{Interval, Rate, Time};
-use longfat_wire::{Packet, SimPacket};
+use longfat_transport::cc::{Parameters, Value};
+use longfat_units::{Interval, Rate, Stream, Time};
+use longfat_wire::Packet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -98,21 +98,13 @@ pub enum CapacityPlan {
     TraceMs(Vec<f64>),
 }
 
-/// A link after its check: its plan, and what the check has parsed and built of it. Only [`Plan::check`]
-/// makes one.
+/// A link after its check: its plan, and what the check has parsed of it. Only [`Plan::check`] makes one.
 ///
 /// [`Plan::check`]: super::Plan::check
-pub struct CheckedLink<P = SimPacket> {
-    plan: LinkPlan,
-    rate: Rate,
-    capacity: Capacity,
-    ticks: Option<Ticks>,
-    disturbances: Option<Box<Disturbances>>,
-    element: Boxed<P>,
-}
+pub struct CheckedLink(LinkParts);
 
-/// A link's plan, and what was parsed and built of it.
-pub struct LinkParts<P> {
+/// A link's plan, and what was parsed of it.
+pub struct LinkParts {
     /// The plan.
     pub plan: LinkPlan,
     /// The transmission rate; the greatest where it varies.
@@ -123,23 +115,72 @@ pub struct LinkParts<P> {
     pub ticks: Option<Ticks>,
     /// What disturbs packets behind it, if anything does.
     pub disturbances: Option<Box<Disturbances>>,
-    /// The queue, or the router that holds it.
-    pub element: Boxed<P>,
+    /// The queue.
+    pub queue: CheckedQueue,
+    /// The router that holds it.
+    pub router: Option<CheckedRouter>,
 }
 
-impl<P> Deref for CheckedLink<P> {
+/// What a queue is built from.
+pub struct CheckedQueue {
+    /// Its row.
+    pub discipline: &'static Discipline,
+    /// Its parameters.
+    pub parameters: Parameters,
+    /// Its limit, the rate of its link, and its random stream.
+    pub setup: Setup,
+}
+
+/// What a router is built from, besides its queue.
+pub struct CheckedRouter {
+    row: &'static Router,
+    parameters: Parameters,
+    stream: Stream,
+    address: Address,
+}
+
+impl Deref for CheckedLink {
     type Target = LinkPlan;
 
     fn deref(&self) -> &LinkPlan {
-        &self.plan
+        &self.0.plan
     }
 }
 
-impl<P> CheckedLink<P> {
+impl CheckedLink {
     /// Takes it apart.
-    pub fn into_parts(self) -> LinkParts<P> {
-        let CheckedLink { plan, rate, capacity, ticks, disturbances, element } = self;
-        LinkParts { plan, rate, capacity, ticks, disturbances, element }
+    pub fn into_parts(self) -> LinkParts {
+        self.0
+    }
+}
+
+impl CheckedQueue {
+    /// Whether it is a drop-tail queue.
+    pub fn is_drop_tail(&self) -> bool {
+        self.discipline.name == "droptail"
+    }
+
+    /// Whether its waiting times are measured: always, but for drop-tail only where that is asked for.
+    pub fn measures_waits(&self) -> bool {
+        !self.is_drop_tail() || self.parameters.flag(queue::SOJOURN)
+    }
+
+    /// Builds the queue.
+    pub fn build<P: Packet + Send + 'static>(self) -> Boxed<P> {
+        self.discipline.build(self.setup, &self.parameters)
+    }
+}
+
+impl CheckedRouter {
+    /// Builds the router around this queue, before a link of this capacity.
+    pub fn build<P: Packet + Send + 'static>(
+        self,
+        queue: Boxed<P>,
+        limit: Limit,
+        capacity: Capacity,
+    ) -> Boxed<P> {
+        let CheckedRouter { row, parameters, stream, address } = self;
+        row.build(router::Setup { queue, capacity, limit, stream, address }, &parameters)
     }
 }
 
@@ -152,38 +193,19 @@ impl QueuePlan {
         }
     }
 
-    /// Whether it is a drop-tail queue.
-    pub fn is_drop_tail(&self) -> bool {
-        queue::find(&self.kind).is_some_and(|row| row.name == "droptail")
-    }
-
-    /// Whether it treats packets with ECT(1) as RFC 9331 says.
-    pub fn knows_l4s(&self) -> bool {
-        queue::find(&self.kind).is_some_and(queue::Discipline::knows_l4s)
-    }
-
-    /// Whether its waiting times are measured: always, but for drop-tail only where that is asked for.
-    pub fn measures_waits(&self) -> bool {
-        let asked = self.parameters.get(queue::SOJOURN);
-        !self.is_drop_tail() || matches!(asked, Some(Value::Word(w)) if w == "true")
-    }
-
-    /// Builds the queue before a link of this rate.
-    pub fn build<P: Packet + Send + 'static>(
-        &self,
-        at: &str,
-        rate: Rate,
-        streams: &Streams,
-    ) -> Result<Boxed<P>, PlanError> {
+    /// Checks everything in it; the queue is before a link of this rate.
+    fn check(&self, at: &str, rate: Rate, streams: &Streams) -> Result<CheckedQueue, PlanError> {
         match (self.limit_packets, self.limit_bytes) {
             (Some(1..), None) | (None, Some(1..)) => {}
             _ => return bad(at, "give limit_packets or limit_bytes, 1 or more"),
         }
-        let Some(row) = queue::find(&self.kind) else {
+        let Some(discipline) = queue::find(&self.kind) else {
             return bad(format!("{at}.kind"), format!("there is no queue {:?}", self.kind));
         };
         let setup = Setup { limit: self.limit(), rate, stream: streams.stream("queue") };
-        row.instance(setup, &values(&self.parameters)).or_else(|e| bad(at, e.to_string()))
+        let parameters = discipline.checked(rate, &values(&self.parameters));
+        let parameters = parameters.or_else(|e| bad(at, e.to_string()))?;
+        Ok(CheckedQueue { discipline, parameters, setup })
     }
 }
 
@@ -220,14 +242,8 @@ impl CapacityPlan {
 }
 
 impl LinkPlan {
-    /// Checks everything in it and builds its queue and router. `at` is its own key, `index` its position in
-    /// the plan.
-    pub(super) fn check<P: Packet + Send + 'static>(
-        self,
-        at: &str,
-        index: usize,
-        seed: u64,
-    ) -> Result<CheckedLink<P>, PlanError> {
+    /// Checks everything in it. `at` is its own key, `index` its position in the plan.
+    pub(super) fn check(self, at: &str, index: usize, seed: u64) -> Result<CheckedLink, PlanError> {
         let rate = rate(&format!("{at}.rate_bps"), self.rate_bps)?;
         within(&format!("{at}.delay_s"), self.delay_s, 0.0, 1000.0)?;
         check_loss(&format!("{at}.loss"), self.loss)?;
@@ -238,22 +254,18 @@ impl LinkPlan {
         };
         let ticks = self.check_ticks(at, seed)?;
         let streams = Streams::of_link(seed, &self.name);
-        let queue = self.queue.build(&format!("{at}.queue"), rate, &streams)?;
-        let element = match &self.router {
-            None => queue,
+        let queue = self.queue.check(&format!("{at}.queue"), rate, &streams)?;
+        let router = match &self.router {
+            None => None,
             Some(planned) => {
                 let at = format!("{at}.router");
                 let Some(row) = router::find(&planned.kind) else {
                     return bad(format!("{at}.kind"), format!("there is no router {:?}", planned.kind));
                 };
-                let setup = router::Setup {
-                    queue,
-                    capacity: capacity.clone(),
-                    limit: self.queue.limit(),
-                    stream: streams.stream("router"),
-                    address: Address(index as u32),
-                };
-                row.instance(setup, &values(&planned.parameters)).or_else(|e| bad(&at, e.to_string()))?
+                let (stream, address) = (streams.stream("router"), Address(index as u32));
+                let parameters = row.checked(&values(&planned.parameters));
+                let parameters = parameters.or_else(|e| bad(&at, e.to_string()))?;
+                Some(CheckedRouter { row, parameters, stream, address })
             }
         };
         if self.layer2 && self.router.is_some() {
@@ -269,7 +281,7 @@ impl LinkPlan {
                 Some(Box::new(planned.check(&at, seed, &streams)?))
             }
         };
-        Ok(CheckedLink { plan: self, rate, capacity, ticks, disturbances, element })
+        Ok(CheckedLink(LinkParts { plan: self, rate, capacity, ticks, disturbances, queue, router }))
     }
 
     /// The ticks at which it serves its queue; `None` without a clock.

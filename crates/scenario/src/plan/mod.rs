@@ -28,6 +28,7 @@ pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, 
 pub use error::PlanError;
 pub use link::LinkParts;
 pub use link::{CapacityPlan, CheckedLink, LinkPlan, QueuePlan, RouterPlan};
+pub use link::{CheckedQueue, CheckedRouter};
 pub use names::ranks;
 pub use nodes::MOST_NODES;
 pub use sizes::{FileSizes, Habits};

@@ -8,8 +8,8 @@ use super::link::CheckedLink;
 pub const MOST_NODES: u32 = 1000;
 
 /// Checks the nodes of the links, and that each connection's paths, by the connections' keys, follow them.
-pub fn check<'a, P>(
-    links: &[CheckedLink<P>],
+pub fn check<'a>(
+    links: &[CheckedLink],
     connections: impl Iterator<Item = (String, &'a ConnectionPlan)>,
 ) -> Result<(), PlanError> {
     let given = links.iter().filter(|link| link.nodes.is_some()).count();

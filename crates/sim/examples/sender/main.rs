@@ -175,7 +175,7 @@ fn packet(now: Time, ack: &Ack) -> SimPacket {
 
 fn run() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("name a file with a plan")?;
-    let plan = Plan::from_json(&std::fs::read_to_string(path)?)?.check::<SimPacket>()?;
+    let plan = Plan::from_json(&std::fs::read_to_string(path)?)?.check()?;
     let flow = plan.flows().first().ok_or("the plan has no flow")?;
     let mut sender = sender(&flow.connection, &Streams::of_flow(plan.seed(), &flow.name))?;
     sender.wait_for_writes();

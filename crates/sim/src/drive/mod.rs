@@ -32,8 +32,9 @@ pub enum Drive {
 impl Drive {
     /// The driver that suits this run, which has not begun.
     pub fn of(run: &mut Simulation) -> Self {
-        if run.plan.fast() && run.lookahead.least() >= LEAST_LOOKAHEAD {
-            run.hold_tickets();
+        let in_batches = run.plan.fast() && run.lookahead.least() >= LEAST_LOOKAHEAD;
+        run.build_queues(in_batches);
+        if in_batches {
             Drive::Batches(Box::new(batches::Kept::new(run)))
         } else {
             Drive::Events(Box::new(events::Kept::new(run)))

@@ -16,12 +16,11 @@ pub use lane::{Exit, Lane, Use};
 use line::Line;
 use longfat_net::DropReason;
 use longfat_net::disturbance::{Disturbed, Fate};
-use longfat_net::queue::{Limit, Red};
+use longfat_net::queue::{Limit, RedLaw};
 use longfat_net::{
     Address, Capacity, ConstantFifo, Credit, ListedFifo, LossModel, Occupancy, Pipe, Sojourn, TickingFifo,
-    into_type,
 };
-use longfat_scenario::plan::{CheckedLink, LinkParts, QueuePlan, Streams};
+use longfat_scenario::plan::{CheckedLink, CheckedQueue, CheckedRouter, LinkParts};
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Ecn, FlowId, Packet, SimPacket};
 use thiserror::Error;
@@ -84,9 +83,17 @@ pub struct Link<P = SimPacket> {
     pub counters: LinkCounters,
     /// Why nobody may set its rate, if so.
     fixed: Option<RateError>,
-    /// The plan of its queue, if that stands alone and may hold tickets.
-    queue_alone: Option<QueuePlan>,
+    /// What its queue is built from, until it is.
+    unbuilt: Option<Box<Unbuilt>>,
     service: Service<P>,
+}
+
+/// What the queue of a link is built from.
+struct Unbuilt {
+    queue: CheckedQueue,
+    router: Option<CheckedRouter>,
+    /// It may hold tickets.
+    may_hold_tickets: bool,
 }
 
 /// Why the rate of a link cannot be set while it runs.
@@ -105,15 +112,22 @@ pub enum RateError {
 
 impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// A link as planned. `fast` allows arithmetic departures where the queue and the rate have them.
-    pub fn new(planned: CheckedLink<P>, fast: bool) -> Self {
-        let LinkParts { plan, rate, capacity, ticks, disturbances, element } = planned.into_parts();
-        let limit = plan.queue.limit();
-        let calm = plan.router.is_none() && disturbances.is_none();
-        let measured = plan.queue.measures_waits();
-        let plain = plan.queue.is_drop_tail() && capacity.is_constant() && !measured;
-        let elements = |element, capacity: &Capacity| {
+    pub fn new(planned: CheckedLink, fast: bool) -> Self {
+        let mut link = Self::without_queue(planned, fast);
+        link.build_queue();
+        link
+    }
+
+    /// The same, but a queue that is not arithmetic has yet to be built.
+    pub(crate) fn without_queue(planned: CheckedLink, fast: bool) -> Self {
+        let LinkParts { plan, rate, capacity, ticks, disturbances, queue, router } = planned.into_parts();
+        let limit = queue.setup.limit;
+        let calm = router.is_none() && disturbances.is_none();
+        let measured = queue.measures_waits();
+        let plain = queue.is_drop_tail() && capacity.is_constant() && !measured;
+        let elements = || {
             Service::Elements(Box::new(Elements {
-                chain: vec![Installed { element, timer_at: Time::NEVER }],
+                chain: Vec::new(),
                 line: Line::new(capacity.clone(), measured),
                 clock: ticks.map(|ticks| Clock {
                     ticks,
@@ -127,27 +141,28 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             }))
         };
         let service = match ticks {
-            _ if !fast || !calm => elements(element, &capacity),
+            _ if !fast || !calm => elements(),
             None if plain => {
                 Service::Arithmetic(Arithmetic::Constant(Box::new(ConstantFifo::new(rate, limit))))
             }
             Some(ticks) if plain => {
                 Service::Arithmetic(Arithmetic::Ticking(Box::new(TickingFifo::new(rate, limit, ticks))))
             }
-            Some(_) => elements(element, &capacity),
-            None if plan.queue.is_drop_tail() => {
+            Some(_) => elements(),
+            None if queue.is_drop_tail() => {
                 let fifo = ListedFifo::new(capacity.clone(), limit, measured);
                 Service::Arithmetic(Arithmetic::Listed(Box::new(fifo)))
             }
-            None => match into_type::<P, Red<P>>(element) {
-                Ok(red) => {
-                    let fifo = ListedFifo::new(capacity.clone(), red.into_law(), measured);
-                    Service::Arithmetic(Arithmetic::Red(Box::new(fifo)))
-                }
-                Err(element) => elements(element, &capacity),
-            },
+            None if queue.discipline.name == "red" => {
+                let law = RedLaw::build(queue.setup.clone(), &queue.parameters);
+                let fifo = ListedFifo::new(capacity.clone(), law, measured);
+                Service::Arithmetic(Arithmetic::Red(Box::new(fifo)))
+            }
+            None => elements(),
         };
-        let may_hold_tickets = fast && calm && ticks.is_none() && matches!(service, Service::Elements(_));
+        let may_hold_tickets = fast && calm && ticks.is_none();
+        let unbuilt = matches!(service, Service::Elements(_));
+        let unbuilt = unbuilt.then(|| Box::new(Unbuilt { queue, router, may_hold_tickets }));
         let fixed = match (&capacity, &plan.router) {
             (Capacity::Constant(_), None) => fast.then_some(RateError::Fixed),
             (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
@@ -170,8 +185,21 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             doubled: Vec::new(),
             counters: LinkCounters::default(),
             fixed,
-            queue_alone: may_hold_tickets.then_some(plan.queue),
+            unbuilt,
             service,
+        }
+    }
+
+    /// Builds its queue, unless it has one.
+    pub(crate) fn build_queue(&mut self) {
+        if let (Service::Elements(elements), Some(unbuilt)) = (&mut self.service, self.unbuilt.take()) {
+            let Unbuilt { queue, router, .. } = *unbuilt;
+            let queue = queue.build();
+            let element = match router {
+                None => queue,
+                Some(router) => router.build(queue, self.limit, self.capacity.clone()),
+            };
+            elements.chain.push(Installed { element, timer_at: Time::NEVER });
         }
     }
 
@@ -413,20 +441,16 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 }
 
 impl Link {
-    /// Lets the queue hold tickets in place of packets if it can; with `l4s`, some flows send ECT(1). No packet may have
-    /// come to the link yet. All that will come are those of so many lasting flows, straight from one host, and go straight
-    /// to the other. The caller takes them through [`Link::tickets`].
-    pub(crate) fn hold_tickets(&mut self, seed: u64, flows: usize, l4s: bool) {
-        if let (Service::Elements(elements), Some(plan)) = (&self.service, &self.queue_alone)
-            && !(l4s && plan.knows_l4s())
-        // it has two queues, and flows may have packets in both
-        {
-            // as the check of the plan has built it for packets
-            let built = plan.build(&self.name, self.rate, &Streams::of_link(seed, &self.name));
-            debug_assert!(built.is_ok(), "it was built before");
-            let Ok(queue) = built else { return };
-            let line = Line::new(self.capacity.clone(), elements.line.sojourn.is_some());
-            self.service = Service::Tickets(Box::new(Ticketed::new(queue, line, flows)));
+    /// Builds its queue for tickets in place of packets if it can hold them; with `l4s`, some flows send
+    /// ECT(1). All packets that will come are those of this number of lasting flows, straight from one host,
+    /// and go straight to the other. The caller takes them through [`Link::tickets`].
+    pub(crate) fn hold_tickets(&mut self, flows: usize, l4s: bool) {
+        // a queue of L4S has two queues, and flows may have packets in both
+        let holds =
+            |unbuilt: &mut Box<Unbuilt>| unbuilt.may_hold_tickets && !(l4s && unbuilt.queue.discipline.l4s);
+        if let Some(unbuilt) = self.unbuilt.take_if(holds) {
+            let line = Line::new(self.capacity.clone(), unbuilt.queue.measures_waits());
+            self.service = Service::Tickets(Box::new(Ticketed::new(unbuilt.queue.build(), line, flows)));
         }
     }
 

@@ -25,7 +25,7 @@ pub struct Messages {
 
 impl Messages {
     /// The messages over these links; `None` where no element can send one.
-    pub fn new<P>(links: &[CheckedLink<P>]) -> Option<Self> {
+    pub fn new(links: &[CheckedLink]) -> Option<Self> {
         let hops = links.iter().map(|link| {
             let (from, to) = link.nodes?;
             let delay = Interval::from_secs_f64(link.delay_s);

@@ -114,7 +114,7 @@ impl Simulation {
         let (planned, plan) = plan.into_parts();
         let messages = Messages::new(&planned).map(Box::new);
         let fast = plan.fast() && rates == Rates::Planned;
-        let links: Vec<Link> = planned.into_iter().map(|link| Link::new(link, fast)).collect();
+        let links: Vec<Link> = planned.into_iter().map(|link| Link::without_queue(link, fast)).collect();
         let (from_s, to_s) = plan.window_s();
         let measured = (Time::from_secs_f64(from_s), Time::from_secs_f64(to_s));
         let end = Time::from_secs_f64(plan.duration_s());
@@ -206,17 +206,30 @@ impl Simulation {
             if self.plan.sample().internals || flow.sending.sender.is_custom() {
                 flow.sending.keep_internals(self.times);
             }
-            for &link in planned.connection.forward.iter().chain(&planned.connection.reverse) {
-                self.links[link].begins(id, streams.identity());
-            }
             self.flows.push(flow);
         }
         Ok(())
     }
 
-    /// Lets the links' queues hold tickets where all packets come straight from one host of a lasting flow and go straight
-    /// to the other. For the driver that works in batches, before the run begins.
-    pub(crate) fn hold_tickets(&mut self) {
+    /// Builds the links' queues and announces the lasting flows to them, before the run begins. For a driver
+    /// that works `in_batches`, some hold tickets.
+    pub(crate) fn build_queues(&mut self, in_batches: bool) {
+        if in_batches {
+            self.hold_tickets();
+        }
+        self.links.iter_mut().for_each(Link::build_queue);
+        let seed = self.plan.seed();
+        for ((i, flow), planned) in self.flows.iter().enumerate().zip(self.plan.flows()) {
+            let identity = Streams::of_flow(seed, &planned.name).identity();
+            for &link in flow.route.forward.iter().chain(&flow.route.reverse) {
+                self.links[link].begins(FlowId(i as u32), identity);
+            }
+        }
+    }
+
+    /// Builds the links' queues for tickets where all packets come straight from one host of a lasting flow
+    /// and go straight to the other.
+    fn hold_tickets(&mut self) {
         if !self.sessions.is_empty() || self.messages.is_some() {
             return;
         }
@@ -229,15 +242,8 @@ impl Simulation {
             }
         }
         let l4s = self.flows.iter().any(|flow| flow.sending.sender.sends_ect1());
-        let seed = self.plan.seed();
         for (link, _) in self.links.iter_mut().zip(&plain).filter(|(_, plain)| **plain) {
-            link.hold_tickets(seed, self.flows.len(), l4s);
-        }
-        for ((i, flow), planned) in self.flows.iter().enumerate().zip(self.plan.flows()) {
-            let identity = Streams::of_flow(seed, &planned.name).identity();
-            for &link in flow.route.forward.iter().chain(&flow.route.reverse).filter(|link| plain[**link]) {
-                self.links[link].begins(FlowId(i as u32), identity);
-            }
+            link.hold_tickets(self.flows.len(), l4s);
         }
     }
 

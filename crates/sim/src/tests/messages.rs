@@ -260,7 +260,7 @@ fn a_plan_whose_links_do_not_meet_or_have_a_router_at_a_switch_is_refused_with_i
     let refused = |at: &str, change: &dyn Fn(&mut Value)| {
         let mut plan = chain(1.0);
         change(&mut plan);
-        let checked = Plan::from_json(&plan.to_string()).and_then(Plan::check::<SimPacket>);
+        let checked = Plan::from_json(&plan.to_string()).and_then(Plan::check);
         let error = checked.err().expect("it cannot be run");
         assert_eq!(error.at, at, "{error}");
     };

@@ -118,7 +118,8 @@ pub fn variants() -> Vec<(String, &'static str, Value)> {
 /// The router that this algorithm's flows need on a link; null if they need none.
 pub fn router_of(algorithm: &str) -> Value {
     let reports = (algorithm == "cadpc").then_some("ptp");
-    let protocol = cc::find(algorithm).and_then(|row| row.protocol).or(reports);
+    let protocol =
+        cc::find(algorithm).and_then(|row| row.properties.protocol).map(|protocol| protocol.name).or(reports);
     protocol.map_or(Value::Null, |router| json!({"kind": router}))
 }
 
@@ -147,7 +148,7 @@ pub fn run(plan: &Value) -> Outcome {
 
 /// The error for a plan that is refused.
 pub fn refusal_of(plan: &Value) -> Option<PlanError> {
-    Plan::from_json(&plan.to_string()).and_then(Plan::check::<longfat_wire::SimPacket>).err()
+    Plan::from_json(&plan.to_string()).and_then(Plan::check).err()
 }
 
 /// A column of the flow or link with this name.

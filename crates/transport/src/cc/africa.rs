@@ -17,7 +17,7 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
 use super::hstcp::Hstcp;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style};
 
@@ -41,8 +41,7 @@ pub const ROW: Row<Africa> = Row {
         style: Some(Style::new("#92400e", "<")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { samples: true, ..Properties::DEFAULT },
     build: Africa::new,
 };
 
@@ -99,10 +98,6 @@ impl CongestionControl for Africa {
         if let Some(rtt) = ack.rtt {
             self.base_rtt = self.base_rtt.min(rtt);
         }
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
     }
 }
 

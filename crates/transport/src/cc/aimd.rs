@@ -5,8 +5,7 @@
 //! Loss:  cwnd <- cwnd / 2
 //! ```
 //!
-//! Tahoe, Reno, NewReno and SACK TCP share this rule; the field `recovery` of their rows says how they
-//! differ.
+//! Tahoe, Reno, NewReno and SACK TCP share this rule; the loss detection of their rows says how they differ.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -15,7 +14,7 @@
 //! | what a mark leaves with `abe` | 0.8 | of cwnd | RFC 8511, section 3 | of cwnd, as above |
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
-use super::row::{LossDetection, Row};
+use super::row::{LossDetection, Properties, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Style};
 
@@ -35,8 +34,7 @@ pub const SACK: Row<Aimd> = Row {
         style: Some(Style::new("#6b7280", "o")),
     },
     linux_module: Some("reno"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { beta_ecn: Some(BETA_ECN), ..Properties::DEFAULT },
     build: Aimd::build,
 };
 
@@ -52,8 +50,11 @@ pub const NEWRENO: Row<Aimd> = Row {
         style: Some(Style::new("#9ca3af", "3")),
     },
     linux_module: Some("reno"),
-    protocol: None,
-    loss_detection: LossDetection::NewReno,
+    properties: Properties {
+        loss_detection: LossDetection::NewReno,
+        beta_ecn: Some(BETA_ECN),
+        ..Properties::DEFAULT
+    },
     build: Aimd::build,
 };
 
@@ -69,8 +70,11 @@ pub const RENO: Row<Aimd> = Row {
         style: Some(Style::new("#4b5563", "4")),
     },
     linux_module: Some("reno"),
-    protocol: None,
-    loss_detection: LossDetection::Reno,
+    properties: Properties {
+        loss_detection: LossDetection::Reno,
+        beta_ecn: Some(BETA_ECN),
+        ..Properties::DEFAULT
+    },
     build: Aimd::build,
 };
 
@@ -86,8 +90,11 @@ pub const TAHOE: Row<Aimd> = Row {
         style: Some(Style::new("#111827", "+")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Tahoe,
+    properties: Properties {
+        loss_detection: LossDetection::Tahoe,
+        beta_ecn: Some(BETA_ECN),
+        ..Properties::DEFAULT
+    },
     build: Aimd::build,
 };
 
@@ -123,9 +130,5 @@ impl CongestionControl for Aimd {
 
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
         w.ssthresh = standard_decrease(w.cwnd);
-    }
-
-    fn beta_ecn(&self) -> Option<f64> {
-        Some(BETA_ECN)
     }
 }

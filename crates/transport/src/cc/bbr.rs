@@ -43,7 +43,7 @@ use super::aggregation::{Aggregation, WINDOW_ROUNDS};
 use super::congestion_control::{
     Ack, Cause, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, Repair, Window,
 };
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use super::windowed::WindowedMax;
 use crate::packet_sizes::USUAL_MSS_BYTES;
 use longfat_units::parameters::Parameters;
@@ -89,8 +89,7 @@ pub const ROW: Row<Boxed> = Row {
         style: Some(Style::new("#1a73e8", "o")),
     },
     linux_module: Some("bbr"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { model_based: true, draws: true, paces: true, ..Properties::DEFAULT },
     build: Bbr::new,
 };
 
@@ -417,23 +416,12 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, seed: u64) {
         self.mss_bytes = f64::from(mss_bytes);
-    }
-
-    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
-
-    fn draws(&self) -> bool {
-        true
-    }
-
-    fn on_seed(&mut self, seed: u64) {
         self.random = Some(Stream::new(seed, "cycle"));
     }
 
-    fn is_model_based(&self) -> bool {
-        true
-    }
+    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
         self.min_rtt = opening.rtt.unwrap_or(Interval::MAX);
@@ -499,9 +487,6 @@ impl CongestionControl for Bbr {
         self.holds_back
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     #[inline]
     fn pacing_rate(&self, _: &Window, _: Interval) -> Option<f64> {
         Some(self.pacing_rate)

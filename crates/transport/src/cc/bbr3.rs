@@ -61,7 +61,7 @@ use super::aggregation::Aggregation;
 use super::congestion_control::{
     Ack, Cause, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, Repair, Window,
 };
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use super::windowed::WindowedMax;
 use crate::packet_sizes::USUAL_MSS_BYTES;
 use longfat_units::parameters::{Parameter, Parameters};
@@ -91,8 +91,7 @@ pub const ROW: Row<Boxed> = Row {
         style: Some(Style::new("#174ea6", "D")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { model_based: true, draws: true, paces: true, ..Properties::DEFAULT },
     build: Bbr3::new,
 };
 
@@ -314,23 +313,12 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, seed: u64) {
         self.mss_bytes = f64::from(mss_bytes);
-    }
-
-    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
-
-    fn draws(&self) -> bool {
-        true
-    }
-
-    fn on_seed(&mut self, seed: u64) {
         self.random = Some(Stream::new(seed, "probes"));
     }
 
-    fn is_model_based(&self) -> bool {
-        true
-    }
+    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
     /// OnInit.
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
@@ -441,9 +429,6 @@ impl CongestionControl for Bbr3 {
         self.holds_back
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     #[inline]
     fn pacing_rate(&self, _: &Window, _: Interval) -> Option<f64> {
         Some(self.pacing_rate)

@@ -33,7 +33,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -108,8 +108,7 @@ pub const ROW: Row<Bic> = Row {
         style: Some(Style::new("#009e73", "D")),
     },
     linux_module: Some("bic"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties::DEFAULT,
     build: Bic::build,
 };
 

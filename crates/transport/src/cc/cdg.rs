@@ -25,9 +25,9 @@
 //! | slow-start ends (`linux`) | 9/8 | of the least round-trip time, after 8 samples | Linux tcp_cdg | not in `paper` |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, SendingTimes, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::round::Round;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row, SendingTimes};
 use longfat_units::math::exp;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Stream, Style, Time};
@@ -84,8 +84,13 @@ pub const ROW: Row<Cdg> = Row {
         style: Some(Style::new("#e76f51", "<")),
     },
     linux_module: Some("cdg"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        shrinks: true,
+        draws: true,
+        samples: true,
+        sending_times: SendingTimes::RoundTrips,
+        ..Properties::DEFAULT
+    },
     build: Cdg::new,
 };
 
@@ -416,26 +421,21 @@ impl Cdg {
 }
 
 impl CongestionControl for Cdg {
-    fn draws(&self) -> bool {
-        true
-    }
-
-    fn on_seed(&mut self, seed: u64) {
+    fn on_start(&mut self, _mss_bytes: u32, seed: u64) {
         *self.random = Stream::new(seed, "cdg");
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
+        let cwnd = w.cwnd;
         if self.is_linux {
             *self.linux = self.on_ack_as_linux(*self.linux, ack, w);
         } else {
             self.on_ack_as_paper(ack, w);
         }
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        let cwnd = w.cwnd;
-        self.on_ack(ack, w);
+        if ack.may_grow {
+            return;
+        }
         if w.cwnd > cwnd {
             self.shadow = (self.shadow - (w.cwnd - cwnd)).max(0.0); // it does not grow either
         }
@@ -472,14 +472,6 @@ impl CongestionControl for Cdg {
         if let Some(rtt) = ack.rtt {
             self.sample(ack, 1e6 * rtt.as_secs_f64());
         }
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn sending_times(&self) -> SendingTimes {
-        SendingTimes::RoundTrips
     }
 
     fn on_recovered(&mut self, _now: Time, _w: &mut Window) {

@@ -1,7 +1,5 @@
 //! The trait of congestion controls: what they learn, and what they may change.
 
-use crate::echoing::Mirror;
-use crate::feedback::Feedback;
 use longfat_units::{Interval, Time};
 use longfat_wire::Explicit;
 use std::borrow::Cow;
@@ -22,8 +20,8 @@ pub struct Ack {
     /// Segments that this acknowledgement is the first to report as received (cumulative and SACK).
     pub newly_delivered: u32,
     /// The round-trip time that this acknowledgement measured, if it did. It comes from the echoed timestamp
-    /// (RFC 7323) and includes the receiver's wait before a delayed acknowledgement; [`SendingTimes`] and the
-    /// flow's `rtt_samples` choose another measurement.
+    /// (RFC 7323) and includes the receiver's wait before a delayed acknowledgement; the algorithm's
+    /// [`SendingTimes`](super::SendingTimes) and the flow's `rtt_samples` choose another measurement.
     pub rtt: Option<Interval>,
     /// The smoothed round-trip time (RFC 6298) including this sample; zero before the first.
     pub srtt: Interval,
@@ -39,6 +37,9 @@ pub struct Ack {
     pub next_segment: u64,
     /// The first segment not yet acknowledged.
     pub unacknowledged: u64,
+    /// For `on_ack`: the window is in use, so it may grow (`sender/usage.rs`). Where it is not, the sender
+    /// takes back what `on_ack` grows.
+    pub may_grow: bool,
 }
 
 /// What one acknowledgement tells of marks, of a flow with more [`Feedback`] than the classic one.
@@ -155,19 +156,6 @@ impl Extend<(&'static str, f64)> for Internals {
     }
 }
 
-/// The purpose for which the sender keeps a record of sending times (Brakmo, Peterson 1995).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendingTimes {
-    /// No record: round-trip times come from the timestamp that is echoed.
-    Unused,
-    /// [`Ack::rtt`] is the time of the last segment acknowledged, without the wait of delayed
-    /// acknowledgements; `None` if that segment was sent twice.
-    RoundTrips,
-    /// The same. Also, the sender repeats the first unacknowledged segment once it is older than the timeout
-    /// without its floor, at the first duplicate acknowledgement or soon after a retransmission.
-    RoundTripsAndLosses,
-}
-
 /// How far the repair of losses has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
@@ -259,76 +247,53 @@ pub struct LostSegment {
     pub total_delivered: u64,
 }
 
-/// A congestion control algorithm.
+/// What echoed an explicit header.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Echo {
+    /// The answer to the connection request ([`Explicit::is_answered`]). The time of the exchange, or zero if
+    /// the request was sent twice and nobody knows which one was answered.
+    Connection(Interval),
+    /// An acknowledgement of new data outside of fast recovery, before `on_ack`.
+    Data {
+        /// The window, and not the application or the receiver, limits the sender.
+        limited: bool,
+    },
+    /// An acknowledgement in fast recovery, of new data or not. The window belongs to the recovery.
+    Recovery,
+}
+
+/// A congestion control algorithm: what it does over time. What it is stands in its row
+/// ([`Properties`](super::Properties)).
 ///
-/// A model-based algorithm ([`CongestionControl::is_model_based`]) moves the window itself in every phase; the
-/// next paragraph holds for all others.
+/// A model-based algorithm moves the window itself in every phase; the next paragraph holds for all others.
 ///
 /// The sender calls it; it never sees packets. `on_congestion` sets `w.ssthresh` to the window that the
 /// algorithm wants after the event. The sender's recovery (rate halving, PRR, NewReno...) then moves `cwnd`
 /// there, or to one segment on a timeout, and applies the floors: two segments for ssthresh, one for cwnd.
 /// During `on_congestion`, `w.cwnd` still holds the window from before the event.
 pub trait CongestionControl {
-    /// Whether the algorithm draws random numbers. Called once.
-    fn draws(&self) -> bool {
-        false
-    }
+    /// The connection begins; a full segment carries `mss_bytes` of payload, and `seed` is that of the
+    /// algorithm's own random draws, which no other component shares. Called once, before anything else.
+    fn on_start(&mut self, _mss_bytes: u32, _seed: u64) {}
 
-    /// The seed of the algorithm's own random draws, which no other component shares. Called once, before
-    /// `on_start`, if `draws` returns true.
-    fn on_seed(&mut self, _seed: u64) {}
-
-    /// The connection begins; a full segment carries `mss_bytes` of payload. Called once, before anything else.
-    fn on_start(&mut self, _mss_bytes: u32) {}
-
-    /// An acknowledgement of new data arrived outside of fast recovery while the window was in use: grow
-    /// `w.cwnd` (delay-based algorithms may also shrink it). An algorithm with standard slow-start begins
-    /// with: `if w.in_slow_start() { return w.slow_start(ack.acked); }`
+    /// An acknowledgement of new data arrived outside of fast recovery while the window was in use, or, for
+    /// an algorithm that shrinks, while something else was limiting: grow `w.cwnd` (delay-based algorithms
+    /// may also shrink it). An algorithm with standard slow-start begins with:
+    /// `if w.in_slow_start() { return w.slow_start(ack.acked); }`
     fn on_ack(&mut self, ack: &Ack, w: &mut Window);
-
-    /// The same while something else was limiting: the application, the receiver, or pacing. An algorithm
-    /// that also shrinks `w.cwnd` in `on_ack` does so here too; the sender takes back what it grows.
-    fn on_ack_unfilled(&mut self, _ack: &Ack, _w: &mut Window) {}
 
     /// A congestion event: set `w.ssthresh`.
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window);
 
-    /// Called for every acknowledgement, also in recovery, before `on_ack`: for measurements. It does not
-    /// move the window.
+    /// Called for every acknowledgement, also in recovery, before `on_ack`, if the algorithm wants samples:
+    /// for measurements. It does not move the window.
     #[inline]
     fn on_sample(&mut self, _ack: &Ack) {}
 
-    /// Whether the sender should call `on_sample` at all. Called once.
-    #[inline]
-    fn wants_samples(&self) -> bool {
-        false
-    }
-
-    /// Which feedback about marks the algorithm needs. With any but the classic one, its flows negotiate ECN whether
-    /// the scenario says so or not. Called once.
-    fn feedback(&self) -> Feedback {
-        Feedback::Classic
-    }
-
-    /// The part of the window that a mark leaves with `abe = true` (RFC 8511); `None` if RFC 8511 has no factor for it.
-    fn beta_ecn(&self) -> Option<f64> {
-        None
-    }
-
-    /// Whether its data carry ECT(1), because its response to marks is the scalable one of L4S (RFC 9331, section 4.3).
-    /// Called once.
-    fn sends_ect1(&self) -> bool {
-        false
-    }
-
-    /// Called for every acknowledgement if `feedback` is not the classic one, also in recovery, before losses are
-    /// looked for and before `on_congestion` and `on_ack`. Algorithms without a response of their own leave `w` alone.
+    /// Called for every acknowledgement if the feedback is not the classic one, also in recovery, before
+    /// losses are looked for and before `on_congestion` and `on_ack`. Algorithms without a response of their
+    /// own leave `w` alone.
     fn on_marks(&mut self, _sample: &MarkSample, _w: &mut Window) {}
-
-    /// The purpose for which the algorithm needs sending times. Called once.
-    fn sending_times(&self) -> SendingTimes {
-        SendingTimes::Unused
-    }
 
     /// Fast recovery has ended; `w.cwnd` is the window to continue with.
     fn on_recovered(&mut self, _now: Time, _w: &mut Window) {}
@@ -336,33 +301,15 @@ pub trait CongestionControl {
     /// The last congestion event turned out spurious; the sender has restored `w` to what it was before.
     fn on_undo(&mut self, _w: &mut Window) {}
 
-    /// The period of `on_timer`; `None` for no timer. Called once.
-    fn timer_period(&self) -> Option<Interval> {
-        None
-    }
-
     /// The periodic timer has fired; not called in recovery. The sender takes back growth while something
     /// else was limiting.
     fn on_timer(&mut self, _now: Time, _w: &mut Window) {}
 
-    /// Whether [`CongestionControl::pacing_rate`] may ever return a rate. Called once.
-    fn paces(&self) -> bool {
-        false
-    }
-
     /// The rate at which segments may leave, in segments per second; `None` sends as acknowledgements arrive.
-    /// An algorithm that returns a rate also says so in [`CongestionControl::paces`].
+    /// Only an algorithm that paces returns one.
     #[inline]
     fn pacing_rate(&self, _w: &Window, _srtt: Interval) -> Option<f64> {
         None
-    }
-
-    /// Whether the algorithm models the path from delivery rates and controls the window in every phase, as with
-    /// Linux's `cong_control`. The sender then calls the hooks below. Its own growth and reductions are left out:
-    /// only a timeout sets the window, to what is in flight and one segment more. `on_congestion` still
-    /// tells of each episode, before the acknowledgement's `on_delivery`, and may set ssthresh. Called once.
-    fn is_model_based(&self) -> bool {
-        false
     }
 
     /// Model-based: the connection is open.
@@ -395,52 +342,17 @@ pub trait CongestionControl {
         1.0
     }
 
-    /// The bytes that its explicit congestion header takes in every data packet; 0 for algorithms without
-    /// one. Called once.
-    fn explicit_bytes(&self) -> u32 {
-        0
-    }
-
-    /// Whether data packets carry an explicit congestion header. A header in spare bits of other headers
-    /// takes no bytes. Called once.
-    fn has_explicit(&self) -> bool {
-        self.explicit_bytes() > 0
-    }
-
     /// The explicit header of a data packet that leaves now, with a window of `cwnd_bytes` bytes of IP.
     fn explicit(&self, _cwnd_bytes: f64, _srtt: Interval) -> Option<Explicit> {
         None
     }
 
-    /// An acknowledgement of new data outside of fast recovery echoed a header that routers have filled in.
-    /// Called before `on_ack`. `packet_bytes` is a full packet of IP; `limited` says whether the window, and
-    /// not the application or the receiver, limits the sender.
-    fn on_explicit(&mut self, _echo: &Explicit, _packet_bytes: f64, _limited: bool, _w: &mut Window) {}
-
-    /// The answer to the connection request echoed a header that routers have filled in
-    /// ([`Explicit::is_answered`]). `packet_bytes` is a full packet of IP; `srtt` is the time of the exchange,
-    /// or zero if the request was sent twice and nobody knows which one was answered.
-    fn on_connected(&mut self, _answer: &Explicit, _packet_bytes: f64, _srtt: Interval, _w: &mut Window) {}
-
-    /// An acknowledgement in fast recovery, of new data or not, echoed a header that routers have filled in.
-    /// The window belongs to the recovery.
-    fn on_explicit_in_recovery(&mut self, _echo: &Explicit, _packet_bytes: f64) {}
-
-    /// What the receiver keeps for the algorithm, if it does more than echo headers; `packet_bytes` is a full
-    /// packet of IP. Called once.
-    fn mirror(&self, _packet_bytes: f64) -> Option<Box<dyn Mirror>> {
-        None
-    }
+    /// A header has come back that routers have filled in. `packet_bytes` is a full packet of IP.
+    fn on_explicit(&mut self, _header: &Explicit, _packet_bytes: f64, _echo: Echo, _w: &mut Window) {}
 
     /// What it knows of itself, with names, e.g. `("alpha", 0.3)`: for series and plots. A quantity is absent
     /// as long as it is unknown, such as a least round-trip time before the first one.
     fn internals(&self, _out: &mut Internals) {}
-
-    /// Whether the algorithm has closed its window: cwnd is 0, so nothing leaves until the retransmission timer expires.
-    /// Only a user's own algorithm that is model-based can do so.
-    fn has_closed(&self) -> bool {
-        false
-    }
 
     /// Returns once why a user's own algorithm failed; native algorithms cannot fail.
     fn take_failure(&mut self) -> Option<String> {

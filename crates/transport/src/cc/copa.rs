@@ -44,7 +44,7 @@
 use super::congestion_control::{
     Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, Window,
 };
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 use std::collections::VecDeque;
@@ -87,8 +87,7 @@ pub const ROW: Row<Boxed> = Row {
         style: Some(Style::new("#b5651d", "P")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { model_based: true, paces: true, ..Properties::DEFAULT },
     build: Copa::new,
 };
 
@@ -331,10 +330,6 @@ impl CongestionControl for Copa {
 
     fn on_congestion(&mut self, _: &Congestion, _: &mut Window) {}
 
-    fn is_model_based(&self) -> bool {
-        true
-    }
-
     fn on_open(&mut self, opening: &Opening, _: &mut Window) {
         self.empty_at = opening.now;
         self.losses.since = opening.now;
@@ -363,9 +358,6 @@ impl CongestionControl for Copa {
         w.ssthresh = f64::INFINITY;
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         let rtt = self.delays.map_or(srtt, |delays| delays.standing);
         let rate = PACING_GAIN * w.cwnd / rtt.as_secs_f64();

@@ -26,7 +26,7 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::round::Round;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -76,8 +76,7 @@ pub const ROW: Row<Ctcp> = Row {
         style: Some(Style::new("#0f766e", "X")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { shrinks: true, ..Properties::DEFAULT },
     build: Ctcp::build,
 };
 
@@ -205,6 +204,7 @@ impl Ctcp {
 impl CongestionControl for Ctcp {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
+        let before = self.state.dwnd;
         if let Some(rtt) = ack.rtt {
             self.state.base_rtt = self.state.base_rtt.min(rtt);
             if let Some(trip) = &mut self.trip {
@@ -227,12 +227,9 @@ impl CongestionControl for Ctcp {
         }
         let dwnd = self.state.dwnd;
         self.trip.get_or_insert(Trip { win: w.cwnd, dwnd, least_rtt: Interval::MAX, samples: 0 });
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        let dwnd = self.state.dwnd;
-        self.on_ack(ack, w);
-        self.state.dwnd = self.state.dwnd.min(dwnd); // its part of the growth is not kept either
+        if !ack.may_grow {
+            self.state.dwnd = dwnd.min(before); // its part of the growth is not kept either
+        }
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {

@@ -28,7 +28,7 @@ mod hystart;
 mod linux;
 
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use curve::{Curve, Text};
 use hystart::HyStart;
 use linux::Linux;
@@ -78,8 +78,11 @@ pub const ROW: Row<Cubic> = Row {
         style: Some(Style::new("#56b4e9", ">")),
     },
     linux_module: Some("cubic"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        beta_ecn: Some(BETA_ECN),
+        varies: |own, p| Properties { samples: p.word("variant") == "linux", ..own },
+        ..Properties::DEFAULT
+    },
     build: Cubic::build,
 };
 
@@ -202,19 +205,11 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn wants_samples(&self) -> bool {
-        matches!(self.rule, Rule::Linux(_))
-    }
-
     fn on_undo(&mut self, _w: &mut Window) {
         // Linux restores the window alone; its next epoch begins there
         if let Rule::Curve(curve) = &mut self.rule {
             curve.on_undo();
         }
-    }
-
-    fn beta_ecn(&self) -> Option<f64> {
-        Some(BETA_ECN)
     }
 
     fn internals(&self, out: &mut Internals) {
@@ -385,9 +380,7 @@ mod tests {
                 let mut ack = ack(1.0);
                 ack.now = longfat_units::Time::from_secs_f64(0.001 * f64::from(i));
                 (ack.unacknowledged, ack.next_segment) = (u64::from(i), 100);
-                if c.wants_samples() {
-                    c.on_sample(&ack);
-                }
+                c.on_sample(&ack);
                 c.on_ack(&ack, &mut w);
             }
             assert_eq!(w.ssthresh.is_finite(), early, "{words:?}");

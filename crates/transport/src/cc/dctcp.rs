@@ -19,7 +19,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, MarkSample, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use crate::feedback::Feedback;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
@@ -46,8 +46,7 @@ pub const ROW: Row<Dctcp> = Row {
         style: Some(Style::new("#0072b2", "P")),
     },
     linux_module: Some("dctcp"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { feedback: Feedback::Dctcp, ..Properties::DEFAULT },
     build: Dctcp::build,
 };
 
@@ -138,10 +137,6 @@ impl CongestionControl for Dctcp {
             (_, Alpha::Linux(_)) => ((w.cwnd as u64) >> 1).max(2) as f64,
         };
         w.ssthresh = w.ssthresh.min(w.cwnd);
-    }
-
-    fn feedback(&self) -> Feedback {
-        Feedback::Dctcp
     }
 
     fn on_marks(&mut self, sample: &MarkSample, _w: &mut Window) {

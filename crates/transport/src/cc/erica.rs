@@ -22,9 +22,9 @@
 //! | after a timeout | least, until the next ER | | chosen here: no feedback has come for that long | ABR's sources then reduce their rate step by step |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | none in ATM |
 
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Echo, Internals, Window};
 use super::guided::Guided;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Protocol, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Erica as Header, Explicit};
@@ -42,8 +42,13 @@ pub const ROW: Row<Erica> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("erica"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        shrinks: true,
+        samples: true,
+        paces: true,
+        protocol: Some(Protocol { name: "erica", header_bytes: Header::HEADER_BYTES, mirror: None }),
+        ..Properties::DEFAULT
+    },
     build: Erica::build,
 };
 
@@ -66,14 +71,6 @@ impl CongestionControl for Erica {
         self.x.sample(ack);
     }
 
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn explicit_bytes(&self) -> u32 {
-        Header::HEADER_BYTES
-    }
-
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         let current_bps = if self.x.has_router() {
             self.x.rate() * self.packet_bits
@@ -85,33 +82,26 @@ impl CongestionControl for Erica {
         Some(Explicit::Erica(Header { current_bps, explicit_bps: f64::INFINITY }))
     }
 
-    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
-        let Explicit::Erica(echo) = echo else { return };
-        if echo.explicit_bps == f64::INFINITY {
-            return self.x.hear_nobody(w);
-        }
-        self.packet_bits = 8.0 * packet_bytes;
-        self.x.hear_router(w);
-        let next = echo.explicit_bps / self.packet_bits;
-        // a rate that is not used does not grow
-        if self.x.has_router() && (limited || next < self.x.rate()) {
-            self.x.set(next, w);
-        }
-    }
-
-    fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
-        let Explicit::Erica(echo) = echo else { return };
-        if echo.explicit_bps.is_finite() && self.x.has_router() {
-            self.x.pace(echo.explicit_bps / (8.0 * packet_bytes));
+    fn on_explicit(&mut self, header: &Explicit, packet_bytes: f64, echo: Echo, w: &mut Window) {
+        let Explicit::Erica(Header { explicit_bps, .. }) = *header else { return };
+        let next = explicit_bps / (8.0 * packet_bytes);
+        match echo {
+            Echo::Data { .. } if explicit_bps == f64::INFINITY => self.x.hear_nobody(w),
+            Echo::Data { limited } => {
+                self.packet_bits = 8.0 * packet_bytes;
+                self.x.hear_router(w);
+                // a rate that is not used does not grow
+                if self.x.has_router() && (limited || next < self.x.rate()) {
+                    self.x.set(next, w);
+                }
+            }
+            Echo::Recovery if explicit_bps.is_finite() && self.x.has_router() => self.x.pace(next),
+            _ => {}
         }
     }
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.x.ack(ack, w);
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w); // the window follows the round-trip time
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
@@ -129,9 +119,6 @@ impl CongestionControl for Erica {
         self.x.undone(w);
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         self.x.pacing_rate(w, srtt)
     }
@@ -157,7 +144,7 @@ mod tests {
     fn hear(c: &mut Erica, w: &mut Window, explicit_bps: f64, limited: bool) {
         let echo = Header { explicit_bps, ..out(c) };
         c.on_sample(&ack(1.0));
-        c.on_explicit(&Explicit::Erica(echo), 1500.0, limited, w);
+        c.on_explicit(&Explicit::Erica(echo), 1500.0, Echo::Data { limited }, w);
         c.on_ack(&ack(1.0), w);
     }
 
@@ -207,7 +194,7 @@ mod tests {
         c.on_congestion(&loss(), &mut w);
         let before = w;
         let echo = Header { explicit_bps: 3e6, ..out(&c) };
-        c.on_explicit_in_recovery(&Explicit::Erica(echo), 1500.0);
+        c.on_explicit(&Explicit::Erica(echo), 1500.0, Echo::Recovery, &mut w);
         assert_eq!((c.pacing_rate(&w, RTT), w), (Some(250.0), before));
         c.on_recovered(Time::ZERO, &mut w);
         assert!((w.cwnd - 50.0).abs() < 1e-9, "{}", w.cwnd);

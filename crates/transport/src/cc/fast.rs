@@ -30,7 +30,7 @@
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window};
 use super::round::Round;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -105,8 +105,12 @@ pub const ROW: Row<Fast> = Row {
         style: Some(Style::new("#cc79a7", "v")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        shrinks: true,
+        paces: true,
+        varies: |own, p| Properties { timer_period: period(p), ..own },
+        ..Properties::DEFAULT
+    },
     build: Fast::new,
 };
 
@@ -160,6 +164,12 @@ impl Switch {
     }
 }
 
+/// The time between updates, if a timer makes them.
+fn period(p: &Parameters) -> Option<Interval> {
+    let period = Interval::from_secs_f64(p.number("update_period"));
+    (p.word("variant") == "infocom" && period > Interval::ZERO).then_some(period)
+}
+
 /// A FAST flow.
 #[derive(Clone, Debug)]
 pub struct Fast {
@@ -182,8 +192,6 @@ pub struct Fast {
 
 impl Fast {
     fn new(p: &Parameters) -> Self {
-        let infocom = p.word("variant") == "infocom";
-        let period = Interval::from_secs_f64(p.number("update_period"));
         Fast {
             switch: match p.number("alpha") {
                 0.0 => Switch::new(p),
@@ -191,8 +199,8 @@ impl Fast {
             },
             alpha_share: if p.word("variant") == "lls-half" { 0.5 } else { 1.0 },
             gamma: p.number("gamma"),
-            bounded: infocom,
-            period: (infocom && period > Interval::ZERO).then_some(period),
+            bounded: p.word("variant") == "infocom",
+            period: period(p),
             packet_bytes: p.number("packet_bytes"),
             paced: p.word("pacing") == "on",
             round: Round::default(),
@@ -253,16 +261,8 @@ impl CongestionControl for Fast {
         }
     }
 
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
-    }
-
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
         w.ssthresh = 0.5 * w.cwnd;
-    }
-
-    fn timer_period(&self) -> Option<Interval> {
-        self.period
     }
 
     fn on_timer(&mut self, _now: Time, w: &mut Window) {
@@ -271,9 +271,6 @@ impl CongestionControl for Fast {
         }
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     #[inline]
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         if !self.paced || srtt == Interval::ZERO {
@@ -315,6 +312,7 @@ mod tests {
     fn settled_queue(f: &mut Fast, rate_bps: f64, base_s: f64) -> f64 {
         let mut path = Path::new(base_s, packets_per_s(rate_bps));
         let mut w = window(3.0, f64::INFINITY);
+        path.timer_period_s = f.period.map(|period| period.as_secs_f64());
         path.run(200.0 * base_s, f, &mut w);
         path.queue_packets(w.cwnd)
     }
@@ -371,7 +369,7 @@ mod tests {
                 ("alpha", Value::Number(200.0)),
                 ("update_period", Value::Number(period_s)),
             ]);
-            assert_eq!(f.timer_period().is_some(), period_s > 0.0);
+            assert_eq!(f.period.is_some(), period_s > 0.0);
             let queue = settled_queue(&mut f, 1e9, 0.05);
             assert!((queue - 200.0).abs() < 1.0, "{period_s}: {queue}");
         }

@@ -27,7 +27,7 @@ mod table;
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
 use response::{HIGH_DECREASE, HIGH_P, HIGH_WINDOW, LOW_WINDOW, Response};
@@ -78,8 +78,7 @@ pub const ROW: Row<Hstcp> = Row {
         style: Some(Style::new("#0072b2", "s")),
     },
     linux_module: Some("highspeed"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties::DEFAULT,
     build: Hstcp::build,
 };
 

@@ -5,7 +5,7 @@
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::hstcp::Hstcp;
 use super::low_priority::{LowPriority, PARAMETERS};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Style};
 
@@ -22,8 +22,7 @@ pub const ROW: Row<HstcpLp> = Row {
         style: Some(Style::new("#6f9bd1", "1")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { shrinks: true, samples: true, ..Properties::DEFAULT },
     build: HstcpLp::new,
 };
 
@@ -48,10 +47,6 @@ impl CongestionControl for HstcpLp {
         }
     }
 
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
-    }
-
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         self.priority.lose();
         self.high_speed.on_congestion(event, w);
@@ -60,10 +55,6 @@ impl CongestionControl for HstcpLp {
     #[inline]
     fn on_sample(&mut self, ack: &Ack) {
         self.priority.sample(ack);
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
     }
 
     fn internals(&self, out: &mut Internals) {

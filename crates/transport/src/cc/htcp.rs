@@ -30,7 +30,7 @@
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::round::Round;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -84,8 +84,10 @@ pub const ROW: Row<Htcp> = Row {
         style: Some(Style::new("#e69f00", "P")),
     },
     linux_module: Some("htcp"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        varies: |own, p| Properties { samples: p.word("variant") != "draft", ..own },
+        ..Properties::DEFAULT
+    },
     build: Htcp::new,
 };
 
@@ -287,10 +289,6 @@ impl CongestionControl for Htcp {
             self.throughput += SAMPLE_WEIGHT * (sample - self.throughput);
             self.greatest_throughput = self.greatest_throughput.max(self.throughput);
         }
-    }
-
-    fn wants_samples(&self) -> bool {
-        self.variant != Variant::Draft
     }
 
     fn on_recovered(&mut self, now: Time, _w: &mut Window) {

@@ -21,7 +21,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
@@ -53,8 +53,7 @@ pub const ROW: Row<Hybla> = Row {
         style: Some(Style::new("#264653", "v")),
     },
     linux_module: Some("hybla"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties::DEFAULT,
     build: Hybla::new,
 };
 

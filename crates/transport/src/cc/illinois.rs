@@ -24,9 +24,9 @@
 //! | greatest round-trip time (`linux`) | 3.3 | s | Linux tcp_illinois | not in `paper` |
 
 use super::aimd::standard_decrease;
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, SendingTimes, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
 use super::round::Round;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row, SendingTimes};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style};
 
@@ -96,10 +96,18 @@ pub const ROW: Row<Illinois> = Row {
         style: Some(Style::new("#b22222", "8")),
     },
     linux_module: Some("illinois"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        samples: true,
+        varies: |own, p| Properties { sending_times: sending_times(p), ..own },
+        ..Properties::DEFAULT
+    },
     build: Illinois::new,
 };
+
+/// The kernel gives its modules the round-trip time of the last segment acknowledged.
+fn sending_times(p: &Parameters) -> SendingTimes {
+    if p.word("variant") == "linux" { SendingTimes::RoundTrips } else { SendingTimes::Unused }
+}
 
 /// The decision of a round trip for the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -290,15 +298,6 @@ impl CongestionControl for Illinois {
         self.max_rtt = self.max_rtt.max(rtt);
         self.sum_ns += rtt.as_ns();
         self.count += 1;
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    /// The kernel gives its modules the round-trip time of the last segment acknowledged.
-    fn sending_times(&self) -> SendingTimes {
-        if self.curves.linux { SendingTimes::RoundTrips } else { SendingTimes::Unused }
     }
 
     fn internals(&self, out: &mut Internals) {

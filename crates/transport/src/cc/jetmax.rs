@@ -32,13 +32,15 @@
 //! | after a timeout, and least | 1 | segment per RTT | chosen here | not printed |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | not printed |
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Echo, Internals, Window};
 use super::guided::Guided;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Protocol, Row};
 use crate::echoing::Mirror;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Explicit, JetMax as Header};
+
+const PROTOCOL: Protocol = Protocol { name: "jetmax", header_bytes: Header::HEADER_BYTES, mirror: None };
 
 /// The registry row.
 pub const ROW: Row<JetMax> = Row {
@@ -59,8 +61,13 @@ pub const ROW: Row<JetMax> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("jetmax"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        shrinks: true,
+        samples: true,
+        paces: true,
+        protocol: Some(PROTOCOL),
+        ..Properties::DEFAULT
+    },
     build: |p| JetMax::build(p, false),
 };
 
@@ -74,6 +81,13 @@ pub const RECEIVER: Row<JetMax> = Row {
                    Zhang, Leonard, Loguinov: JetMax, INFOCOM 2006",
         page: "jetmax_r",
         ..ROW.entry
+    },
+    properties: Properties {
+        protocol: Some(Protocol {
+            mirror: Some(|p, packet_bytes| Box::new(Mirrored { tau: p.number("tau"), packet_bytes })),
+            ..PROTOCOL
+        }),
+        ..ROW.properties
     },
     build: |p| JetMax::build(p, true),
     ..ROW
@@ -127,20 +141,12 @@ impl JetMax {
 }
 
 impl CongestionControl for JetMax {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, _seed: u64) {
         self.mss_bytes = f64::from(mss_bytes);
     }
 
     fn on_sample(&mut self, ack: &Ack) {
         self.x.sample(ack);
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn explicit_bytes(&self) -> u32 {
-        Header::HEADER_BYTES
     }
 
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
@@ -161,40 +167,31 @@ impl CongestionControl for JetMax {
         }))
     }
 
-    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
-        let Explicit::JetMax(echo) = echo else { return };
-        if echo.hops == 0 {
-            return self.x.hear_nobody(w);
+    fn on_explicit(&mut self, header: &Explicit, packet_bytes: f64, echo: Echo, w: &mut Window) {
+        let Explicit::JetMax(header) = header else { return };
+        match echo {
+            Echo::Data { .. } if header.hops == 0 => self.x.hear_nobody(w),
+            Echo::Data { limited } => {
+                self.x.hear_router(w);
+                if let Some(next) = self.next_rate(header, packet_bytes)
+                    && (limited || next < self.x.rate())
+                {
+                    self.x.set(next, w);
+                }
+            }
+            Echo::Recovery if header.hops > 0 => {
+                // growth waits for the end of the recovery
+                if let Some(next) = self.next_rate(header, packet_bytes).filter(|next| *next < self.x.rate())
+                {
+                    self.x.pace(next);
+                }
+            }
+            _ => {}
         }
-        self.x.hear_router(w);
-        if let Some(next) = self.next_rate(echo, packet_bytes)
-            && (limited || next < self.x.rate())
-        {
-            self.x.set(next, w);
-        }
-    }
-
-    fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
-        let Explicit::JetMax(echo) = echo else { return };
-        if echo.hops == 0 {
-            return;
-        }
-        // growth waits for the end of the recovery
-        if let Some(next) = self.next_rate(echo, packet_bytes).filter(|next| *next < self.x.rate()) {
-            self.x.pace(next);
-        }
-    }
-
-    fn mirror(&self, packet_bytes: f64) -> Option<Box<dyn Mirror>> {
-        self.mirrored.then(|| Box::new(Mirrored { tau: self.tau, packet_bytes }) as Box<dyn Mirror>)
     }
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.x.ack(ack, w);
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w); // the window follows the round-trip time
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
@@ -209,9 +206,6 @@ impl CongestionControl for JetMax {
         self.x.undone(w);
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         self.x.pacing_rate(w, srtt)
     }
@@ -240,7 +234,7 @@ impl Mirror for Mirrored {
 #[cfg(test)]
 mod tests {
     use super::super::congestion_control::Cause;
-    use super::super::testing::{ack, congestion, instance, loss, window, with_numbers};
+    use super::super::testing::{ack, congestion, instance, loss, parameters, window, with_numbers};
     use super::*;
 
     const RTT: Interval = Interval::from_millis(100);
@@ -259,14 +253,14 @@ mod tests {
 
     fn hear(c: &mut JetMax, w: &mut Window, header: Header) {
         c.on_sample(&ack(1.0));
-        c.on_explicit(&Explicit::JetMax(header), 1500.0, true, w);
+        c.on_explicit(&Explicit::JetMax(header), 1500.0, Echo::Data { limited: true }, w);
         c.on_ack(&ack(1.0), w);
     }
 
     /// A sender of 100 segments/s that follows router 2.
     fn guided(tau: f64) -> (JetMax, Window) {
         let (mut c, mut w) = (with_numbers(&ROW, &[("tau", tau)]), window(10.0, f64::INFINITY));
-        c.on_start(1428);
+        c.on_start(1428, 0);
         let first = echo(&c, 0.0, f64::INFINITY);
         hear(&mut c, &mut w, first);
         (c, w)
@@ -366,21 +360,25 @@ mod tests {
         }
     }
 
+    fn mirror() -> Box<dyn Mirror> {
+        RECEIVER.mirror(&parameters(&RECEIVER, &[]), 1500.0).expect("a mirror")
+    }
+
     #[test]
     fn in_recovery_routers_lower_the_rate_and_do_not_raise_it() {
         for row in [&ROW, &RECEIVER] {
             let (mut c, mut w) = (instance(row, &[]), window(10.0, f64::INFINITY));
-            c.on_start(1428);
+            c.on_start(1428, 0);
             let first = echo(&c, 0.0, f64::INFINITY);
             hear(&mut c, &mut w, first);
             c.on_congestion(&loss(), &mut w);
             assert!((rate(&c, &w) - 50.0).abs() < 1e-9);
             let before = w;
-            let mut receiver = instance(&RECEIVER, &[]).mirror(1500.0).expect("a mirror");
+            let mut receiver = mirror();
             // room for 1000 segments/s, then for 10: 0.4 of what is above that is left each time
             for (fair_bps, expected) in [(FAIR_BPS, 50.0), (12e4, 26.0), (12e4, 16.4), (FAIR_BPS, 16.4)] {
                 let answer = receiver.answer(&Explicit::JetMax(echo(&c, 0.0, fair_bps)));
-                (0..3).for_each(|_| c.on_explicit_in_recovery(&answer, 1500.0));
+                (0..3).for_each(|_| c.on_explicit(&answer, 1500.0, Echo::Recovery, &mut w));
                 assert!((rate(&c, &w) - expected).abs() < 1e-9, "{fair_bps}: {}", rate(&c, &w));
             }
             assert_eq!((w.cwnd, w.ssthresh), (before.cwnd, before.ssthresh), "it belongs to the recovery");
@@ -402,9 +400,9 @@ mod tests {
     fn a_receiver_that_does_the_sum_leads_to_the_same_rates() {
         let (mut direct, mut w) = guided(0.6);
         let (mut copied, mut v) = (instance(&RECEIVER, &[]), window(10.0, f64::INFINITY));
-        copied.on_start(1428);
-        let mut receiver = copied.mirror(1500.0).expect("a mirror");
-        assert!(direct.mirror(1500.0).is_none());
+        copied.on_start(1428, 0);
+        let mut receiver = mirror();
+        assert!(ROW.mirror(&parameters(&ROW, &[]), 1500.0).is_none());
         let first = echo(&copied, 0.0, f64::INFINITY);
         hear(&mut copied, &mut v, first);
         for (loss, fair_bps) in [(0.0, FAIR_BPS), (0.0, 3e6), (0.2, 9e6), (0.0, 9e6), (0.3, 0.0)] {
@@ -421,7 +419,7 @@ mod tests {
     #[test]
     fn without_a_router_on_the_path_it_is_standard_tcp_and_does_not_pace() {
         let (mut c, mut w) = (instance(&ROW, &[]), window(10.0, 20.0));
-        c.on_start(1428);
+        c.on_start(1428, 0);
         assert!((rate(&c, &w) - 100.0).abs() < 1e-9, "it paces until it knows");
         let untouched = out(&c);
         hear(&mut c, &mut w, untouched);

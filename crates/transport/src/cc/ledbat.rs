@@ -22,7 +22,7 @@
 
 use super::aimd::standard_decrease;
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 use std::collections::VecDeque;
@@ -67,8 +67,7 @@ pub const ROW: Row<Ledbat> = Row {
         style: Some(Style::new("#b5838d", "h")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { shrinks: true, samples: true, ..Properties::DEFAULT },
     build: Ledbat::new,
 };
 
@@ -163,10 +162,6 @@ impl CongestionControl for Ledbat {
         w.ssthresh = w.ssthresh.min(w.cwnd).max(LEAST_SSTHRESH);
     }
 
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
-    }
-
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
         w.ssthresh = standard_decrease(w.cwnd);
     }
@@ -176,10 +171,6 @@ impl CongestionControl for Ledbat {
         if let Some(delay) = ack.one_way_delay {
             self.delays.sample(ack.now, delay);
         }
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
     }
 
     fn internals(&self, out: &mut Internals) {

@@ -26,9 +26,9 @@
 //! | `base_history`, `current_filter` | 10, 4 | minutes, samples | as LEDBAT | none |
 
 use super::aimd::standard_decrease;
-use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, SendingTimes, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::ledbat::{BASE_HISTORY, CURRENT_FILTER, Delays, LEAST_CWND};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row, SendingTimes};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -65,8 +65,12 @@ pub const ROW: Row<LedbatPlusPlus> = Row {
         style: Some(Style::new("#355070", "H")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        shrinks: true,
+        samples: true,
+        sending_times: SendingTimes::RoundTrips,
+        ..Properties::DEFAULT
+    },
     build: LedbatPlusPlus::new,
 };
 
@@ -174,10 +178,6 @@ impl CongestionControl for LedbatPlusPlus {
         }
     }
 
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
-    }
-
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         w.ssthresh = standard_decrease(w.cwnd);
         self.phase = match self.phase {
@@ -192,14 +192,6 @@ impl CongestionControl for LedbatPlusPlus {
         if let Some(rtt) = ack.rtt {
             self.delays.sample(ack.now, rtt);
         }
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn sending_times(&self) -> SendingTimes {
-        SendingTimes::RoundTrips
     }
 
     fn internals(&self, out: &mut Internals) {

@@ -15,7 +15,7 @@
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::low_priority::{LowPriority, PARAMETERS};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Style};
 
@@ -32,8 +32,7 @@ pub const ROW: Row<Lp> = Row {
         style: Some(Style::new("#8ab17d", "2")),
     },
     linux_module: Some("lp"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { shrinks: true, samples: true, ..Properties::DEFAULT },
     build: Lp::new,
 };
 
@@ -61,10 +60,6 @@ impl CongestionControl for Lp {
         w.cwnd += standard_increase(w.cwnd, ack.acked);
     }
 
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
-    }
-
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
         self.priority.lose();
         w.ssthresh = standard_decrease(w.cwnd);
@@ -73,10 +68,6 @@ impl CongestionControl for Lp {
     #[inline]
     fn on_sample(&mut self, ack: &Ack) {
         self.priority.sample(ack);
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
     }
 
     fn internals(&self, out: &mut Internals) {

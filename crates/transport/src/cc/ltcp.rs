@@ -20,7 +20,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
 use longfat_units::{Interval, math::pow};
@@ -67,8 +67,7 @@ pub const ROW: Row<Ltcp> = Row {
         style: Some(Style::new("#a08a00", "H")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties::DEFAULT,
     build: Ltcp::new,
 };
 

@@ -34,9 +34,9 @@
 //! | least, and after a timeout | 1 | segment per RTT | chosen here; then it starts again | |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | |
 
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Echo, Internals, Window};
 use super::guided::Guided;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Protocol, Row};
 use longfat_units::math::{exp, ln, pow};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
@@ -72,8 +72,13 @@ pub const ROW: Row<MaxNet> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("maxnet"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        shrinks: true,
+        samples: true,
+        paces: true,
+        protocol: Some(Protocol { name: "maxnet", header_bytes: Header::HEADER_BYTES, mirror: None }),
+        ..Properties::DEFAULT
+    },
     build: MaxNet::build,
 };
 
@@ -141,51 +146,38 @@ impl CongestionControl for MaxNet {
         self.x.sample(ack);
     }
 
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn explicit_bytes(&self) -> u32 {
-        Header::HEADER_BYTES
-    }
-
     fn explicit(&self, _cwnd_bytes: f64, _srtt: Interval) -> Option<Explicit> {
         Some(Explicit::MaxNet(Header { price_s: 0.0 }))
     }
 
-    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
-        let Explicit::MaxNet(Header { price_s }) = *echo else { return };
-        if price_s <= 0.0 {
-            return self.x.hear_nobody(w);
-        }
-        if self.x.hear_router(w) {
-            self.heard = self.now;
-        }
-        if self.x.has_router() {
-            let next = self.next(price_s, packet_bytes);
-            // a rate that is not used does not grow
-            if limited || next < self.x.rate() {
-                self.x.set(next, w);
+    fn on_explicit(&mut self, header: &Explicit, packet_bytes: f64, echo: Echo, w: &mut Window) {
+        let Explicit::MaxNet(Header { price_s }) = *header else { return };
+        match echo {
+            Echo::Data { .. } if price_s <= 0.0 => return self.x.hear_nobody(w),
+            Echo::Data { limited } => {
+                if self.x.hear_router(w) {
+                    self.heard = self.now;
+                }
+                if !self.x.has_router() {
+                    return;
+                }
+                let next = self.next(price_s, packet_bytes);
+                // a rate that is not used does not grow
+                if limited || next < self.x.rate() {
+                    self.x.set(next, w);
+                }
             }
-            (self.price_s, self.heard) = (price_s, self.now);
+            Echo::Recovery if price_s > 0.0 && self.x.has_router() => {
+                let next = self.next(price_s, packet_bytes);
+                self.x.pace(next);
+            }
+            _ => return,
         }
-    }
-
-    fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
-        let Explicit::MaxNet(Header { price_s }) = *echo else { return };
-        if price_s > 0.0 && self.x.has_router() {
-            let next = self.next(price_s, packet_bytes);
-            self.x.pace(next);
-            (self.price_s, self.heard) = (price_s, self.now);
-        }
+        (self.price_s, self.heard) = (price_s, self.now);
     }
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.x.ack(ack, w);
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w); // the window follows the round-trip time
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
@@ -209,9 +201,6 @@ impl CongestionControl for MaxNet {
         self.x.undone(w);
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         self.x.pacing_rate(w, srtt)
     }
@@ -235,7 +224,7 @@ mod tests {
     fn hear(c: &mut MaxNet, w: &mut Window, at_s: f64, price_s: f64) {
         let ack = ack_at(Time::from_secs_f64(at_s), 1.0, RTT);
         c.on_sample(&ack);
-        c.on_explicit(&Explicit::MaxNet(Header { price_s }), PACKET_BYTES, true, w);
+        c.on_explicit(&Explicit::MaxNet(Header { price_s }), PACKET_BYTES, Echo::Data { limited: true }, w);
         c.on_ack(&ack, w);
     }
 
@@ -298,7 +287,12 @@ mod tests {
                     let ack = ack_at(Time::from_secs_f64(0.01 * f64::from(i)), 1.0, rtt);
                     let price_s = Header::price_s_for(bps);
                     c.on_sample(&ack);
-                    c.on_explicit(&Explicit::MaxNet(Header { price_s }), PACKET_BYTES, true, &mut w);
+                    c.on_explicit(
+                        &Explicit::MaxNet(Header { price_s }),
+                        PACKET_BYTES,
+                        Echo::Data { limited: true },
+                        &mut w,
+                    );
                 }
                 let rate = c.pacing_rate(&w, rtt).expect("it paces");
                 assert!((rate - 1000.0).abs() < 1.0, "{variant}, {rtt:?}: {rate}");
@@ -336,7 +330,7 @@ mod tests {
         for (change_s, expected) in [(-0.2, 1000.0), (0.2, 1000.0 * exp(-0.5))] {
             c.on_sample(&ack_at(Time::from_secs_f64(21.0), 1.0, RTT));
             let echo = Explicit::MaxNet(Header { price_s: price_s + change_s });
-            c.on_explicit(&echo, PACKET_BYTES, false, &mut w);
+            c.on_explicit(&echo, PACKET_BYTES, Echo::Data { limited: false }, &mut w);
             assert!((rate(&c, &w) - expected).abs() < 1e-6, "{change_s}: {}", rate(&c, &w));
         }
     }
@@ -349,7 +343,7 @@ mod tests {
         let before = w;
         c.on_sample(&ack_at(Time::from_secs_f64(20.1), 1.0, RTT));
         let echo = Explicit::MaxNet(Header { price_s: Header::price_s_for(3e6) });
-        c.on_explicit_in_recovery(&echo, PACKET_BYTES);
+        c.on_explicit(&echo, PACKET_BYTES, Echo::Recovery, &mut w);
         assert!((rate(&c, &w) - 250.0).abs() < 1e-6 && w == before, "{} {w:?}", rate(&c, &w));
         c.on_recovered(Time::from_secs_f64(20.2), &mut w);
         assert!((w.cwnd - 50.0).abs() < 1e-6, "{}", w.cwnd);

@@ -53,9 +53,9 @@ pub mod xcp_r;
 pub mod yeah;
 
 pub use congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, Delivery, Internals, LEAST_SSTHRESH, LostSegment, MOST_CWND,
-    MarkSample, Opening, Repair, SendingTimes, Window,
+    Ack, Cause, Congestion, CongestionControl, Delivery, Echo, Internals, LEAST_SSTHRESH, LostSegment,
+    MOST_CWND, MarkSample, Opening, Repair, Window,
 };
 pub use controller::{Algorithm, Controller, algorithms, find};
 pub use longfat_units::parameters::{Kind, Parameter, ParameterError, Parameters, Value};
-pub use row::{LossDetection, Row};
+pub use row::{LossDetection, Properties, Protocol, Row, SendingTimes};

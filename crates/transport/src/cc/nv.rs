@@ -31,8 +31,8 @@
 //! | window that one sample is too few for | 4, growing by 2 to 81 | segments | Linux tcp_nv | none |
 
 use super::aimd::standard_increase;
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, SendingTimes, Window};
-use super::row::{LossDetection, Row};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
+use super::row::{Properties, Row, SendingTimes};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Stream, Style, Time};
 use std::collections::VecDeque;
@@ -80,8 +80,12 @@ pub const ROW: Row<Nv> = Row {
         style: Some(Style::new("#6d597a", "*")),
     },
     linux_module: Some("nv"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        shrinks: true,
+        draws: true,
+        sending_times: SendingTimes::RoundTrips,
+        ..Properties::DEFAULT
+    },
     build: Nv::new,
 };
 
@@ -256,11 +260,7 @@ impl Nv {
 }
 
 impl CongestionControl for Nv {
-    fn draws(&self) -> bool {
-        true
-    }
-
-    fn on_seed(&mut self, seed: u64) {
+    fn on_start(&mut self, _mss_bytes: u32, seed: u64) {
         self.random = Stream::new(seed, "nv");
     }
 
@@ -285,10 +285,6 @@ impl CongestionControl for Nv {
         w.cwnd += standard_increase(w.cwnd.max(LEAST_COUNT), ack.acked) / slower;
     }
 
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
-    }
-
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         self.suspended = true;
         self.allows_growth = false;
@@ -296,10 +292,6 @@ impl CongestionControl for Nv {
             self.halvings = (self.halvings + 1).min(SLOWEST);
         }
         w.ssthresh = (self.left * w.cwnd).floor().max(1.0);
-    }
-
-    fn sending_times(&self) -> SendingTimes {
-        SendingTimes::RoundTrips
     }
 
     fn on_recovered(&mut self, _now: Time, _w: &mut Window) {

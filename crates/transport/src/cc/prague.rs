@@ -33,7 +33,7 @@
 use super::congestion_control::{
     Ack, Cause, Congestion, CongestionControl, Delivery, Internals, MarkSample, Opening, Repair, Window,
 };
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use crate::feedback::Feedback;
 use crate::packet_sizes::HEADER_BYTES;
 use longfat_units::parameters::{Parameter, Parameters};
@@ -62,8 +62,13 @@ pub const ROW: Row<Prague> = Row {
         style: Some(Style::new("#0072b2", "h")),
     },
     linux_module: None, // only in the L4S team's kernel
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        model_based: true,
+        paces: true,
+        feedback: Feedback::Accurate,
+        sends_ect1: true,
+        ..Properties::DEFAULT
+    },
     build: Prague::build,
 };
 
@@ -206,7 +211,7 @@ impl Prague {
 }
 
 impl CongestionControl for Prague {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, _seed: u64) {
         self.least_rate = LEAST_RATE_BPS / (8.0 * (f64::from(mss_bytes) + HEADER_BYTES));
     }
 
@@ -224,14 +229,6 @@ impl CongestionControl for Prague {
         }
     }
 
-    fn feedback(&self) -> Feedback {
-        Feedback::Accurate
-    }
-
-    fn sends_ect1(&self) -> bool {
-        true
-    }
-
     fn on_marks(&mut self, sample: &MarkSample, w: &mut Window) {
         if sample.marked > 0
             && !self.repairing
@@ -244,10 +241,6 @@ impl CongestionControl for Prague {
         self.delivered += sample.delivered;
         self.marked += sample.marked.min(sample.delivered);
         self.last = Some(*sample);
-    }
-
-    fn is_model_based(&self) -> bool {
-        true
     }
 
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
@@ -274,9 +267,6 @@ impl CongestionControl for Prague {
         w.ssthresh = w.ssthresh.max(self.before_ssthresh);
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         let rate = self.fraction.max(self.least()) / srtt.as_secs_f64();
         let factor = if w.cwnd < 0.5 * w.ssthresh { 2.0 } else { 1.0 };
@@ -317,7 +307,7 @@ mod tests {
         fn new(cwnd: f64, rounds: u64) -> Self {
             let mut prague = instance(&ROW, &[]);
             let mut w = window(cwnd, cwnd);
-            prague.on_start(1448);
+            prague.on_start(1448, 0);
             prague.on_open(&Opening { now: Time::ZERO, rtt: Some(RTT), selective: true }, &mut w);
             prague.rounds = rounds;
             Flow { prague, w, now: Time::ZERO, delivered: 0, rtt: RTT, reducible_from: 0 }

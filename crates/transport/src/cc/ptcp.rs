@@ -20,7 +20,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::math::{ln, pow};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
@@ -44,8 +44,7 @@ pub const ROW: Row<Ptcp> = Row {
         style: Some(Style::new("#f472b6", "2")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties::DEFAULT,
     build: Ptcp::build,
 };
 

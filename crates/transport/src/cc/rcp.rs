@@ -19,9 +19,9 @@
 //! | window | 2, and above what is in flight | of rate RTT | chosen here: it must not hold a sender that paces | a rate without a window |
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | there a sender does not start |
 
-use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Echo, Internals, Window};
 use super::guided::Guided;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Protocol, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval, Time};
 use longfat_wire::{Explicit, Rcp as Header};
@@ -38,8 +38,13 @@ pub const ROW: Row<Rcp> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("rcp"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        shrinks: true,
+        samples: true,
+        paces: true,
+        protocol: Some(Protocol { name: "rcp", header_bytes: Header::HEADER_BYTES, mirror: None }),
+        ..Properties::DEFAULT
+    },
     build: Rcp::build,
 };
 
@@ -70,42 +75,24 @@ impl CongestionControl for Rcp {
         self.rate.sample(ack);
     }
 
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn explicit_bytes(&self) -> u32 {
-        Header::HEADER_BYTES
-    }
-
     fn explicit(&self, _cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         Some(Explicit::Rcp(Header { rate_bps: f64::INFINITY, rtt_s: srtt.as_secs_f64() }))
     }
 
-    fn on_connected(&mut self, answer: &Explicit, packet_bytes: f64, srtt: Interval, w: &mut Window) {
-        self.rate.connected(srtt);
-        self.on_explicit(answer, packet_bytes, true, w);
-    }
-
-    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, _limited: bool, w: &mut Window) {
-        match told(echo, packet_bytes) {
-            Some(rate) => self.rate.follow(rate, w),
-            None => self.rate.hear_nobody(w),
+    fn on_explicit(&mut self, header: &Explicit, packet_bytes: f64, echo: Echo, w: &mut Window) {
+        if let Echo::Connection(srtt) = echo {
+            self.rate.connected(srtt);
         }
-    }
-
-    fn on_explicit_in_recovery(&mut self, echo: &Explicit, packet_bytes: f64) {
-        if let Some(rate) = told(echo, packet_bytes) {
-            self.rate.follow_in_recovery(rate);
+        match (told(header, packet_bytes), echo) {
+            (Some(rate), Echo::Recovery) => self.rate.follow_in_recovery(rate),
+            (None, Echo::Recovery) => {}
+            (Some(rate), _) => self.rate.follow(rate, w),
+            (None, _) => self.rate.hear_nobody(w),
         }
     }
 
     fn on_ack(&mut self, ack: &Ack, w: &mut Window) {
         self.rate.ack(ack, w);
-    }
-
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w); // the window follows the round-trip time
     }
 
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
@@ -116,9 +103,6 @@ impl CongestionControl for Rcp {
         self.rate.recovered(w);
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     fn pacing_rate(&self, w: &Window, srtt: Interval) -> Option<f64> {
         self.rate.pacing_rate(w, srtt)
     }
@@ -143,14 +127,14 @@ mod tests {
     /// A sender whose connection request came back with this rate after 100 ms.
     fn connected(rate_bps: f64) -> (Rcp, Window) {
         let (mut c, mut w) = (instance(&ROW, &[]), window(3.0, f64::INFINITY));
-        c.on_start(1436);
-        c.on_connected(&header(rate_bps), 1500.0, RTT, &mut w);
+        c.on_start(1436, 0);
+        c.on_explicit(&header(rate_bps), 1500.0, Echo::Connection(RTT), &mut w);
         (c, w)
     }
 
     fn hear(c: &mut Rcp, w: &mut Window, rate_bps: f64) {
         c.on_sample(&ack(1.0));
-        c.on_explicit(&header(rate_bps), 1500.0, true, w);
+        c.on_explicit(&header(rate_bps), 1500.0, Echo::Data { limited: true }, w);
         c.on_ack(&ack(1.0), w);
     }
 
@@ -167,7 +151,7 @@ mod tests {
         // 12 Mbit/s again; a router that offers nothing leaves a packet a second
         for (rate_bps, expected) in [(12e6, 1000.0), (0.0, 1.0)] {
             let (mut c, mut w) = (instance(&ROW, &[]), window(3.0, f64::INFINITY));
-            c.on_connected(&header(rate_bps), 1500.0, Interval::ZERO, &mut w);
+            c.on_explicit(&header(rate_bps), 1500.0, Echo::Connection(Interval::ZERO), &mut w);
             assert_eq!((c.pacing_rate(&w, Interval::ZERO), w.cwnd), (Some(expected), 3.0));
         }
     }
@@ -206,7 +190,7 @@ mod tests {
         c.on_sample(&ack(1.0));
         c.on_congestion(&loss(), &mut w);
         let before = w;
-        c.on_explicit_in_recovery(&header(6e6), 1500.0);
+        c.on_explicit(&header(6e6), 1500.0, Echo::Recovery, &mut w);
         assert_eq!((c.pacing_rate(&w, RTT), w), (Some(500.0), before));
         c.on_recovered(Time::ZERO, &mut w);
         assert_eq!(w.cwnd, 100.0);
@@ -225,7 +209,7 @@ mod tests {
         // 1000 segments are in flight when the rate falls to 100 in a round trip: it paces, and does not wait
         let (mut c, mut w) = connected(120e6);
         c.on_sample(&Ack { in_flight: 1000.0, ..ack(1.0) });
-        c.on_explicit(&header(12e6), 1500.0, true, &mut w);
+        c.on_explicit(&header(12e6), 1500.0, Echo::Data { limited: true }, &mut w);
         assert_eq!((c.pacing_rate(&w, RTT), w.cwnd), (Some(1000.0), 1001.0));
     }
 

@@ -70,6 +70,8 @@ pub(super) mod path {
         pub rate_pps: f64,
         pub now_s: f64,
         pub unacknowledged: u64,
+        /// How often the timer of an algorithm fires, if it has one.
+        pub timer_period_s: Option<f64>,
         base: Interval,
         next_timer_s: f64,
     }
@@ -85,6 +87,7 @@ pub(super) mod path {
                 rate_pps,
                 now_s: 0.0,
                 unacknowledged: 0,
+                timer_period_s: None,
                 base: Interval::from_secs_f64(base_s),
                 next_timer_s: 0.0,
             }
@@ -114,25 +117,23 @@ pub(super) mod path {
                 delivered: self.unacknowledged,
                 next_segment: self.unacknowledged + cwnd as u64,
                 unacknowledged: self.unacknowledged,
+                may_grow: true,
             }
         }
 
         /// Sends windows for `seconds`, each segment acknowledged after the round-trip time its window makes.
         pub fn run(&mut self, seconds: f64, cc: &mut impl CongestionControl, w: &mut Window) {
             let end_s = self.now_s + seconds;
-            let period_s = cc.timer_period().map(|p| p.as_secs_f64());
             while self.now_s < end_s {
                 let rtt_s = self.rtt_s(w.cwnd);
                 let segments = w.cwnd as u64;
                 for _ in 0..segments.max(1) {
                     self.now_s += rtt_s / segments.max(1) as f64;
                     let ack = self.ack(rtt_s, w.cwnd);
-                    if cc.wants_samples() {
-                        cc.on_sample(&ack);
-                    }
+                    cc.on_sample(&ack);
                     cc.on_ack(&ack, w);
                     assert!(w.cwnd.is_finite() && w.cwnd >= 1.0, "cwnd {}", w.cwnd);
-                    if let Some(period_s) = period_s
+                    if let Some(period_s) = self.timer_period_s
                         && self.now_s >= self.next_timer_s
                     {
                         cc.on_timer(Time::from_secs_f64(self.now_s), w);

@@ -17,7 +17,7 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Window};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style};
 
@@ -55,8 +55,7 @@ pub const ROW: Row<Stcp> = Row {
         style: Some(Style::new("#d55e00", "^")),
     },
     linux_module: Some("scalable"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties::DEFAULT,
     build: Stcp::build,
 };
 

@@ -2,16 +2,26 @@
 //! periodically.
 
 use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
-use super::row::Row;
-use longfat_units::parameters::Value;
+use super::row::{Properties, Row};
+use longfat_units::parameters::{Parameters, Value};
 use longfat_units::{Interval, Time};
 
 const RTT: Interval = Interval::from_millis(100);
 
+/// The parameters with these words set.
+pub fn parameters<C>(row: &Row<C>, words: &[(&str, &str)]) -> Parameters {
+    let given: Vec<_> = words.iter().map(|(n, v)| ((*n).to_owned(), Value::Word((*v).to_owned()))).collect();
+    Parameters::new(row.name, row.parameters, &given).expect("declared parameters")
+}
+
 /// An instance with these words set.
 pub fn instance<C>(row: &Row<C>, words: &[(&str, &str)]) -> C {
-    let given: Vec<_> = words.iter().map(|(n, v)| ((*n).to_owned(), Value::Word((*v).to_owned()))).collect();
-    row.instance(&given).expect("declared parameters")
+    (row.build)(&parameters(row, words))
+}
+
+/// Its properties then.
+pub fn properties<C>(row: &Row<C>, words: &[(&str, &str)]) -> Properties {
+    row.properties.with(&parameters(row, words))
 }
 
 /// An instance with these numbers set.
@@ -44,6 +54,7 @@ pub fn ack_at(now: Time, acked: f64, rtt: Interval) -> Ack {
         delivered: 1,
         next_segment: 12,
         unacknowledged: 1,
+        may_grow: true,
     }
 }
 
@@ -121,9 +132,7 @@ pub fn periodic(
                 sent += 1.0;
                 round_trips += 1.0 / w.cwnd;
             }
-            if c.wants_samples() {
-                c.on_sample(&ack);
-            }
+            c.on_sample(&ack);
             c.on_ack(&ack, &mut w);
         }
     }

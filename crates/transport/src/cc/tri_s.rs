@@ -23,9 +23,9 @@
 //! | what a loss leaves | 1/2 | of cwnd | chosen here: standard TCP; the paper has timeouts only | |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, SendingTimes, Window};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Window};
 use super::round::Round;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row, SendingTimes};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -58,8 +58,7 @@ pub const ROW: Row<TriS> = Row {
         style: Some(Style::new("#1d4e89", "s")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { samples: true, sending_times: SendingTimes::RoundTrips, ..Properties::DEFAULT },
     build: TriS::new,
 };
 
@@ -218,14 +217,6 @@ impl CongestionControl for TriS {
             self.least_rtt = self.least_rtt.min(rtt);
             self.base_rtt = self.base_rtt.min(rtt);
         }
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn sending_times(&self) -> SendingTimes {
-        SendingTimes::RoundTrips
     }
 
     fn on_recovered(&mut self, _now: Time, _w: &mut Window) {

@@ -24,8 +24,8 @@
 //! | decrease on loss | 0.5 | of cwnd | the authors' ns-2 sender: that of Reno | none |
 
 use super::aimd::standard_decrease;
-use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, MOST_CWND, Window};
-use super::row::{LossDetection, Row};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Echo, Internals, MOST_CWND, Window};
+use super::row::{Properties, Protocol, Row};
 use longfat_units::math::pow;
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Time};
@@ -55,8 +55,11 @@ pub const ROW: Row<Vcp> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("vcp"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        samples: true,
+        protocol: Some(Protocol { name: "vcp", header_bytes: 0, mirror: None }),
+        ..Properties::DEFAULT
+    },
     build: Vcp::build,
 };
 
@@ -130,20 +133,12 @@ impl CongestionControl for Vcp {
         (self.now, self.srtt) = (ack.now, ack.srtt);
     }
 
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn has_explicit(&self) -> bool {
-        true
-    }
-
     fn explicit(&self, _cwnd_bytes: f64, _srtt: Interval) -> Option<Explicit> {
         Some(Explicit::Vcp(Load::Low))
     }
 
-    fn on_explicit(&mut self, echo: &Explicit, _packet_bytes: f64, _limited: bool, w: &mut Window) {
-        let Explicit::Vcp(load) = echo else { return };
+    fn on_explicit(&mut self, header: &Explicit, _packet_bytes: f64, echo: Echo, w: &mut Window) {
+        let (Explicit::Vcp(load), Echo::Data { .. }) = (header, echo) else { return };
         self.load = *load;
         if self.is_over() && self.now >= self.grows_until {
             w.cwnd = (self.beta * w.cwnd).max(1.0);
@@ -185,7 +180,7 @@ mod tests {
         for _ in 0..segments {
             let ack = ack_at(Time::ZERO + now, 1.0, rtt);
             c.on_sample(&ack);
-            c.on_explicit(&Explicit::Vcp(load), 1500.0, true, w);
+            c.on_explicit(&Explicit::Vcp(load), 1500.0, Echo::Data { limited: true }, w);
             c.on_ack(&ack, w);
         }
     }
@@ -276,7 +271,7 @@ mod tests {
     fn a_sender_that_the_window_does_not_hold_shrinks_all_the_same() {
         let (mut c, mut w) = (instance(&ROW, &[]), window(8.0, f64::INFINITY));
         c.on_sample(&ack_at(Time::ZERO + ms(1000), 1.0, ms(100)));
-        c.on_explicit(&Explicit::Vcp(Load::Over), 1500.0, false, &mut w);
+        c.on_explicit(&Explicit::Vcp(Load::Over), 1500.0, Echo::Data { limited: false }, &mut w);
         assert_eq!(w.cwnd, 7.0);
     }
 

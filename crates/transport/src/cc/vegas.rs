@@ -23,9 +23,9 @@
 //! | least samples of a round trip (`linux`) | 3 | | Linux tcp_vegas | none |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, SendingTimes, Window};
+use super::congestion_control::{Ack, Congestion, CongestionControl, LEAST_SSTHRESH, Window};
 use super::round::{Round, RoundTrip};
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row, SendingTimes};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -73,8 +73,12 @@ pub const ROW: Row<Vegas> = Row {
         style: Some(Style::new("#b4005a", "d")),
     },
     linux_module: Some("vegas"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        shrinks: true,
+        samples: true,
+        varies: |own, p| Properties { sending_times: sending_times(p), ..own },
+        ..Properties::DEFAULT
+    },
     build: Vegas::new,
 };
 
@@ -86,11 +90,18 @@ enum Course {
     Shrink,
 }
 
+/// The sender checks the age of segments for the original; Linux has no such check.
+fn sending_times(p: &Parameters) -> SendingTimes {
+    match (p.word("variant"), p.word("fine_check")) {
+        ("linux", _) | (_, "off") => SendingTimes::RoundTrips,
+        _ => SendingTimes::RoundTripsAndLosses,
+    }
+}
+
 /// A Vegas flow.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     linux: bool,
-    fine_check: bool,
     alpha_bytes_per_s: f64,
     beta_bytes_per_s: f64,
     mss_bytes: f64,
@@ -112,7 +123,6 @@ impl Vegas {
         let linux = p.word("variant") == "linux";
         Vegas {
             linux,
-            fine_check: !linux && p.word("fine_check") == "on",
             alpha_bytes_per_s: 1000.0 * p.number("alpha_rate"),
             beta_bytes_per_s: 1000.0 * p.number("beta_rate"),
             mss_bytes: PAPER_MSS_BYTES,
@@ -211,7 +221,7 @@ impl Vegas {
 }
 
 impl CongestionControl for Vegas {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, _seed: u64) {
         self.mss_bytes = f64::from(mss_bytes);
     }
 
@@ -239,10 +249,6 @@ impl CongestionControl for Vegas {
         }
     }
 
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        self.on_ack(ack, w);
-    }
-
     fn on_congestion(&mut self, _event: &Congestion, w: &mut Window) {
         self.suspended = true;
         self.course = Course::Grow;
@@ -260,14 +266,6 @@ impl CongestionControl for Vegas {
         }
     }
 
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn sending_times(&self) -> SendingTimes {
-        if self.fine_check { SendingTimes::RoundTripsAndLosses } else { SendingTimes::RoundTrips }
-    }
-
     fn on_recovered(&mut self, _now: Time, w: &mut Window) {
         self.begin(w);
     }
@@ -280,7 +278,7 @@ impl CongestionControl for Vegas {
 #[cfg(test)]
 mod tests {
     use super::super::round::path::Path;
-    use super::super::testing::{ack, instance, loss, window};
+    use super::super::testing::{ack, instance, loss, properties, window};
     use super::*;
 
     /// A path of 100 ms whose bottleneck takes 1000 segments a second: 100 of them fill it.
@@ -294,7 +292,7 @@ mod tests {
 
     fn started(words: &[(&str, &str)], mss_bytes: u32) -> Vegas {
         let mut c = instance(&ROW, words);
-        c.on_start(mss_bytes);
+        c.on_start(mss_bytes, 0);
         c
     }
 
@@ -418,7 +416,7 @@ mod tests {
 
     #[test]
     fn the_sender_is_asked_for_the_fine_grained_check_except_by_linux() {
-        let asks = |words| instance(&ROW, words).sending_times() == SendingTimes::RoundTripsAndLosses;
+        let asks = |words| properties(&ROW, words).sending_times == SendingTimes::RoundTripsAndLosses;
         assert!(asks(&[]));
         assert!(!asks(&[("fine_check", "off")]));
         assert!(!asks(&[("variant", "linux")]));

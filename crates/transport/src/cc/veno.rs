@@ -21,8 +21,8 @@
 //! | least samples (`linux`) | 3 | | Linux tcp_veno | not in `paper` |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, SendingTimes, Window};
-use super::row::{LossDetection, Row};
+use super::congestion_control::{Ack, Cause, Congestion, CongestionControl, Internals, Window};
+use super::row::{Properties, Row, SendingTimes};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -64,8 +64,7 @@ pub const ROW: Row<Veno> = Row {
         style: Some(Style::new("#2a9d8f", "^")),
     },
     linux_module: Some("veno"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { samples: true, sending_times: SendingTimes::RoundTrips, ..Properties::DEFAULT },
     build: Veno::new,
 };
 
@@ -214,14 +213,6 @@ impl CongestionControl for Veno {
                 if self.rtt_s > 0.0 { self.rtt_s + SMOOTHING * (sample_s - self.rtt_s) } else { sample_s };
         }
         self.base_rtt = self.base_rtt.min(rtt);
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    fn sending_times(&self) -> SendingTimes {
-        SendingTimes::RoundTrips
     }
 
     fn on_recovered(&mut self, _now: Time, _w: &mut Window) {

@@ -41,7 +41,7 @@
 use super::congestion_control::{
     Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, MOST_CWND, Opening, Window,
 };
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use crate::packet_sizes::{HEADER_BYTES, USUAL_MSS_BYTES};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Stream, Style, Time, math};
@@ -88,8 +88,7 @@ pub const ROW: Row<Boxed> = Row {
         style: Some(Style::new("#0e7490", "p")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { model_based: true, draws: true, paces: true, ..Properties::DEFAULT },
     build: Vivace::new,
 };
 
@@ -437,25 +436,14 @@ impl Vivace {
 }
 
 impl CongestionControl for Vivace {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, seed: u64) {
         self.packet = 8e-6 * (f64::from(mss_bytes) + HEADER_BYTES);
+        self.random = Some(Stream::new(seed, "probes"));
     }
 
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
     fn on_congestion(&mut self, _: &Congestion, _: &mut Window) {}
-
-    fn draws(&self) -> bool {
-        true
-    }
-
-    fn on_seed(&mut self, seed: u64) {
-        self.random = Some(Stream::new(seed, "probes"));
-    }
-
-    fn is_model_based(&self) -> bool {
-        true
-    }
 
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
         self.srtt = opening.rtt.filter(|&rtt| rtt > Interval::ZERO).unwrap_or(USUAL_RTT);
@@ -499,9 +487,6 @@ impl CongestionControl for Vivace {
         self.set_cwnd(w);
     }
 
-    fn paces(&self) -> bool {
-        true
-    }
     fn pacing_rate(&self, _: &Window, _: Interval) -> Option<f64> {
         let rate = self.rate() / self.packet;
         (rate > 0.0).then_some(rate)

@@ -22,9 +22,9 @@
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, SendingTimes, Window,
+    Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window,
 };
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row, SendingTimes};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -54,8 +54,7 @@ pub const ROW: Row<Westwood> = Row {
         style: Some(Style::new("#5f8f00", "p")),
     },
     linux_module: None,
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties { samples: true, ..Properties::DEFAULT },
     build: |p| Westwood::new(Form::Westwood, p.word("agile_probing") == "on"),
 };
 
@@ -92,10 +91,18 @@ pub const PLUS: Row<Westwood> = Row {
         style: Some(Style::new("#a3c644", "h")),
     },
     linux_module: Some("westwood"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        samples: true,
+        varies: |own, p| Properties { sending_times: sending_times(p), ..own },
+        ..Properties::DEFAULT
+    },
     build: Westwood::plus,
 };
+
+/// The kernel gives its modules the round-trip time of the last segment acknowledged.
+fn sending_times(p: &Parameters) -> SendingTimes {
+    if p.word("variant") == "linux" { SendingTimes::RoundTrips } else { SendingTimes::Unused }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
@@ -253,7 +260,7 @@ impl Westwood {
 }
 
 impl CongestionControl for Westwood {
-    fn on_start(&mut self, mss_bytes: u32) {
+    fn on_start(&mut self, mss_bytes: u32, _seed: u64) {
         self.mss_bytes = f64::from(mss_bytes);
     }
 
@@ -288,15 +295,6 @@ impl CongestionControl for Westwood {
     #[inline]
     fn on_sample(&mut self, ack: &Ack) {
         if self.form == Form::Linux { self.measure_as_linux(ack) } else { self.measure(ack) }
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
-    /// The kernel gives its modules the round-trip time of the last segment acknowledged.
-    fn sending_times(&self) -> SendingTimes {
-        if self.form == Form::Linux { SendingTimes::RoundTrips } else { SendingTimes::Unused }
     }
 
     fn on_recovered(&mut self, _now: Time, w: &mut Window) {
@@ -382,7 +380,7 @@ mod tests {
     #[test]
     fn a_timeout_sets_ssthresh_by_the_same_estimate() {
         for mut c in [westwood(&[]), plus(&[]), linux()] {
-            c.on_start(1000);
+            c.on_start(1000, 0);
             let (mut path, mut w) = (path(), window(150.0, 2.0));
             settle(&mut c, &mut path, 150.0);
             c.on_congestion(&congestion(Cause::Timeout), &mut w);
@@ -523,7 +521,7 @@ mod tests {
     #[test]
     fn linux_halves_first_and_ends_recovery_at_the_estimate() {
         let mut c = linux();
-        c.on_start(1000);
+        c.on_start(1000, 0);
         let (mut path, mut w) = (path(), window(180.0, 2.0));
         settle(&mut c, &mut path, 180.0);
         c.on_congestion(&loss(), &mut w);
@@ -536,7 +534,7 @@ mod tests {
     #[test]
     fn linux_does_not_jump_to_the_estimate_after_a_timeout() {
         let mut c = linux();
-        c.on_start(1000);
+        c.on_start(1000, 0);
         let (mut path, mut w) = (path(), window(180.0, 2.0));
         settle(&mut c, &mut path, 180.0);
         // a recovery that a timeout cuts short: slow-start from one segment up to half
@@ -552,7 +550,7 @@ mod tests {
         // 42 ms are 11 ticks of 4 ms, so 44 ms; and 5 of 10 ms
         for (hz, ticks_ms) in [(250.0, 44.0), (100.0, 50.0), (1000.0, 42.0)] {
             let mut c = Westwood { hz, ..linux() };
-            c.on_start(1000);
+            c.on_start(1000, 0);
             let mut path = Path::new(0.042, 10_000.0);
             settle(&mut c, &mut path, 500.0);
             let (got, expected) = (c.linux_pipe(), 10.0 * ticks_ms);

@@ -18,8 +18,8 @@
 //! | growth without a router | 1 | segment per RTT | chosen here: standard TCP | the paper assumes that every bottleneck is a router of XCP's |
 
 use super::aimd::{standard_decrease, standard_increase};
-use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
-use super::row::{LossDetection, Row};
+use super::congestion_control::{Ack, Congestion, CongestionControl, Echo, Internals, Window};
+use super::row::{Properties, Protocol, Row};
 use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Interval};
 use longfat_wire::{Explicit, Xcp as Header};
@@ -36,8 +36,10 @@ pub const ROW: Row<Xcp> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("xcp"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        protocol: Some(Protocol { name: "xcp", header_bytes: Header::HEADER_BYTES, mirror: None }),
+        ..Properties::DEFAULT
+    },
     build: Xcp::build,
 };
 
@@ -58,17 +60,15 @@ impl Xcp {
 }
 
 impl CongestionControl for Xcp {
-    fn explicit_bytes(&self) -> u32 {
-        Header::HEADER_BYTES
-    }
-
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         let rtt_s = srtt.as_secs_f64();
         Some(Explicit::Xcp(Header { cwnd_bytes, rtt_s, feedback_bytes: WISH_BYTES, reset: false }))
     }
 
-    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
-        let Explicit::Xcp(Header { feedback_bytes, .. }) = echo else { return };
+    fn on_explicit(&mut self, header: &Explicit, packet_bytes: f64, echo: Echo, w: &mut Window) {
+        let (Explicit::Xcp(Header { feedback_bytes, .. }), Echo::Data { limited }) = (header, echo) else {
+            return;
+        };
         self.guided = feedback_bytes.is_finite();
         // a window that is not used does not grow
         if self.guided && (limited || *feedback_bytes < 0.0) {
@@ -109,7 +109,7 @@ mod tests {
         let mut c = instance(&ROW, &[]);
         let mut w = window(10.0, f64::INFINITY);
         for (feedback, cwnd) in [(3000.0, 12.0), (-1500.0, 11.0), (-750.0, 10.5), (-1e6, 1.0)] {
-            c.on_explicit(&echo(feedback), 1500.0, true, &mut w);
+            c.on_explicit(&echo(feedback), 1500.0, Echo::Data { limited: true }, &mut w);
             c.on_ack(&ack(1.0), &mut w);
             assert_eq!(w.cwnd, cwnd);
         }
@@ -119,9 +119,9 @@ mod tests {
     fn a_sender_that_the_window_does_not_hold_only_shrinks() {
         let mut c = instance(&ROW, &[]);
         let mut w = window(10.0, f64::INFINITY);
-        c.on_explicit(&echo(3000.0), 1500.0, false, &mut w);
+        c.on_explicit(&echo(3000.0), 1500.0, Echo::Data { limited: false }, &mut w);
         assert_eq!(w.cwnd, 10.0);
-        c.on_explicit(&echo(-3000.0), 1500.0, false, &mut w);
+        c.on_explicit(&echo(-3000.0), 1500.0, Echo::Data { limited: false }, &mut w);
         assert_eq!(w.cwnd, 8.0);
     }
 
@@ -130,7 +130,7 @@ mod tests {
         let mut c = instance(&ROW, &[]);
         let mut w = window(10.0, 20.0);
         let untouched = c.explicit(15_000.0, Interval::from_millis(100)).expect("a header");
-        c.on_explicit(&untouched, 1500.0, true, &mut w);
+        c.on_explicit(&untouched, 1500.0, Echo::Data { limited: true }, &mut w);
         c.on_ack(&ack(2.0), &mut w);
         assert_eq!(w.cwnd, 12.0);
         c.on_congestion(&loss(), &mut w);

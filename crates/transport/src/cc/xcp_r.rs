@@ -24,9 +24,9 @@
 //! | wish of a sender that its window does not hold | 0 | bytes | chosen here: XCP's header has it | such a sender ignores growth, which the receiver cannot know |
 
 use super::congestion_control::{
-    Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window,
+    Ack, Cause, Congestion, CongestionControl, Echo, Internals, LEAST_SSTHRESH, Window,
 };
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Protocol, Row};
 use super::xcp::Xcp;
 use crate::echoing::Mirror;
 use longfat_units::parameters::{Parameter, Parameters};
@@ -50,10 +50,19 @@ pub const ROW: Row<XcpR> = Row {
         style: None,
     },
     linux_module: None,
-    protocol: Some("xcp"),
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        protocol: Some(Protocol { name: "xcp", header_bytes: Header::HEADER_BYTES, mirror: Some(mirror) }),
+        ..Properties::DEFAULT
+    },
     build: XcpR::build,
 };
+
+fn mirror(p: &Parameters, packet_bytes: f64) -> Box<dyn Mirror> {
+    match p.word("variant") {
+        "first" => Box::new(OnePacket { packet_bytes }),
+        _ => Box::new(Copied { packet_bytes, cwnd_bytes: packet_bytes, from_bytes: None }),
+    }
+}
 
 /// Whether two windows are equal up to rounding.
 fn same(a_bytes: f64, b_bytes: f64) -> bool {
@@ -64,7 +73,6 @@ fn same(a_bytes: f64, b_bytes: f64) -> bool {
 #[derive(Clone, Debug)]
 pub struct XcpR {
     xcp: Xcp,
-    first: bool,
     /// The window after the last acknowledgement; if the window differs, something else has set it.
     agreed_bytes: f64,
     /// Where a reduction under way will end.
@@ -75,10 +83,9 @@ pub struct XcpR {
 }
 
 impl XcpR {
-    fn build(p: &Parameters) -> Self {
+    fn build(_: &Parameters) -> Self {
         XcpR {
             xcp: Xcp::default(),
-            first: p.word("variant") == "first",
             agreed_bytes: 0.0,
             reducing_to_bytes: f64::INFINITY,
             packet_bytes: None,
@@ -88,10 +95,6 @@ impl XcpR {
 }
 
 impl CongestionControl for XcpR {
-    fn explicit_bytes(&self) -> u32 {
-        self.xcp.explicit_bytes()
-    }
-
     fn explicit(&self, cwnd_bytes: f64, srtt: Interval) -> Option<Explicit> {
         let cwnd_bytes = cwnd_bytes.min(self.reducing_to_bytes);
         let Some(Explicit::Xcp(mut header)) = self.xcp.explicit(cwnd_bytes, srtt) else { return None };
@@ -102,18 +105,9 @@ impl CongestionControl for XcpR {
         Some(Explicit::Xcp(header))
     }
 
-    fn mirror(&self, packet_bytes: f64) -> Option<Box<dyn Mirror>> {
-        Some(if self.first {
-            Box::new(OnePacket { packet_bytes })
-        } else {
-            Box::new(Copied { packet_bytes, cwnd_bytes: packet_bytes, from_bytes: None })
-        })
-    }
-
-    fn on_explicit(&mut self, echo: &Explicit, packet_bytes: f64, limited: bool, w: &mut Window) {
-        let Explicit::Xcp(Header { cwnd_bytes, feedback_bytes: told_bytes, reset, .. }) = echo else {
-            return;
-        };
+    fn on_explicit(&mut self, header: &Explicit, packet_bytes: f64, echo: Echo, w: &mut Window) {
+        let (Explicit::Xcp(header), Echo::Data { limited }) = (header, echo) else { return };
+        let Header { cwnd_bytes, feedback_bytes: told_bytes, reset, .. } = header;
         self.packet_bytes = Some(packet_bytes);
         self.limited = limited;
         self.xcp.guided = told_bytes.is_finite();
@@ -195,7 +189,7 @@ impl Mirror for OnePacket {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{instance, loss, window};
+    use super::super::testing::{instance, loss, parameters, window};
     use super::super::xcp;
     use super::*;
     use crate::{Echoing, Receiver, ReceiverConfig};
@@ -206,7 +200,7 @@ mod tests {
     const PACKET: f64 = 1500.0;
     const RTT: Interval = Interval::from_millis(100);
 
-    fn receiver(c: &impl CongestionControl, delayed: bool) -> Echoing {
+    fn receiver<C>(row: &Row<C>, words: &[(&str, &str)], delayed: bool) -> Echoing {
         let delayed_ack = delayed.then_some(Interval::from_millis(40));
         let config = ReceiverConfig {
             flow: FlowId(0),
@@ -217,7 +211,7 @@ mod tests {
             timestamps: true,
             uncounted_hops: 1,
         };
-        Echoing::new(Receiver::new(config), c.mirror(PACKET))
+        Echoing::new(Receiver::new(config), row.mirror(&parameters(row, words), PACKET))
     }
 
     /// A data packet that leaves now, to which the routers give this feedback unless less is wished for.
@@ -231,7 +225,7 @@ mod tests {
 
     fn take(c: &mut impl CongestionControl, w: &mut Window, ack: &SimPacket, limited: bool) {
         let echo = ack.extra.as_ref().and_then(|e| e.explicit).expect("a header comes back");
-        c.on_explicit(&echo, PACKET, limited, w);
+        c.on_explicit(&echo, PACKET, Echo::Data { limited }, w);
     }
 
     /// Packets, an acknowledgement's way behind the sender, with these feedbacks; the flag says which
@@ -239,7 +233,7 @@ mod tests {
     fn windows<C: CongestionControl>(row: &Row<C>, delayed: bool, path: &[(f64, bool)]) -> Vec<f64> {
         const WAY: usize = 20;
         let mut c = instance(row, &[]);
-        let mut r = receiver(&c, delayed);
+        let mut r = receiver(row, &[], delayed);
         let mut w = window(100.0, f64::INFINITY);
         let mut back = VecDeque::new();
         let mut seen = Vec::new();
@@ -301,7 +295,7 @@ mod tests {
     #[test]
     fn after_a_loss_only_a_receiver_that_knows_of_it_is_believed_and_one_flagged_packet_is_enough() {
         let mut c = instance(&ROW, &[]);
-        let mut r = receiver(&c, false);
+        let mut r = receiver(&ROW, &[], false);
         let mut w = window(100.0, f64::INFINITY);
         let answered = r.on_packet(Time::ZERO, &data(&c, &w, 0, 0.0)).unwrap();
         take(&mut c, &mut w, &answered, true);
@@ -342,7 +336,7 @@ mod tests {
     #[test]
     fn a_window_that_a_timeout_set_to_one_segment_is_not_set_back_by_what_is_under_way() {
         let mut c = instance(&ROW, &[]);
-        let mut r = receiver(&c, false);
+        let mut r = receiver(&ROW, &[], false);
         let mut w = window(100.0, f64::INFINITY);
         let acks: Vec<_> = (0..3).filter_map(|i| r.on_packet(Time::ZERO, &data(&c, &w, i, 0.0))).collect();
         take(&mut c, &mut w, &acks[0], true);
@@ -357,7 +351,7 @@ mod tests {
     #[test]
     fn a_sender_that_its_window_does_not_hold_asks_for_nothing_and_only_shrinks() {
         let mut c = instance(&ROW, &[]);
-        let mut r = receiver(&c, false);
+        let mut r = receiver(&ROW, &[], false);
         let mut w = window(100.0, f64::INFINITY);
         for (i, feedback, cwnd) in [(0, 3000.0, 100.0), (1, 3000.0, 100.0), (2, -6000.0, 98.0)] {
             let ack = r.on_packet(Time::ZERO, &data(&c, &w, i, feedback)).unwrap();
@@ -369,7 +363,7 @@ mod tests {
     #[test]
     fn without_a_router_on_the_path_it_grows_as_standard_tcp() {
         let mut c = instance(&ROW, &[]);
-        let mut r = receiver(&c, false);
+        let mut r = receiver(&ROW, &[], false);
         let mut w = window(10.0, 20.0);
         let ack = r.on_packet(Time::ZERO, &data(&c, &w, 0, f64::INFINITY)).unwrap();
         take(&mut c, &mut w, &ack, true);
@@ -382,8 +376,8 @@ mod tests {
         // section 5.3: a router's interval may end within a window. Here 50 of 100 packets are given 30 bytes and then 50
         // nothing: one more segment, where the last packet alone says none, and the fiftieth two.
         let last = |variant, packets: usize| {
-            let c = instance(&ROW, &[("variant", variant)]);
-            let mut r = receiver(&c, false);
+            let words = [("variant", variant)];
+            let (c, mut r) = (instance(&ROW, &words), receiver(&ROW, &words, false));
             let w = window(100.0, f64::INFINITY);
             let given = (0..packets).map(|i| if i < 50 { 30.0 } else { 0.0 }).zip(0..);
             let acks = given.filter_map(|(f, i)| r.on_packet(Time::ZERO, &data(&c, &w, i, f)));

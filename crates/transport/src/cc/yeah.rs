@@ -30,7 +30,7 @@ use super::congestion_control::{
     Ack, Cause, Congestion, CongestionControl, Internals, LEAST_SSTHRESH, Window,
 };
 use super::round::Round;
-use super::row::{LossDetection, Row};
+use super::row::{Properties, Row};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Interval, Style, Time};
 
@@ -85,8 +85,11 @@ pub const ROW: Row<Yeah> = Row {
         style: Some(Style::new("#7c3aed", "*")),
     },
     linux_module: Some("yeah"),
-    protocol: None,
-    loss_detection: LossDetection::Sack,
+    properties: Properties {
+        varies: |own, p| Properties { shrinks: p.word("variant") != "linux", ..own },
+        samples: true,
+        ..Properties::DEFAULT
+    },
     build: Yeah::new,
 };
 
@@ -204,12 +207,6 @@ impl CongestionControl for Yeah {
         }
     }
 
-    fn on_ack_unfilled(&mut self, ack: &Ack, w: &mut Window) {
-        if !self.linux {
-            self.on_ack(ack, w); // Linux returns at once (tcp_yeah_cong_avoid)
-        }
-    }
-
     fn on_congestion(&mut self, event: &Congestion, w: &mut Window) {
         self.undo = (!self.linux).then_some(self.counts);
         // the paper speaks of duplicate acknowledgements; its authors' module treats a timeout alike
@@ -231,10 +228,6 @@ impl CongestionControl for Yeah {
             self.least_rtt = self.least_rtt.min(rtt);
             self.samples += 1;
         }
-    }
-
-    fn wants_samples(&self) -> bool {
-        true
     }
 
     fn on_recovered(&mut self, _now: Time, _w: &mut Window) {

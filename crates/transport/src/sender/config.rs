@@ -105,4 +105,6 @@ pub struct SenderConfig {
     pub abe: bool,
     /// Ask for a rate with the connection request (Quick-Start, RFC 4782).
     pub quick_start: Option<QuickStartRequest>,
+    /// The seed of its algorithm's random draws.
+    pub seed: u64,
 }

@@ -2,22 +2,24 @@
 
 use super::usage::Limit;
 use super::{Phase, Sender};
-use crate::cc::CongestionControl;
+use crate::cc::{CongestionControl, Echo};
 use longfat_units::Time;
 use longfat_wire::{Extra, SimPacket, Trail};
 
 impl Sender {
     /// What routers wrote, echoed by an acknowledgement; `advances` says whether of new data.
     pub(super) fn take_explicit(&mut self, now: Time, packet: &SimPacket, advances: bool) {
-        let Some(echo) = packet.extra.as_ref().and_then(|e| e.explicit.as_ref()) else { return };
+        let Some(header) = packet.extra.as_ref().and_then(|e| e.explicit.as_ref()) else { return };
         let bytes = self.packet_bytes();
         match self.phase {
             Phase::Open | Phase::Loss if advances => {
                 let limited = matches!(self.limit, Limit::Window | Limit::Spacing);
-                self.controller.on_explicit(echo, bytes, limited, &mut self.window);
+                self.controller.on_explicit(header, bytes, Echo::Data { limited }, &mut self.window);
                 self.check("on_explicit", now);
             }
-            Phase::Reducing | Phase::Recovery => self.controller.on_explicit_in_recovery(echo, bytes),
+            Phase::Reducing | Phase::Recovery => {
+                self.controller.on_explicit(header, bytes, Echo::Recovery, &mut self.window);
+            }
             _ => {}
         }
     }
@@ -27,8 +29,8 @@ impl Sender {
         let header = answer.extra.as_ref().and_then(|e| e.explicit.as_ref());
         if let Some(header) = header.filter(|h| h.is_answered()) {
             let (bytes, srtt) = (self.packet_bytes(), self.rtt.srtt());
-            self.controller.on_connected(header, bytes, srtt, &mut self.window);
-            self.check("on_connected", now);
+            self.controller.on_explicit(header, bytes, Echo::Connection(srtt), &mut self.window);
+            self.check("on_explicit", now);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What becomes of an algorithm that fails: it raised an exception, or left a window that no sender can have.
 
 use super::Sender;
-use crate::cc::{CongestionControl, Controller, LEAST_SSTHRESH, MOST_CWND, Window};
+use crate::cc::{CongestionControl, LEAST_SSTHRESH, MOST_CWND, Window};
 use longfat_units::Time;
 
 impl Sender {
@@ -9,7 +9,7 @@ impl Sender {
     #[inline(always)]
     pub(super) fn check(&mut self, method: &str, now: Time) {
         let sound = self.window.cwnd >= 1.0 && self.window.cwnd <= MOST_CWND && self.window.ssthresh > 0.0;
-        if !sound || matches!(self.controller, Controller::Custom(_)) {
+        if !sound || self.controller.is_custom() {
             self.look_for_failure(sound, method, now);
         }
     }
@@ -17,14 +17,14 @@ impl Sender {
     /// Checks that the algorithm raised nothing in `on_sample`, which moves no window.
     #[inline]
     pub(super) fn check_sampling(&mut self, now: Time) {
-        if matches!(self.controller, Controller::Custom(_)) {
+        if self.controller.is_custom() {
             self.look_for_failure(true, "on_sample", now);
         }
     }
 
     fn look_for_failure(&mut self, sound: bool, method: &str, now: Time) {
         let raised = self.controller.take_failure();
-        let sound = sound || self.window.cwnd == 0.0 && self.controller.has_closed();
+        let sound = sound || self.window.cwnd == 0.0 && self.controller.properties.may_close;
         if sound && raised.is_none() {
             return;
         }

@@ -154,7 +154,7 @@ impl Sender {
         self.check("on_congestion", now);
         if self.config.abe
             && cause == Cause::Mark
-            && let Some(left) = self.controller.beta_ecn()
+            && let Some(left) = self.controller.properties.beta_ecn
         {
             self.window.ssthresh = left * before.cwnd;
         }

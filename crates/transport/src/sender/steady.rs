@@ -85,6 +85,7 @@ impl Sender {
             delivered: self.board.base() + self.board.sacked(),
             next_segment: self.next,
             unacknowledged: self.board.base(),
+            may_grow: true,
         }
     }
 }

@@ -47,8 +47,11 @@ impl Sender {
     /// New data were acknowledged, but the window does not limit: the algorithm may shrink it.
     #[cold]
     pub(super) fn hear_without_growth(&mut self, now: Time, ack: &Ack) {
+        if !self.controller.properties.shrinks {
+            return;
+        }
         let before = self.window.cwnd;
-        self.controller.on_ack_unfilled(ack, &mut self.window);
+        self.controller.on_ack(&Ack { may_grow: false, ..*ack }, &mut self.window);
         self.withhold_growth(before);
         self.check("on_ack", now);
     }

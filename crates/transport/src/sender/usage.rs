@@ -15,7 +15,7 @@
 //!                                    | round trip
 //! ```
 //!
-//! Reductions know no such rule: see [`crate::cc::CongestionControl::on_ack_unfilled`].
+//! Reductions know no such rule: see [`crate::cc::Properties::shrinks`].
 
 /// What limits the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

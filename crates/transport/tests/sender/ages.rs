@@ -2,7 +2,9 @@
 
 use crate::path::{MSS, Path, RTT_MS, Sent, at_ms, constant, ms, standard, steady};
 use longfat_transport::cc::LossDetection;
-use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, SendingTimes, Window, find};
+use longfat_transport::cc::{
+    Ack, Congestion, CongestionControl, Controller, Properties, SendingTimes, Window, find,
+};
 use longfat_transport::{RttSamples, SenderConfig};
 use longfat_units::Interval;
 use longfat_wire::Kind;
@@ -19,13 +21,13 @@ impl CongestionControl for Watchful {
     fn on_congestion(&mut self, _: &Congestion, w: &mut Window) {
         w.ssthresh = 0.5 * w.cwnd;
     }
-    fn sending_times(&self) -> SendingTimes {
-        SendingTimes::RoundTripsAndLosses
-    }
 }
 
 fn watchful() -> Controller {
-    Controller::Custom(Box::new(Watchful))
+    Controller::custom(
+        Properties { sending_times: SendingTimes::RoundTripsAndLosses, ..Properties::CUSTOM },
+        Watchful,
+    )
 }
 
 fn with(detection: LossDetection) -> SenderConfig {
@@ -94,7 +96,7 @@ fn a_lost_retransmission_is_found_by_its_age() {
 }
 
 /// Reports the greatest round-trip time that it got.
-struct Greatest(SendingTimes, Arc<AtomicU64>);
+struct Greatest(Arc<AtomicU64>);
 
 impl CongestionControl for Greatest {
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
@@ -102,20 +104,15 @@ impl CongestionControl for Greatest {
         w.ssthresh = 0.5 * w.cwnd;
     }
     fn on_sample(&mut self, ack: &Ack) {
-        self.1.fetch_max(ack.rtt.map_or(0, |rtt| rtt.as_ns()), Ordering::Relaxed);
-    }
-    fn wants_samples(&self) -> bool {
-        true
-    }
-    fn sending_times(&self) -> SendingTimes {
-        self.0
+        self.0.fetch_max(ack.rtt.map_or(0, |rtt| rtt.as_ns()), Ordering::Relaxed);
     }
 }
 
 /// The greatest round-trip time from 1.1 s on, when the first flight no longer matters.
 fn greatest_rtt(times: SendingTimes, path: impl FnOnce(Controller) -> Path) -> Interval {
     let greatest = Arc::new(AtomicU64::new(0));
-    let mut path = path(Controller::Custom(Box::new(Greatest(times, greatest.clone())))).start();
+    let properties = Properties { samples: true, sending_times: times, ..Properties::CUSTOM };
+    let mut path = path(Controller::custom(properties, Greatest(greatest.clone()))).start();
     path.run_to(at_ms(RTT_MS * 11));
     greatest.store(0, Ordering::Relaxed);
     path.run_to(at_ms(RTT_MS * 40));
@@ -162,9 +159,6 @@ impl CongestionControl for Told {
             told.push((ms(rtt), ms(base_rtt), ack.unacknowledged));
         }
     }
-    fn wants_samples(&self) -> bool {
-        true
-    }
 }
 
 /// What an algorithm gets on a path where data take 10.3 ms longer than the request and segment 250 is lost.
@@ -175,11 +169,14 @@ fn told(rtt_samples: RttSamples) -> Vec<Telling> {
     let longer = |s: &Sent| {
         Interval::from_ns(10_300_000 + 1_000_000 * if s.packet.seq < 20 { s.packet.seq } else { 0 })
     };
-    let mut path = Path::new(config, Controller::Custom(Box::new(Told(kept.clone()))))
-        .delaying(move |s| if s.packet.kind == Kind::Data { longer(s) } else { Interval::ZERO })
-        .losing_once(&[250])
-        .delayed_acks(ms(40))
-        .start();
+    let mut path = Path::new(
+        config,
+        Controller::custom(Properties { samples: true, ..Properties::CUSTOM }, Told(kept.clone())),
+    )
+    .delaying(move |s| if s.packet.kind == Kind::Data { longer(s) } else { Interval::ZERO })
+    .losing_once(&[250])
+    .delayed_acks(ms(40))
+    .start();
     path.run_to(at_ms(RTT_MS * 40));
     kept.lock().expect("nobody panicked").clone()
 }

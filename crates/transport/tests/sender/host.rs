@@ -1,13 +1,13 @@
 //! What the sending host adds: finite data, the receiver's window, timer granularity, pacing, stopping.
 
 use crate::path::{Constant, HEADER, MSS, Path, at_ms, config, ms, standard, steady};
-use longfat_transport::cc::Controller;
+use longfat_transport::cc::{Controller, Properties};
 use longfat_transport::{Sender, SenderConfig};
 use longfat_units::Time;
 use longfat_wire::{FlowId, Kind, SimPacket};
 
 fn paced(rate_pps: f64) -> Controller {
-    Controller::Custom(Box::new(Constant { pacing_rate_pps: Some(rate_pps) }))
+    Controller::custom(Properties::CUSTOM, Constant { pacing_rate_pps: Some(rate_pps) })
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use crate::path::{Path, RTT_MS, Sent, at_ms, constant, ms, standard, steady};
 use longfat_transport::cc::{
-    Ack, Cause, Congestion, CongestionControl, Controller, LossDetection, MarkSample, Window, find,
+    Ack, Cause, Congestion, CongestionControl, Controller, LossDetection, MarkSample, Properties, Window,
+    find,
 };
 use longfat_transport::{Capable, Codepoints, Feedback, Recovery, SenderConfig};
 use longfat_wire::{Ecn, Kind};
@@ -139,7 +140,7 @@ fn each_feedback_counts_every_mark_whether_acknowledgements_are_delayed_or_lost(
         let samples = listener.samples.clone();
         let config = SenderConfig { bytes: Some(900_000), ..told(feedback, 20.0) };
         let mut n = 0;
-        let mut path = Path::new(config, Controller::Custom(Box::new(listener)))
+        let mut path = Path::new(config, Controller::custom(Properties::CUSTOM, listener))
             .marking(|s| s.packet.kind == Kind::Data && s.packet.seq % 5 < 2)
             .losing_acks(move |_, p| {
                 n += 1;
@@ -163,7 +164,7 @@ fn dctcps_echo_with_delayed_acknowledgements_is_right_on_average() {
     let listener = Listener::default();
     let samples = listener.samples.clone();
     let config = SenderConfig { bytes: Some(900_000), ..told(Feedback::Dctcp, 20.0) };
-    Path::new(config, Controller::Custom(Box::new(listener)))
+    Path::new(config, Controller::custom(Properties::CUSTOM, listener))
         .marking(|s| s.packet.kind == Kind::Data && s.packet.seq % 9 < 4)
         .delayed_acks(ms(40))
         .start()
@@ -188,10 +189,11 @@ fn marks_reduce_once_a_round_trip_with_each_feedback() {
 fn a_loss_after_a_mark_in_the_same_flight_is_a_reduction_of_its_own() {
     // RFC 8257, section 3.5: losses are answered as by standard TCP, also where the mark took only a tenth
     for feedback in [Feedback::Dctcp, Feedback::Accurate] {
-        let mut path = Path::new(told(feedback, 40.0), Controller::Custom(Box::new(Listener::default())))
-            .marking(|s| s.packet.kind == Kind::Data && s.packet.seq == 85)
-            .losing(|s| s.packet.kind == Kind::Data && s.packet.seq == 95 && s.earlier == 0)
-            .start();
+        let mut path =
+            Path::new(told(feedback, 40.0), Controller::custom(Properties::CUSTOM, Listener::default()))
+                .marking(|s| s.packet.kind == Kind::Data && s.packet.seq == 85)
+                .losing(|s| s.packet.kind == Kind::Data && s.packet.seq == 95 && s.earlier == 0)
+                .start();
         path.run_to(at_ms(RTT_MS * 20));
         assert_eq!(path.counters().congestion_events, 2, "{feedback:?}");
         assert!(path.cwnd() <= 20.0, "{feedback:?}: {}", path.cwnd());

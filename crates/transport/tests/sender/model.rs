@@ -3,8 +3,8 @@
 use super::path::{Path, RTT_MS, at_ms, config, ms};
 use longfat_transport::SenderConfig;
 use longfat_transport::cc::{
-    Ack, Congestion, CongestionControl, Controller, Delivery, LossDetection, LostSegment, Opening, Repair,
-    Window,
+    Ack, Congestion, CongestionControl, Controller, Delivery, LossDetection, LostSegment, Opening,
+    Properties, Repair, Window,
 };
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
@@ -40,9 +40,6 @@ impl Listener {
 impl CongestionControl for Listener {
     fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
     fn on_congestion(&mut self, _: &Congestion, _: &mut Window) {}
-    fn is_model_based(&self) -> bool {
-        true
-    }
     fn on_open(&mut self, opening: &Opening, w: &mut Window) {
         w.cwnd = WINDOW;
         self.told().openings.push(*opening);
@@ -74,7 +71,13 @@ impl CongestionControl for Listener {
 fn listening(config: SenderConfig, quantum: f64) -> (Path, Arc<Mutex<Told>>) {
     let told = Arc::new(Mutex::new(Told::default()));
     let listener = Listener { told: told.clone(), quantum };
-    (Path::new(config, Controller::Custom(Box::new(listener))), told)
+    (
+        Path::new(
+            config,
+            Controller::custom(Properties { model_based: true, ..Properties::CUSTOM }, listener),
+        ),
+        told,
+    )
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! on it.
 
 use longfat_transport::cc::LossDetection;
-use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window, find};
+use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Properties, Window, find};
 use longfat_transport::{
     Capable, Codepoints, Echoing, Feedback, FirstReduction, Happened, Receiver, ReceiverConfig, Recovery,
     RtoConfig, RttSamples, Sender, SenderConfig, SenderCounters, SlowStartExit, TimeoutReductions,
@@ -55,6 +55,7 @@ pub fn config() -> SenderConfig {
         abe: false,
         rtt_samples: RttSamples::Echoed,
         quick_start: None,
+        seed: 0,
     }
 }
 
@@ -94,7 +95,7 @@ impl CongestionControl for Constant {
 }
 
 pub fn constant() -> Controller {
-    Controller::Custom(Box::new(Constant { pacing_rate_pps: None }))
+    Controller::custom(Properties::CUSTOM, Constant { pacing_rate_pps: None })
 }
 
 /// A packet the sender put on the path.

@@ -242,7 +242,8 @@ fn a_window_of_which_nothing_arrives_is_repaired_from_one_segment() {
 #[test]
 fn an_algorithm_that_paces_itself_takes_over_after_the_window() {
     let paced = crate::path::Constant { pacing_rate_pps: Some(5000.0) };
-    let controller = longfat_transport::cc::Controller::Custom(Box::new(paced));
+    let controller =
+        longfat_transport::cc::Controller::custom(longfat_transport::cc::Properties::CUSTOM, paced);
     let mut path = Path::new(asking(), controller).start();
     path.run_to(at_ms(1000));
     assert_eq!(path.flights(1), [121]);

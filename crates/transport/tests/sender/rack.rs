@@ -2,7 +2,9 @@
 //! RTT are 100 ms, a quarter of it is 25 ms, two of it are 200 ms, and the retransmission timeout is 300 ms.
 
 use crate::path::{Constant, Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
-use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, LossDetection, Window};
+use longfat_transport::cc::{
+    Ack, Congestion, CongestionControl, Controller, LossDetection, Properties, Window,
+};
 use longfat_transport::{Recovery, RttSamples, SenderConfig};
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
@@ -207,14 +209,14 @@ fn a_recovery_of_a_segment_that_was_only_late_is_undone_and_shows_reordering() {
     // 20 arrives 20 ms late, after more than three others: it is sent again and the window halved. Its
     // acknowledgement echoes the stamp of the original (RFC 3522). When 80 is as late, 25 ms are waited.
     let slow = |s: &Sent| ms(if matches!(s.packet.seq, 20 | 80) && s.earlier == 0 { 20 } else { 0 });
-    let spread = Controller::Custom(Box::new(Constant { pacing_rate_pps: Some(200.0) }));
+    let spread = Controller::custom(Properties::CUSTOM, Constant { pacing_rate_pps: Some(200.0) });
     let mut path = Path::new(transfer(200, 20.0), spread).reordering().delaying(slow).start();
     path.run_to_end();
     assert_eq!((path.counters().congestion_events, path.counters().undone), (1, 1));
     assert_eq!((path.cwnd(), path.again().len()), (20.0, 1));
     // without timestamps a DSACK says so when the retransmission has arrived too, a round trip later
     let silent = SenderConfig { timestamps: false, ..transfer(200, 20.0) };
-    let spread = Controller::Custom(Box::new(Constant { pacing_rate_pps: Some(200.0) }));
+    let spread = Controller::custom(Properties::CUSTOM, Constant { pacing_rate_pps: Some(200.0) });
     let mut path = Path::new(silent, spread).reordering().delaying(slow).start();
     let undone = path.run_until_counted(|c| c.undone == 1);
     let (again, _) = path.again()[0];
@@ -240,7 +242,7 @@ fn dsacks_lengthen_the_reordering_window_by_a_step_for_each_round_trip_until_six
     // every third segment is late by 45 ms, more than a quarter of the round trip, and nothing is lost: the
     // window grows to 50 ms, and nothing is sent again from then on (RFC 8985, section 6.2, step 4)
     let slow = |s: &Sent| ms(if s.packet.seq.is_multiple_of(3) && s.earlier == 0 { 45 } else { 0 });
-    let spread = || Controller::Custom(Box::new(Steadfast));
+    let spread = || Controller::custom(Properties::CUSTOM, Steadfast);
     let mut path = Path::new(transfer(1000, 20.0), spread()).reordering().delaying(slow).start();
     path.run_to_end();
     let last = path.again().last().expect("the first ones were sent again").0;
@@ -295,7 +297,7 @@ fn recovery_finds_at_once_what_waited_for_the_reordering_window() {
     // 0 to 3 leave 10 ms apart and 0 and 1 are lost, so there are duplicates at 220 and 230 ms. Then 0 is late, as it
     // has been since 100 + 100 + 25 ms. Recovery needs no reordering window, so 1 is not waited for until 235 ms.
     // (Rate halving would hold it back.)
-    let paced = Controller::Custom(Box::new(Constant { pacing_rate_pps: Some(100.0) }));
+    let paced = Controller::custom(Properties::CUSTOM, Constant { pacing_rate_pps: Some(100.0) });
     let config = SenderConfig { recovery: Recovery::Prr, ..transfer(4, 20.0) };
     let mut path = Path::new(config, paced).losing_once(&[0, 1]).start();
     path.run_to_end();
@@ -367,7 +369,7 @@ fn selective_acknowledgements_smooth_the_round_trip_time_where_segments_are_know
 fn linux_smooths_the_time_of_the_first_segment_that_an_acknowledgement_covers_and_quic_that_of_the_last() {
     // segments leave 5 ms apart, and every second one is acknowledged
     let smoothed = |rtt_samples| {
-        let apart = Controller::Custom(Box::new(Constant { pacing_rate_pps: Some(200.0) }));
+        let apart = Controller::custom(Properties::CUSTOM, Constant { pacing_rate_pps: Some(200.0) });
         let config = SenderConfig { rtt_samples, ..by_time(steady(60.0)) };
         let mut path = Path::new(config, apart).delayed_acks(ms(40)).start();
         path.run_to(at_ms(3000));
@@ -389,9 +391,6 @@ impl CongestionControl for Times {
     fn on_sample(&mut self, ack: &Ack) {
         self.0.lock().expect("no thread has panicked").push((ack.now, ack.rtt));
     }
-    fn wants_samples(&self) -> bool {
-        true
-    }
     fn on_congestion(&mut self, _: &Congestion, w: &mut Window) {
         w.ssthresh = w.cwnd;
     }
@@ -400,7 +399,11 @@ impl CongestionControl for Times {
 /// The round-trip times that an algorithm gets on this path, and the smoothed one at the end.
 fn times(config: SenderConfig, end: Time, path: impl FnOnce(Path) -> Path) -> (Samples, Interval) {
     let kept = Arc::new(Mutex::new(Vec::new()));
-    let mut path = path(Path::new(config, Controller::Custom(Box::new(Times(kept.clone()))))).start();
+    let mut path = path(Path::new(
+        config,
+        Controller::custom(Properties { samples: true, ..Properties::CUSTOM }, Times(kept.clone())),
+    ))
+    .start();
     path.run_to(end);
     let all = kept.lock().expect("no thread has panicked").clone();
     (all, path.sender.rtt().srtt())

@@ -150,7 +150,7 @@ fn a_moderated_window_stays_as_it_is_while_nothing_is_dubious() {
 
 /// The window stays, and a loss leaves this share of it.
 fn backing_off(share: f64) -> longfat_transport::cc::Controller {
-    use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Window};
+    use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Properties, Window};
     struct BackOff(f64);
     impl CongestionControl for BackOff {
         fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
@@ -158,7 +158,7 @@ fn backing_off(share: f64) -> longfat_transport::cc::Controller {
             w.ssthresh = self.0 * w.cwnd;
         }
     }
-    Controller::Custom(Box::new(BackOff(share)))
+    Controller::custom(Properties::CUSTOM, BackOff(share))
 }
 
 #[test]

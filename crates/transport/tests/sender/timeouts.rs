@@ -1,7 +1,9 @@
 //! The retransmission timer.
 
 use crate::path::{Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
-use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, LossDetection, Window};
+use longfat_transport::cc::{
+    Ack, Congestion, CongestionControl, Controller, LossDetection, Properties, Window,
+};
 use longfat_transport::{FirstReduction, Happened, Recovery, SenderConfig, TimeoutReductions};
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
@@ -202,7 +204,7 @@ impl CongestionControl for Mild {
 }
 
 fn mild() -> Controller {
-    Controller::Custom(Box::new(Mild))
+    Controller::custom(Properties::CUSTOM, Mild)
 }
 
 #[test]

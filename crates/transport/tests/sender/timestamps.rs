@@ -2,7 +2,9 @@
 //! earlier years had.
 
 use crate::path::{HEADER, MSS, Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
-use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, LossDetection, Window, find};
+use longfat_transport::cc::{
+    Ack, Congestion, CongestionControl, Controller, LossDetection, Properties, Window, find,
+};
 use longfat_transport::{BackoffUntil, RtoConfig, RtoMinOf, RttSamples, SenderConfig};
 use longfat_units::{Interval, Time};
 use longfat_wire::Kind;
@@ -32,7 +34,7 @@ impl CongestionControl for Told {
 /// Every round-trip time that an algorithm was told of within `for_ms`.
 fn told(config: SenderConfig, for_ms: u64, path: impl FnOnce(Path) -> Path) -> Vec<(Time, Interval)> {
     let kept = Arc::new(Mutex::new(Vec::new()));
-    let controller = Controller::Custom(Box::new(Told(kept.clone())));
+    let controller = Controller::custom(Properties::CUSTOM, Told(kept.clone()));
     path(Path::new(config, controller)).start().run_to(at_ms(for_ms));
     kept.lock().expect("nobody panicked").clone()
 }

@@ -2,7 +2,7 @@
 //! and a queue still shrinks it.
 
 use crate::path::{MSS, Path, RTT_MS, Sent, at_ms, config, ms};
-use longfat_transport::cc::{Algorithm, CongestionControl, algorithms, find};
+use longfat_transport::cc::{Algorithm, algorithms, find};
 use longfat_transport::{SenderConfig, Steer};
 use longfat_units::Interval;
 
@@ -11,11 +11,7 @@ const USED: f64 = 20.0;
 
 fn path(algorithm: &Algorithm, config: SenderConfig) -> Path {
     let controller = algorithm.instance(&[]).expect("defaults");
-    Path::new(SenderConfig { loss_detection: algorithm.loss_detection, ..config }, controller)
-}
-
-fn is_model_based(algorithm: &Algorithm) -> bool {
-    algorithm.instance(&[]).expect("defaults").is_model_based()
+    Path::new(SenderConfig { loss_detection: algorithm.properties.loss_detection, ..config }, controller)
 }
 
 /// The window after 20 s in which pacing, set from outside, keeps [`USED`] segments in flight.
@@ -55,7 +51,7 @@ fn no_window_grows_far_beyond_what_the_receiver_has_room_for() {
             "hybla" => [USED + 15.0, 160.0], // 2^4 - 1 for each of a full first flight of ten
             "ptcp" => [USED + 2.0, 3.0 * USED], // sixteen flows triple in the last round trip that was full
             "vivace" => [1.05 * 4.0 * USED + 2.0; 2],
-            _ if is_model_based(algorithm) => [2.77 * USED + 2.0; 2],
+            _ if algorithm.properties.model_based => [2.77 * USED + 2.0; 2],
             _ => [USED + 2.0, 2.0 * USED + 2.0],
         };
         for (limit, most) in [(2.0, most), (f64::INFINITY, of_linux)] {
@@ -72,7 +68,7 @@ fn no_window_grows_far_beyond_twice_of_what_pacing_keeps_in_flight() {
         let cwnd = paced(algorithm);
         let most = match algorithm.name {
             "hybla" => 2.0 * USED + 17.0,
-            _ if is_model_based(algorithm) => 2.77 * USED + 2.0,
+            _ if algorithm.properties.model_based => 2.77 * USED + 2.0,
             _ => 2.0 * USED + 2.0,
         };
         assert!(cwnd <= most, "{}: {cwnd} with {USED} in flight", algorithm.name);

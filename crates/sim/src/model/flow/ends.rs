@@ -3,7 +3,7 @@
 use super::host::HostClock;
 use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
 use longfat_scenario::plan::{CheckedConnection, PlanError, SlowStart, Streams, Transport};
-use longfat_transport::cc::{CongestionControl, Controller, LossDetection, Parameters};
+use longfat_transport::cc::{Controller, Parameters, Properties};
 use longfat_transport::{
     Codepoints, Echoing, Feedback, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig,
     WIDEST_WINDOW, udp,
@@ -14,8 +14,8 @@ use longfat_wire::{Ecn, FlowId, QuickStart, RateCode};
 /// What carries one connection: an instance of its algorithm, or a protocol over UDP with its parameters.
 #[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 pub enum Carrier<'a> {
-    /// TCP, with an algorithm and a way to find and repair losses.
-    Tcp(Controller, LossDetection),
+    /// TCP.
+    Tcp(Controller),
     /// A protocol over UDP.
     Udp(&'static udp::Protocol, &'a Parameters),
 }
@@ -26,16 +26,14 @@ impl<'a> Carrier<'a> {
         plan: &'a CheckedConnection,
         custom: &mut dyn FnMut() -> Option<Controller>,
     ) -> Result<Self, PlanError> {
-        let (controller, own) = match plan.transport() {
-            Transport::Udp(protocol, parameters) => return Ok(Carrier::Udp(protocol, parameters)),
-            Transport::Tcp(row, parameters) => ((row.build)(parameters), row.loss_detection),
+        Ok(match plan.transport() {
+            Transport::Udp(protocol, parameters) => Carrier::Udp(protocol, parameters),
+            Transport::Tcp(row, parameters) => Carrier::Tcp((row.build)(parameters)),
             Transport::Custom => {
                 let what = "no algorithm was handed over for this flow".to_owned();
-                let made = custom().ok_or_else(|| PlanError { at: "algorithm".to_owned(), what })?;
-                (made, LossDetection::Sack)
+                Carrier::Tcp(custom().ok_or_else(|| PlanError { at: "algorithm".to_owned(), what })?)
             }
-        };
-        Ok(Carrier::Tcp(controller, plan.loss_detection(own)))
+        })
     }
 
     /// Builds both ends. `streams` are the connection's; `bytes` is its payload, endless if `None`.
@@ -49,13 +47,11 @@ impl<'a> Carrier<'a> {
         clock: &HostClock,
     ) -> (AnySender, AnyReceiver) {
         match self {
-            Carrier::Tcp(mut controller, loss_detection) => {
-                if controller.draws() {
-                    controller.on_seed(streams.stream("algorithm").below(u64::MAX));
-                }
+            Carrier::Tcp(controller) => {
+                let Properties { draws, sends_ect1, feedback: needs, loss_detection, .. } =
+                    controller.properties;
                 let quick_start = plan.quick_start_bps.map(|bps| request(bps, streams.stream("quick-start")));
-                let ect1 = plan.ecn.is_l4s() || controller.sends_ect1();
-                let needs = controller.feedback();
+                let ect1 = plan.ecn.is_l4s() || sends_ect1;
                 let feedback = plan.ecn.feedback().max(needs);
                 let ect = if ect1 { Ecn::Ect1 } else { Ecn::Capable };
                 let ecn = plan.ecn.is_on() || needs != Feedback::Classic;
@@ -75,7 +71,7 @@ impl<'a> Carrier<'a> {
                     slow_start_exit: plan.slow_start.exit(),
                     byte_counting: plan.byte_counting,
                     slow_start_limit: plan.slow_start_limit.unwrap_or(f64::INFINITY),
-                    loss_detection,
+                    loss_detection: plan.loss_detection(loss_detection),
                     recovery: plan.recovery,
                     timeout_reductions: plan.timeout_reductions,
                     first_reduction: plan.first_reduction,
@@ -90,6 +86,7 @@ impl<'a> Carrier<'a> {
                     abe: plan.abe,
                     feedback,
                     quick_start,
+                    seed: if draws { streams.stream("algorithm").below(u64::MAX) } else { 0 },
                 };
                 tcp(plan, sender, controller)
             }
@@ -152,7 +149,7 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
             .misbehaving(habits);
         AnyReceiver::Other(Box::new(OtherReceiver::Explicit(echoing)))
     };
-    if !controller.has_explicit() && sender.quick_start.is_none() {
+    if controller.properties.protocol.is_none() && sender.quick_start.is_none() {
         let receiver = if feedback == Feedback::Classic && habits.is_none() {
             AnyReceiver::Tcp(receiver)
         } else {
@@ -160,7 +157,12 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
         };
         return (AnySender::Tcp(Sender::new(sender, controller)), receiver);
     }
-    let mirror = controller.mirror(f64::from(plan.mss_bytes + plan.header_bytes));
+    let mirror = match plan.transport() {
+        Transport::Tcp(row, parameters) => {
+            row.mirror(parameters, f64::from(plan.mss_bytes + plan.header_bytes))
+        }
+        _ => None,
+    };
     (
         AnySender::Other(Box::new(OtherSender::Explicit(Sender::new(sender, controller)))),
         telling(receiver, mirror),

@@ -3,7 +3,7 @@
 //! TCP without explicit headers is the usual case, and the hot loops ask first whether they have it. That
 //! question is quickest with two variants, so each type has that case and a box for all others.
 
-use longfat_transport::cc::{CongestionControl, Controller, Internals, Window};
+use longfat_transport::cc::{CongestionControl, Internals, Window};
 use longfat_transport::{Echoing, Happened, Outbox, Receiver, Sender, SenderCounters, SenderView, udp};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Extra, SimPacket};
@@ -258,7 +258,7 @@ impl AnySender {
 
     /// Whether its algorithm is a user's own.
     pub fn is_custom(&self) -> bool {
-        self.common().is_ok_and(|sender| matches!(sender.controller(), Controller::Custom(_)))
+        self.common().is_ok_and(|sender| sender.controller().is_custom())
     }
 
     /// Starts a log of what happens to the window.

@@ -10,8 +10,7 @@ const RTT: Interval = Interval::from_millis(100);
 /// A flow whose handshake took 100 ms.
 fn opened() -> (Boxed, Window) {
     let (mut bbr, mut w) = (instance(&ROW, &[]), window(10.0, f64::INFINITY));
-    bbr.on_start(1448);
-    bbr.on_seed(1);
+    bbr.on_start(1448, 1);
     bbr.on_open(&Opening { now: at_ms(100), rtt: Some(RTT), selective: true }, &mut w);
     (bbr, w)
 }

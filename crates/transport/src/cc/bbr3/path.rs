@@ -63,9 +63,8 @@ impl Path {
     pub fn new(variant: &str, rate_mbps: f64, rtt: Interval, buffer_bdp: f64) -> Self {
         let mut bbr = instance(&ROW, &[("variant", variant)]);
         let mut w = window(10.0, f64::INFINITY);
-        bbr.on_start(1448);
+        bbr.on_start(1448, 7);
         let now = Time::ZERO + rtt;
-        bbr.on_seed(7);
         bbr.on_open(&Opening { now, rtt: Some(rtt), selective: true }, &mut w);
         let mut deliveries = Deliveries::default();
         deliveries.include(rtt);

@@ -399,7 +399,7 @@ fn the_losses_cross_the_threshold_at_a_prefix_of_what_was_in_flight() {
 #[test]
 fn without_sack_any_loss_is_too_much() {
     let (mut bbr, mut w) = (instance(&ROW, &[]), window(10.0, f64::INFINITY));
-    bbr.on_seed(1);
+    bbr.on_start(1448, 1);
     bbr.on_open(&Opening { now: at_ms(40), rtt: Some(RTT), selective: false }, &mut w);
     assert!(bbr.is_inflight_too_high(1, 1_000) && !bbr.is_inflight_too_high(0, 1_000));
 }

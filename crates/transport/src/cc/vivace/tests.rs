@@ -85,8 +85,7 @@ struct Path {
 impl Path {
     fn new(capacity: f64) -> Self {
         let (mut vivace, mut w) = (instance(&ROW, &[]), window(10.0, f64::INFINITY));
-        vivace.on_seed(1);
-        vivace.on_start(1448);
+        vivace.on_start(1448, 1);
         vivace.on_open(&Opening { now: Time::ZERO, rtt: Some(RTT), selective: true }, &mut w);
         let (now, under_way) = (Time::ZERO, VecDeque::new());
         Path {
