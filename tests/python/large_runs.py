@@ -20,8 +20,9 @@ from longfat import _core
 from longfat.scenario.model import Scenario
 def kib(name):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
-scenario = Scenario(json.load(open(sys.argv[1])))
+tables = json.load(open(sys.argv[1]))
 before = kib("VmRSS")
+scenario = Scenario(tables)
 _core.simulate(scenario.core, {})
 print(1024 * (kib("VmHWM") - before))
 """

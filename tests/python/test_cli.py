@@ -12,7 +12,7 @@ import pytest
 import tomli_w
 
 from longfat.scenario.model import Scenario
-from samples import scenario
+from samples import in_lines, scenario
 
 UNSOUND = {"kind": "xcp-i", "error_least": 0.3, "error_most": 0.2}
 LINKS = [
@@ -42,15 +42,6 @@ def test_run_prints_flows_links_metrics_and_the_defaults_used(longfat: Any, file
         "seed 1",
     ):
         assert expected in out
-
-
-def test_forms_of_earlier_versions_get_one_note_each(longfat: Any, file: Path) -> None:
-    cubic = '{ name = "cubic", hystart = "off" }'
-    code, out, err = longfat(
-        *("run", file, "--json", "--set", f"flow.0.algorithm={cubic}", "--set", f"flow.1.algorithm={cubic}")
-    )
-    assert (code, err) == (0, 'note: cubic.hystart = "off" is an old form; write false\n')
-    assert json.loads(out)["flows"][1]["algorithm"] == "cubic"
 
 
 def test_the_registry_is_shown_in_the_words_of_a_scenario_file(longfat: Any) -> None:
@@ -400,15 +391,19 @@ def test_queues_that_can_mark_say_so(longfat: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        ('{ kind = "red", min = "75 packets", max = "25 packets" }', "give more than red.min"),
+        (
+            '{ kind = "red", min = "75 packets", max = "25 packets" }',
+            "red.max = 25 packets is not accepted; accepted: more than red.min",
+        ),
         ('{ kind = "red", max_p = 1.5 }', "accepted: from 0 to 1"),
         ('{ kind = "droptail", ecn = true }', "droptail cannot mark"),
     ],
 )
 def test_an_unsound_queue_is_one_clear_line(longfat: Any, file: Path, value: str, reason: str) -> None:
     code, out, err = longfat("run", str(file), "--set", f"bottleneck.queue={value}")
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert reason in err
+    told = in_lines(err)
+    assert (code, out, told.count("\n")) == (2, "", 1)
+    assert reason in told
 
 
 def test_algorithms_for_people_name_parameters_and_sources(longfat: Any) -> None:
@@ -505,7 +500,7 @@ def test_a_table_that_has_to_be_a_list_gets_a_hint(longfat: Any, tmp_path: Path)
     file.write_text('duration = "1 s"\n[flow]\nrtt = "1 ms"\n[flow]\nrtt = "2 ms"\n')
     code, _, err = longfat("run", str(file))
     assert code == 2
-    assert "[flow] twice" in err
+    assert "[flow] comes twice" in err
     assert "accepted: [[flow]]" in err
 
 
@@ -517,8 +512,8 @@ def test_numbers_and_nesting_without_end_are_refused_in_one_line(
     file.write_text(f"seed = {seed}\n{SHORT}")
     code, _, err = longfat("run", file)
     assert code == 2
-    assert err.count("\n") == 1
-    assert len(err) < 400
+    assert in_lines(err).count("\n") == 1
+    assert len(err) < 600
     assert longfat("run", "-", "--set", f"seed={seed}", stdin=SHORT)[0] == 2
 
 
@@ -536,8 +531,8 @@ def test_an_output_that_lacks_a_character_of_a_name_ends_no_run(file: Path) -> N
 
 def test_a_key_or_a_path_that_goes_on_for_pages_is_told_in_a_short_line(longfat: Any) -> None:
     code, _, err = longfat("run", "-", stdin=f"{'k' * 10**6} = 1\n{SHORT}")
-    assert (code, err.count("\n")) == (2, 1)
-    assert len(err) < 2100
+    assert (code, in_lines(err).count("\n")) == (2, 1)
+    assert len(err) < 2500
     code, _, err = longfat("run", "-", "--set", f"flow.0.algorithm={'p' * 5000}.py:Own", stdin=SHORT)
     assert (code, err.count("\n")) == (2, 1)
     assert "there is no file" in err

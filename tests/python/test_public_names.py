@@ -21,7 +21,6 @@ import pytest
         ("longfat.scenario", "Scenario Bottleneck Flow Link Node Sample"),
         ("longfat.sweep", "load from_dict run report open_sweep Sweep Swept"),
         ("longfat.suites", "get names run_suite run_assumptions"),
-        ("longfat.plan", "build"),
         ("longfat.env", "Env VectorEnv Setting Action Quantity QUANTITIES AURORA AURORA_PATHS ORCA"),
         ("longfat.plots", "plot draw save plot_cwnd cwnd_figure rate_figure queue_figure Figure Panel Curve"),
     ],

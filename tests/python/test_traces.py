@@ -233,7 +233,7 @@ def test_a_trace_that_has_changed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match=r"its content has changed: its SHA-256 is \w{16}\.\.\., and the"):
         Scenario.load(folder / "scenario.toml")
     bottleneck = {"rate": {"trace": str(copy), "sha256": "abc"}}
-    with pytest.raises(ScenarioError, match="sha256: accepted: the 64 hexadecimal digits"):
+    with pytest.raises(ScenarioError, match="sha256: this is no digest; accepted: the 64 hexadecimal digits"):
         Scenario.from_dict({"duration": "1 s", "bottleneck": bottleneck, "flow": [{"rtt": "1 ms"}]})
 
 
