@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+PACKET_BYTES: float
+
+
 class AlgorithmError(Exception):
     """A user's algorithm raised, or left a cwnd below 1 or not a number; args: (flow name, details)."""
 

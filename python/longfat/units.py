@@ -20,6 +20,11 @@ class Dimension(NamedTuple):
     example: str
     units: tuple[str, ...]
 
+    @property
+    def accepted(self) -> str:
+        """What would be accepted, for error messages."""
+        return f'"{self.example}"'
+
     def parse(self, value: Any, like: str = "") -> float:
         """Returns the SI value of `value`, a number with a unit; ValueError says what would be accepted.
 

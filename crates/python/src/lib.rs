@@ -427,6 +427,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<stepper::Stepper>()?;
     m.add_function(wrap_pyfunction!(ebpf::ebpf_needs, m)?)?;
     m.add_function(wrap_pyfunction!(ebpf::ebpf_try_load, m)?)?;
+    m.add("PACKET_BYTES", longfat_scenario::memory::PACKET)?;
     m.add("Refused", m.py().get_type::<scenario::Refused>())?;
     m.add_class::<scenario::PyScenario>()?;
     m.add_function(wrap_pyfunction!(scenario::assignment, m)?)?;

@@ -89,6 +89,24 @@ impl World for Machine<'_> {
     }
 }
 
+/// The same with lists for tuples, as files have them.
+fn with_lists(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let py = value.py();
+    if let Ok(dict) = value.cast::<PyDict>() {
+        for (key, part) in dict.iter() {
+            if !(part.is_instance_of::<PyString>() || part.is_instance_of::<PyFloat>()) {
+                dict.set_item(key, with_lists(part)?)?;
+            }
+        }
+        Ok(value)
+    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let parts = value.try_iter()?.map(|part| with_lists(part?)).collect::<PyResult<Vec<_>>>()?;
+        Ok(PyList::new(py, parts)?.into_any())
+    } else {
+        Ok(value)
+    }
+}
+
 /// A value of Python. Objects that files cannot have are kept.
 fn of_python(
     value: &Bound<'_, PyAny>,
@@ -100,7 +118,11 @@ fn of_python(
     } else if let Ok(switch) = value.cast::<PyBool>() {
         Value::Bool(switch.is_true())
     } else if value.is_instance_of::<PyInt>() {
-        value.extract::<i128>().map_or_else(|_| Value::Float(f64::INFINITY), Value::Integer)
+        match value.extract::<i128>() {
+            Ok(number) => Value::Integer(number),
+            // beyond every range, and not what stands for "infinite"
+            Err(_) => Value::Float(if value.lt(0)? { f64::MIN } else { f64::MAX }),
+        }
     } else if let Ok(number) = value.cast::<PyFloat>() {
         Value::Float(number.value())
     } else if let Ok(text) = value.cast::<PyString>() {
@@ -390,7 +412,7 @@ impl PyScenario {
 
     /// Its plan.
     fn planned<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(pythonize(py, &self.resolved()?.plan)?)
+        with_lists(pythonize(py, &self.resolved()?.plan)?)
     }
 
     /// The tables behind each flow and each background of the plan.

@@ -1,4 +1,5 @@
 //! Compares: reads inputs of scenarios, one JSON object a line, and writes their plans.
+#![allow(clippy::unwrap_used, reason = "a tool of one move")]
 use longfat_scenario::at::Context;
 use longfat_scenario::tree::{Item, Table, Value};
 use longfat_scenario::world::{Files, Own, OwnFacts, World};

@@ -19,8 +19,8 @@ use longfat_units::math;
 /// Any run: 3 to 4 MB were measured, of the core's code and of what Python makes of the summary; the rest is
 /// what the allocator keeps.
 const RUN: f64 = 5.3e6;
-/// A packet that waits: 48 bytes in a ring that doubles, and what its sender keeps; 100 were measured.
-const PACKET: f64 = 165.0;
+/// A packet that waits, bytes: 48 in a ring that doubles, and what its sender keeps; 100 were measured.
+pub const PACKET: f64 = 165.0;
 /// A packet in flight: the same, with SACK blocks on the way back after a loss; up to 330 were measured.
 const FLIGHT: f64 = 340.0;
 /// A flow of the plan with its first samples: 7500 were measured.
@@ -486,6 +486,52 @@ fn least_rtt_s(connection: &ConnectionPlan, least_s: f64) -> f64 {
     rtt_s.max(least_s)
 }
 
+/// The largest value is found within this factor.
+const WITHIN: f64 = 1.01;
+
+/// What would be accepted, in words, in place of the value that takes most of the memory: the most, to two
+/// digits, where that is known.
+pub fn largest_within(plan: &Plan, tables: &[usize], allowed: f64) -> String {
+    let Estimate { key, .. } = estimate(plan, tables);
+    if key.ends_with(".gap_s") {
+        return "a longer one".to_owned();
+    }
+    let with = |value: f64| -> Option<Plan> {
+        let mut changed = plan.clone();
+        let (place, name) = key.rsplit_once('.')?;
+        let index: usize = place.split_once('[')?.1.strip_suffix(']')?.parse().ok()?;
+        match (place.split_once('[')?.0, name) {
+            ("flows", "initial_window") => {
+                let table = tables.get(index)?;
+                let alike = changed.flows.iter_mut().zip(tables).filter(|(_, other)| *other == table);
+                alike.for_each(|(flow, _)| flow.connection.initial_window = value);
+            }
+            ("background", "sessions" | "users" | "flows" | "sources") => {
+                match &mut changed.background.get_mut(index)?.traffic {
+                    TrafficPlan::Web(web) => web.sessions = value as u64,
+                    TrafficPlan::Surge(surge) => surge.users = value as u64,
+                    TrafficPlan::Bulk(bulk) => bulk.flows = value as u64,
+                    TrafficPlan::Onoff(onoff) => onoff.sources = value as u64,
+                    TrafficPlan::Short(_) => return None,
+                }
+            }
+            _ => return None,
+        }
+        Some(changed)
+    };
+    let fits = |value: f64| with(value).is_some_and(|plan| estimate(&plan, tables).bytes <= allowed);
+    if !fits(1.0) {
+        return "less".to_owned();
+    }
+    let (mut low, mut high) = (1.0, 1e9);
+    while high > low * WITHIN {
+        let middle = math::sqrt(low * high);
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    let unit = math::pow(10.0, (math::log10(low).floor() - 1.0).max(0.0));
+    format!("up to about {}", (low / unit).floor() * unit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -595,50 +641,4 @@ mod tests {
             assert!(cc::find(name).is_some() || udp::find(name).is_some(), "{name}");
         }
     }
-}
-
-/// The largest value is found within this factor.
-const WITHIN: f64 = 1.01;
-
-/// What would be accepted, in words, in place of the value that takes most of the memory: the most, to two
-/// digits, where that is known.
-pub fn largest_within(plan: &Plan, tables: &[usize], allowed: f64) -> String {
-    let Estimate { key, .. } = estimate(plan, tables);
-    if key.ends_with(".gap_s") {
-        return "a longer one".to_owned();
-    }
-    let with = |value: f64| -> Option<Plan> {
-        let mut changed = plan.clone();
-        let (place, name) = key.rsplit_once('.')?;
-        let index: usize = place.split_once('[')?.1.strip_suffix(']')?.parse().ok()?;
-        match (place.split_once('[')?.0, name) {
-            ("flows", "initial_window") => {
-                let table = tables.get(index)?;
-                let alike = changed.flows.iter_mut().zip(tables).filter(|(_, other)| *other == table);
-                alike.for_each(|(flow, _)| flow.connection.initial_window = value);
-            }
-            ("background", "sessions" | "users" | "flows" | "sources") => {
-                match &mut changed.background.get_mut(index)?.traffic {
-                    TrafficPlan::Web(web) => web.sessions = value as u64,
-                    TrafficPlan::Surge(surge) => surge.users = value as u64,
-                    TrafficPlan::Bulk(bulk) => bulk.flows = value as u64,
-                    TrafficPlan::Onoff(onoff) => onoff.sources = value as u64,
-                    TrafficPlan::Short(_) => return None,
-                }
-            }
-            _ => return None,
-        }
-        Some(changed)
-    };
-    let fits = |value: f64| with(value).is_some_and(|plan| estimate(&plan, tables).bytes <= allowed);
-    if !fits(1.0) {
-        return "less".to_owned();
-    }
-    let (mut low, mut high) = (1.0, 1e9);
-    while high > low * WITHIN {
-        let middle = math::sqrt(low * high);
-        if fits(middle) { low = middle } else { high = middle }
-    }
-    let unit = math::pow(10.0, (math::log10(low).floor() - 1.0).max(0.0));
-    format!("up to about {}", (low / unit).floor() * unit)
 }

@@ -11,16 +11,18 @@ use toml_edit::{Document, Item as TomlItem, Value as TomlValue};
 pub fn parse(text: &str) -> Result<Table, Problem> {
     let document = Document::parse(text).map_err(|error| {
         let what = error.message().trim_end_matches('.').replace('\n', ", ");
-        let (what, accepted) = toml_problem(what);
+        let word = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+        let (what, accepted) = toml_problem(&what, word);
         Problem { key: String::new(), value: None, refusal: Refusal::new(what, accepted), span: error.span() }
     })?;
     Ok(table(document.as_table()))
 }
 
-/// What is wrong with a text, and what would be accepted.
-fn toml_problem(what: String) -> (String, String) {
-    const LISTS: [&str; 4] = ["flow", "link", "node", "background"];
-    match LISTS.iter().find(|list| what.contains("duplicate key") && what.contains(&format!("`{list}`"))) {
+/// What is wrong with a text at this word, and what would be accepted.
+fn toml_problem(what: &str, word: &str) -> (String, String) {
+    const LISTS: [&str; 5] = ["flow", "link", "node", "background", "program"];
+    let name = word.trim_matches(['[', ']', ' ']);
+    match LISTS.iter().find(|list| what.contains("duplicate key") && **list == name) {
         Some(list) => (format!("[{list}] comes twice"), format!("[[{list}]], a list of tables")),
         None => (format!("this is not TOML: {what}"), "TOML".to_owned()),
     }

@@ -80,6 +80,9 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
         return Err("a name of a file has no NUL".to_owned());
     }
     let said = |error: std::io::Error| {
+        if error.kind() == std::io::ErrorKind::WouldBlock {
+            return "it waits for more, and so has no end".to_owned();
+        }
         let text = error.to_string();
         text.split_once(" (os error").map_or(text.clone(), |(reason, _)| reason.to_owned())
     };
@@ -88,11 +91,23 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
         return Err("not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
-    fs::File::open(path).map_err(said)?.take(most + 1).read_to_end(&mut bytes).map_err(said)?;
+    open(path).map_err(said)?.take(most + 1).read_to_end(&mut bytes).map_err(said)?;
     if bytes.len() as u64 > most {
         return Err(format!("more than {} MB", most as f64 / 1e6));
     }
     Ok(bytes)
+}
+
+/// Opens a file to read. Some of /proc's files look regular, and reading them would wait for more.
+#[cfg(unix)]
+fn open(path: &Path) -> std::io::Result<fs::File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> std::io::Result<fs::File> {
+    fs::File::open(path)
 }
 
 /// The lines of a text that another program wrote, of numbers that were measured.

@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from longfat import _core
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from longfat.units import SIZE
@@ -23,6 +24,9 @@ LARGEST_WITHIN = 1.01
 """How near a message comes to the largest value that is accepted."""
 LEAST_BYTES = 64e6
 """The least memory that runs may be given: they do not start with less."""
+
+PACKET_BYTES = _core.PACKET_BYTES
+"""What a packet that waits takes at most."""
 
 _CGROUP = Path("/sys/fs/cgroup")
 

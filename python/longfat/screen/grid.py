@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,7 @@ def grid(
     extent = EXTENTS[mode]
     listed = contenders(algorithms)
     rate_bps = [
-        _checked(Bottleneck, {"rate": text}, "--rates").rate
+        _tried({"bottleneck.rate": text}, "--rates").bottleneck.rate
         for text in _listed("--rates", rates, extent.rates)
     ]
     rtt_s = [_rtt_s(text) for text in _listed("--rtts", rtts, extent.rtts)]

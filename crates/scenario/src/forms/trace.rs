@@ -181,7 +181,7 @@ fn rows(
 
 fn words(line: &str) -> Vec<&str> {
     let text = line.split('#').next().unwrap_or_default();
-    text.split(SEPARATORS).map(str::trim).filter(|word| !word.is_empty()).collect()
+    text.split(SEPARATORS).filter(|word| !word.is_empty()).collect()
 }
 
 /// Refuses names of columns that say another unit.
