@@ -6,7 +6,6 @@ from typing import Any
 
 PACKET_BYTES: float
 
-
 class AlgorithmError(Exception):
     """A user's algorithm raised, or left a cwnd below 1 or not a number; args: (flow name, details)."""
 

@@ -1,8 +1,8 @@
 """Converts quantities as people write them ("250 Mbit/s", "42 ms", "512 KiB") to SI floats and back.
 
-Decimal prefixes are powers of ten and binary ones (KiB, MiB...) powers of 1024, as IEC 80000-13 has them. The
-core does it (`crates/scenario/src/units.rs`); `Dimension.parse` reads what `Dimension.write` returns as the same
-float.
+Decimal prefixes are powers of ten and binary ones (KiB, MiB...) powers of 1024, as IEC 80000-13 has them.
+The core does it (`crates/scenario/src/units.rs`); `Dimension.parse` reads what `Dimension.write` returns as
+the same float.
 """
 
 from __future__ import annotations
@@ -47,9 +47,7 @@ class Dimension(NamedTuple):
         return _core.write_quantity(self.name, value)
 
 
-TIME, RATE, SIZE = (
-    Dimension(name, example, tuple(units)) for name, example, units in _core.dimensions()
-)
+TIME, RATE, SIZE = (Dimension(name, example, tuple(units)) for name, example, units in _core.dimensions())
 """Seconds, bit/s and bytes."""
 
 split = _core.split

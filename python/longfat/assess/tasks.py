@@ -93,7 +93,7 @@ def plan(asked: Assessment) -> Planned:
     refused: dict[Place, str] = {}
     for place, contender, experiment, point in _every(asked):
         try:
-            tables = point.make(contender.algorithm) | {
+            tables = point.make(contender.algorithm.written) | {
                 "title": f"{experiment.name}, {point.at}: {contender.label}",
                 "seed": place[3] + 1,
             }

@@ -191,8 +191,7 @@ def load_scenario(
     `first` are programs before those of the file. `lasting` replaces its duration; its window is then the
     whole run.
     """
-    from longfat.scenario.model import Scenario
-    from longfat.scenario.model import assignment
+    from longfat.scenario.model import Scenario, assignment
 
     overrides: dict[str, Any] = dict(map(assignment, changes))
     if seed is not None:

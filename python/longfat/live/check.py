@@ -13,7 +13,7 @@ from longfat.words import shown
 WITH_SACK = frozenset({"rack", "sack"})
 """The ways of `loss_detection` in which the receiver sends selective acknowledgements."""
 KERNELS_VALUE = {"sack_compression": "1 ms"}
-"""What the kernel has where the stack "linux" leaves a key to the scenario (`decided_by_kernel` of the core)."""
+"""What the kernel has for keys that `stack = "linux"` leaves to it (the core: `decided_by_kernel`)."""
 
 MOST_WINDOWS = 3
 """Different limits of the receiver's window in a live run: each takes a port of its own."""

@@ -37,4 +37,3 @@ def tried(scenario: Scenario) -> tuple[Result, float]:
 
 def _piece(scenario: Scenario, duration_s: float) -> Result:
     return simulate.run(scenario.lasting(duration_s))
-

@@ -113,7 +113,10 @@ class Result:
     def _links(self, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The links with the names of their queue and router, as flows have that of their algorithm."""
         named = {
-            part["name"]: {"queue": part["queue"]["kind"], "router": part["router"] and part["router"]["kind"]}
+            part["name"]: {
+                "queue": part["queue"]["kind"],
+                "router": part["router"] and part["router"]["kind"],
+            }
             for part in self.scenario.plan["links"]
         }
         return [link | named[link["name"]] for link in links]

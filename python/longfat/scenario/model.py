@@ -1,7 +1,7 @@
 """Scenarios: a network, its flows and its traffic.
 
-The core reads, checks and resolves them (`crates/scenario`), where each key is defined once. Attributes hold SI
-values (seconds, bit/s, bytes); files and `Scenario.to_toml` always write units.
+The core reads, checks and resolves them (`crates/scenario`), where each key is defined once. Attributes
+hold SI values (seconds, bit/s, bytes); files and `Scenario.to_toml` always write units.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Algorithm:
         name: the row's name, "file.py:Class", "file.bpf.o:NAME", or the kernel's name.
         parameters: those given: in the registry's units, or the arguments of a user's own.
         settings: all parameters of a row of the registry.
+        written: as a scenario has it.
         factory: the class or function that Python gave; None if a file names it.
         transport: what carries it: "tcp", "udp" or "datagrams".
         protocol: the explicit protocol whose header its data packets carry; None for none.
@@ -61,6 +62,7 @@ class Algorithm:
         self.needs_marks: bool = view["needs_marks"]
         self.is_scalable: bool = view["is_scalable"]
         self.is_model_based: bool = view["is_model_based"]
+        self.written = written
         self._kind = view["kind"]
 
     @property
@@ -102,7 +104,10 @@ class Algorithm:
         return f"<Algorithm {self.name}{f' ({given})' if given else ''}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Algorithm) and vars(self) == vars(other)
+        return isinstance(other, Algorithm) and self._facts() == other._facts()
+
+    def _facts(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "written"}
 
     __hash__ = None  # type: ignore[assignment]
 

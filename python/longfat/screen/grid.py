@@ -27,7 +27,6 @@ from longfat.screen.paths import FilePath
 from longfat.units import PACKET_BITS, RATE, TIME
 from longfat.words import Mode
 
-
 CUSTOM_COST = 20.0
 """A user's own algorithm takes about this many times longer; such runs start first."""
 
@@ -126,7 +125,7 @@ def grid(
     beside = paths.read(files, sorted(rtt_s), extent.duration_s)
     for path in beside:
         for contender in listed:
-            path.scenario(contender.algorithm, 0)  # refuses what does not go together, before anything runs
+            path.scenario(contender.algorithm.written, 0)  # refuses before anything runs
     known = {row["name"] for row in registry.rows("algorithms")}
     skipped = {
         trial.name: f"this version has no algorithm {trial.beside}"
@@ -180,7 +179,8 @@ def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, lev
         case "share":
             bottleneck["buffer"] = f"{level} % BDP"
     rtts_s = (path.rtt_s, path.rtt_s * FAR if trial.far else path.rtt_s)
-    algorithms = (contender.algorithm, contender.algorithm if trial.beside is None else trial.beside)
+    own = contender.algorithm.written
+    algorithms = (own, own if trial.beside is None else trial.beside)
     flows = [
         {"algorithm": algorithm, "rtt": TIME.write(rtt_s), "start": start}
         for algorithm, rtt_s, start in zip(algorithms, rtts_s, _starts(trial, duration_s), strict=True)
@@ -211,7 +211,7 @@ def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, lev
 
 
 def _on_path(contender: Contender, path: FilePath, repeat: int) -> Task:
-    scenario = path.scenario(contender.algorithm, repeat)
+    scenario = path.scenario(contender.algorithm.written, repeat)
     rate_bps = scenario.link[0].rate if scenario.link else scenario.bottleneck.rate
     coordinates = {
         "algorithm": contender.label,

@@ -80,12 +80,12 @@ def _of_scenario(file: str, label: str) -> FilePath:
 
 
 def _of_trace(file: str, label: str, rtts_s: Sequence[float], duration_s: float) -> list[FilePath]:
-    link = {"from": "a", "to": "b", "rate": {"trace": file}}
-    flow = {"from": "a", "to": "b"}
+    tables = {"duration": "1 s", "bottleneck": {"rate": {"trace": file}}, "flow": [{"rtt": "100 ms"}]}
     try:
-        Scenario({"duration": "1 s", "link": [link], "flow": [flow]})
+        Scenario(tables)
     except ScenarioError as error:
-        what = error.problems[0].partition(f"trace {file}: ")[2].removesuffix(", relative to the scenario's folder")
+        what = error.problems[0].partition(f"trace {file}")[2].removeprefix(": ").removeprefix(", ")
+        what = what.removesuffix(", relative to the scenario's folder")
         raise InputError(f"--path {file}: {what}, or a scenario file whose name ends in .toml") from None
     early, late = (TIME.write(share * duration_s) for share in LATE_START_S)
     starts = (["0 s", TIME.write(FIRST_START_S)], [early, late])

@@ -29,7 +29,7 @@ from longfat import documents
 from longfat.errors import InputError, LongfatError
 from longfat.numbers import is_finite
 from longfat.runs import simulate
-from longfat.scenario.model import SEEDS, Scenario
+from longfat.scenario.model import SEEDS
 from longfat.sweep import layout, tables
 from longfat.sweep.axes import Axis, dimension_of
 from longfat.sweep.grid import Keep, Sweep
@@ -270,7 +270,7 @@ def _check_keys(sweep: Sweep) -> None:
         sweep.scenario(first)
     except InputError as error:
         for line in error.lines():
-            if "unknown key" in line or " is not a table" in line or ": no " in line:
+            if any(words in line for words in ("there is no such key", " is not a table", ": there is no ")):
                 raise InputError(
                     f"{sweep.source}: an axis does not name a key of the scenario: {line}"
                 ) from None

@@ -128,5 +128,7 @@ class Sweep:
 
     def scenario(self, point: Point) -> Scenario:
         """Returns the scenario of a point; raises InputError if it is refused."""
-        scenario = Scenario.from_dict(self.document, source=self.source, base=self.folder, changes=point.values)
+        scenario = Scenario.from_dict(
+            self.document, source=self.source, base=self.folder, changes=point.values
+        )
         return scenario.repeat(point.repeat, self.source)

@@ -69,7 +69,7 @@ def unit_of(values: Sequence[Any]) -> tuple[str, float]:
     amounts = [dimension.parse(value) for value in values]
     least = min((amount for amount in amounts if amount > 0.0), default=0.0)
     unit = dimension.write(least).split(" ", 1)[1]
-    return unit, float(1 / dimension.units[unit])
+    return unit, 1 / dimension.parse(f"1 {unit}")
 
 
 def value(step: Any) -> str:

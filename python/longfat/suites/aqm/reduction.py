@@ -56,6 +56,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
     capacity_bps = float(link["rate_bps"])
     series = result.link(link["name"])
     time = series["time_s"]
+    first = result.scenario.link[0] if result.scenario.link else result.scenario.bottleneck
     capacities = capacity_at(result.scenario.plan["links"][0], time)
     delay = series["queue_bytes"] * 8e3 / capacities
     begin, end = summary["window_s"]

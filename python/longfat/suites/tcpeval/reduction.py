@@ -129,7 +129,8 @@ def quartile_edges() -> tuple[float, ...]:
         low, high = 1.0, LARGEST_BYTES
         while high / low > 1.0 + 1e-9:
             middle = math.sqrt(low * high)
-            low, high = (middle, high) if _core.larger_files(middle) > 1.0 - number / QUARTILES else (low, middle)
+            above = _core.larger_files(middle) > 1.0 - number / QUARTILES
+            low, high = (middle, high) if above else (low, middle)
         edges.append(low)
     return tuple(edges)
 
