@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "longfat"
 
 LAYERS = (
-    ("documents", "errors", "lazy", "numbers", "units", "words", "_core"),
+    ("_core",),
+    ("documents", "errors", "lazy", "numbers", "units", "words"),
     ("installation", "terminal"),
     ("scenario",),
     ("figure",),
@@ -25,7 +26,7 @@ LAYERS = (
     ("compare", "ebpf", "env", "screen", "sweep"),
     ("assess",),
     ("charts", "suites"),
-    ("api", "plan", "plots", "sweeping", "views"),
+    ("api", "plots", "sweeping", "views"),
     ("cli",),
     ("__main__",),
 )
@@ -46,7 +47,7 @@ SUITE_PARTS = (
 
 
 CRATE_LAYERS = {
-    "sim": (("plan",), ("model",), ("results",), ("run",), ("drive",), ("steps",), ("",)),
+    "sim": (("model",), ("results",), ("run",), ("drive",), ("steps",), ("",)),
     "transport": (
         ("chunks", "packet_sizes"),
         (
