@@ -208,10 +208,11 @@ def idle_flow(tables: Table, draws: random.Random) -> Trial | None:
     return None
 
 
-def _buffers_of(tables: Table) -> tuple[float, list[Any]]:
-    """The packet size that buffers in time or BDP follow from, and what they are then."""
+def _buffers_of(tables: Table) -> tuple[Any, ...]:
+    """The packet size and the RTT that buffers in time or BDP follow from, and what they are then."""
     scenario = Scenario.from_dict(tables)
-    return scenario.packet_bytes, [link["queue"] for link in scenario.plan["links"]]
+    rtt_s = scenario.filled().bottleneck.buffer_rtt if "bottleneck" in tables else None
+    return scenario.packet_bytes, rtt_s, [link["queue"] for link in scenario.plan["links"]]
 
 
 def unused_link(tables: Table, draws: random.Random) -> Trial | None:
