@@ -172,17 +172,17 @@ def _parameter(row: str, parameter: Parameter) -> str:
         accepts = ", ".join(f"`{shown(choice)}`" for choice in registry.words(parameter))
     else:
         ends = (("from", parameter["least"]), ("to", parameter["greatest"]))
-        given = [f"{word} `{_limit(row, parameter, end)}`" for word, end in ends if end is not None]
+        given = [_limit(row, parameter, word, end) for word, end in ends if end is not None]
         accepts = " ".join(given) or "any number"
         accepts += ', `"auto"`' if parameter["auto"] is not None else ""
     default = shown(parameter["written"])
     return f"| `{parameter['name']}` | `{default}` | {accepts} | {registry.meaning(parameter)} |"
 
 
-def _limit(row: str, parameter: Parameter, limit: float) -> str:
-    """A limit as a file writes it; the core has "auto" as 0."""
+def _limit(row: str, parameter: Parameter, word: str, limit: float) -> str:
+    """A limit as a file writes it; 0 is what the core has for "auto", which files do not write so."""
     value = registry.written(row, parameter, limit)
-    return "0" if value == "auto" else shown(value)
+    return "above `0`" if value == "auto" else f"{word} `{shown(value)}`"
 
 
 TABLES: dict[str, Callable[[], str]] = {
