@@ -152,6 +152,11 @@ def test_the_reference_file_is_read_in_si_units() -> None:
             "bottleneck.loss = nan: this is not a number; accepted: a probability per packet",
         ),
         (
+            {"bottleneck__queue": {"kind": "red", "min": 0}},
+            'bottleneck.queue = { kind = "red", min = 0 }: red.min = 0: 0 stands for nothing here; accepted: '
+            '"auto", or a number above 0',
+        ),
+        (
             {"bottleneck__loss": {"every": 1}},
             "bottleneck.loss = { every = 1 }: the number is too small; accepted: a whole number from 2",
         ),
