@@ -110,6 +110,26 @@ fn open(path: &Path) -> std::io::Result<fs::File> {
     fs::File::open(path)
 }
 
+/// Whether this error, or one behind it, is that the data end.
+fn ends_early(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut behind = Some(error);
+    while let Some(error) = behind {
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            if io.kind() == std::io::ErrorKind::UnexpectedEof {
+                return true;
+            }
+            // the source of an `io::Error` is that of the error that it wraps
+            if io.get_ref().is_some_and(|inner| ends_early(inner)) {
+                return true;
+            }
+        }
+        behind = error.source();
+    }
+    false
+}
+
+const CUT_SHORT: &str = "its packed data end early: the file was cut short";
+
 /// The lines of a text that another program wrote, of numbers that were measured.
 ///
 /// It may be packed by gzip or zstd, and is in UTF-8, or in UTF-16 with its byte order mark.
@@ -118,14 +138,16 @@ fn open(path: &Path) -> std::io::Result<fs::File> {
 ///
 /// It is no such text, is damaged, or has more than `most` bytes unpacked.
 pub fn measured_text(bytes: Vec<u8>, most: u64) -> Result<String, String> {
-    let damaged = |_| "its packed data are damaged, or end early".to_owned();
+    let damaged = |error: std::io::Error| {
+        let cut = ends_early(&error);
+        (if cut { CUT_SHORT } else { "its packed data are damaged, or something follows them" }).to_owned()
+    };
     let mut plain = Vec::new();
     if bytes.starts_with(&[0x1f, 0x8b]) {
         let reader = flate2::read::MultiGzDecoder::new(&*bytes);
         reader.take(most + 1).read_to_end(&mut plain).map_err(damaged)?;
     } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        let reader = ruzstd::decoding::StreamingDecoder::new(&*bytes)
-            .map_err(|_| "its packed data are damaged, or end early".to_owned())?;
+        let reader = ruzstd::decoding::StreamingDecoder::new(&*bytes).map_err(|_| CUT_SHORT.to_owned())?;
         reader.take(most + 1).read_to_end(&mut plain).map_err(damaged)?;
     } else {
         plain = bytes;
@@ -145,4 +167,32 @@ pub fn measured_text(bytes: Vec<u8>, most: u64) -> Result<String, String> {
         _ => String::from_utf8(plain).map_err(|_| unreadable())?,
     };
     Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n").replace('\r', "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn gzip(text: &str) -> Vec<u8> {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        out.write_all(text.as_bytes()).unwrap();
+        out.finish().unwrap()
+    }
+
+    fn zstd(text: &str) -> Vec<u8> {
+        ruzstd::encoding::compress_to_vec(text.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
+    #[test]
+    fn a_packed_text_that_was_cut_short_is_told_from_one_with_something_behind() {
+        let text: String = (0..2000).map(|time| format!("{}\n", time * 7 % 1999)).collect();
+        for packed in [gzip(&text), zstd(&text)] {
+            assert_eq!(measured_text(packed.clone(), 1 << 20).unwrap(), text);
+            let half = packed[..packed.len() / 2].to_vec();
+            assert_eq!(measured_text(half, 1 << 20).unwrap_err(), CUT_SHORT);
+        }
+        let followed = [gzip(&text), b"another file".to_vec()].concat();
+        assert!(measured_text(followed, 1 << 20).unwrap_err().contains("something follows"));
+    }
 }

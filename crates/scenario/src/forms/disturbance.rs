@@ -126,7 +126,7 @@ fn read_added(value: &Value, at: &At<'_>) -> Result<Added, Refusal> {
 fn read_trace(table: &Table, at: &At<'_>) -> Result<Added, Refusal> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
     let kind = Kind { columns: 2, accepted: ACCEPTED_LINES, convert };
-    let (source, path) = trace::read(table, at, &kind, "leo.delays", |row| {
+    let (source, _) = trace::read(table, at, &kind, "leo.delays", |row| {
         let [time_s, delay_s] = row.numbers.map(|number| number / 1e3);
         if !(0.0..=LATEST_S).contains(&time_s) || !(DELAYS_S.0..=DELAYS_S.1).contains(&delay_s) {
             return row.refuse(&format!(
@@ -146,9 +146,6 @@ fn read_trace(table: &Table, at: &At<'_>) -> Result<Added, Refusal> {
         }
         Ok(())
     })?;
-    if steps.is_empty() {
-        return refuse(format!("trace {}: it has no line", path.display()), ACCEPTED_LINES);
-    }
     Ok(Added::Steps(steps.into(), Some(source)))
 }
 

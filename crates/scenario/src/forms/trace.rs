@@ -128,6 +128,10 @@ pub fn read(
         let accepted = "a text file of numbers, also packed by gzip or zstd";
         Refusal::new(format!("trace {}: {reason}", path.display()), accepted)
     })?;
+    if text.is_empty() {
+        let unpacked = if bytes.len() > "\u{feff}".len() { " when it is unpacked" } else { "" };
+        return refuse(format!("trace {}: it is empty{unpacked}", path.display()), kind.accepted);
+    }
     rows(&path, &text, kind, &mut row)?;
     let source = Source { path: at.context.world.whole(&path), sha256, bytes: bytes.into() };
     Ok((source, path))
@@ -139,7 +143,7 @@ fn rows(
     kind: &Kind,
     row: &mut dyn FnMut(&Row<'_>) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
-    let mut is_first = true;
+    let (mut is_first, mut has_rows) = (true, false);
     for (index, line) in text.split('\n').enumerate() {
         let words = words(line);
         if words.is_empty() {
@@ -175,6 +179,10 @@ fn rows(
             *slot = word.parse().unwrap_or(f64::NAN);
         }
         row(&Row { number, line, path, numbers })?;
+        has_rows = true;
+    }
+    if !has_rows {
+        return refuse(format!("trace {}: it has no line of numbers", path.display()), kind.accepted);
     }
     Ok(())
 }
