@@ -373,8 +373,8 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
         ),
         (
             {"kind": "onoff", "sources": 1000, "load": "1 kbit/s"},
-            "background.0: its load gives each source a rate of 2e-06 Mbit/s; accepted: a load that gives from "
-            "0.001 to 10000000 Mbit/s",
+            "background.0: its load gives each source a rate of 2e-06 Mbit/s; accepted: a load that gives "
+            "from 0.001 to 10000000 Mbit/s",
         ),
         (
             {"kind": "onoff", "sources": 1, "load": "600 Mbit/s"},
