@@ -146,7 +146,8 @@ pub fn read<T: Checked>(item: &Item, at: &At<'_>) -> Result<T, Refused> {
     let table = spelled.as_ref().unwrap_or(given);
     let mut problems = Vec::new();
     let part = T::take(table, at, &mut problems);
-    for missing in problems.iter_mut().filter(|problem| problem.span.is_none()) {
+    // a value without a place was set from outside: the text has another one, or none
+    for missing in problems.iter_mut().filter(|problem| problem.span.is_none() && problem.value.is_none()) {
         missing.span.clone_from(&item.span);
     }
     let mut known: Vec<&str> = Vec::new();

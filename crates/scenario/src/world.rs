@@ -129,6 +129,9 @@ fn ends_early(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 const CUT_SHORT: &str = "its packed data end early: the file was cut short";
+const DAMAGED: &str = "its packed data are damaged, or something follows them";
+/// How each member of a file of gzip begins (RFC 1952, section 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The lines of a text that another program wrote, of numbers that were measured.
 ///
@@ -140,12 +143,20 @@ const CUT_SHORT: &str = "its packed data end early: the file was cut short";
 pub fn measured_text(bytes: Vec<u8>, most: u64) -> Result<String, String> {
     let damaged = |error: std::io::Error| {
         let cut = ends_early(&error);
-        (if cut { CUT_SHORT } else { "its packed data are damaged, or something follows them" }).to_owned()
+        (if cut { CUT_SHORT } else { DAMAGED }).to_owned()
     };
     let mut plain = Vec::new();
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        let reader = flate2::read::MultiGzDecoder::new(&*bytes);
-        reader.take(most + 1).read_to_end(&mut plain).map_err(damaged)?;
+    if bytes.starts_with(&GZIP) {
+        let mut rest = &*bytes;
+        while !rest.is_empty() && plain.len() as u64 <= most {
+            if !rest.starts_with(&GZIP) {
+                return Err(DAMAGED.to_owned());
+            }
+            let mut member = flate2::bufread::GzDecoder::new(rest);
+            let room = most + 1 - plain.len() as u64;
+            member.by_ref().take(room).read_to_end(&mut plain).map_err(damaged)?;
+            rest = member.into_inner();
+        }
     } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         let reader = ruzstd::decoding::StreamingDecoder::new(&*bytes).map_err(|_| CUT_SHORT.to_owned())?;
         reader.take(most + 1).read_to_end(&mut plain).map_err(damaged)?;
@@ -192,7 +203,7 @@ mod tests {
             let half = packed[..packed.len() / 2].to_vec();
             assert_eq!(measured_text(half, 1 << 20).unwrap_err(), CUT_SHORT);
         }
-        let followed = [gzip(&text), b"another file".to_vec()].concat();
+        let followed = [gzip(&text), b"x".to_vec()].concat();
         assert!(measured_text(followed, 1 << 20).unwrap_err().contains("something follows"));
     }
 }
