@@ -83,7 +83,7 @@ def test_a_key_that_follows_from_another_is_named_as_the_scenario_has_it() -> No
     slow = {"reverse_rate": "50 Mbit/s", "reverse_buffer": "1000000 packets"}  # acknowledgements wait there
     greedy = {"rate": "1 Gbit/s", "buffer": "100 packets"} | slow
     memory.give(0.08 * GB)
-    with pytest.raises(InputError, match=r"^scenario: bottleneck\.reverse_buffer: "):
+    with pytest.raises(InputError, match=r"^scenario: bottleneck\.reverse_buffer = "):
         simulate.run(scenario(duration="60 s", bottleneck=greedy))
 
 
@@ -147,7 +147,7 @@ def test_events_are_in_the_estimate(tmp_path: Path) -> None:
     (without, _), (taken, expected) = sizes
     assert without + 5e6 < taken < expected
     memory.give(sizes[0][1] + 1e6)
-    with pytest.raises(InputError, match=r"^scenario: sample\.events: "):
+    with pytest.raises(InputError, match=r"^scenario: sample\.events = true: "):
         simulate.run(scenario(**noted, sample={"events": True}))
 
 
