@@ -145,8 +145,8 @@ impl UserAlgorithm {
                 Wrong::Raised(error) => described(py, &error, &self.interrupt),
                 Wrong::Set(what, accepted) => format!("{} left {what}{at}: {accepted}", hook.name()),
                 Wrong::Returned(what) => format!(
-                    "{} returned {what}{at}; accepted: a method without yield or async that returns None and sets its \
-                     decision in window",
+                    "{} returned {what}{at}; accepted: a method without yield or async that returns None and \
+                     sets its decision in window",
                     hook.name()
                 ),
             });

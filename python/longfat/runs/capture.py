@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from longfat import _core
 from longfat.errors import InputError
+from longfat.runs.overwriting import refuse_overwriting
 from longfat.scenario.model import Scenario
 from longfat.words import shown
 
@@ -67,27 +68,6 @@ class Capture:
     def told(self, written: dict[str, Any]) -> dict[str, Any]:
         """What the summary says about it."""
         return {"file": os.fspath(self.path), "complete": written["failure"] is None, **written}
-
-
-def refuse_overwriting(
-    option: str,
-    written: Iterable[str | os.PathLike[str]],
-    scenario: Scenario,
-    scenario_file: str | os.PathLike[str] | None,
-) -> None:
-    """Refuses to write over what the run reads: its scenario, its traces, and algorithms of one's own.
-
-    Raises:
-        InputError: one of these files is among those that are `written`.
-    """
-    read = [source.path for source in scenario.traces()]
-    read += [file for flow in scenario.flow if (file := flow.algorithm.file)]
-    if scenario_file not in (None, "-"):
-        read.append(os.fspath(scenario_file))
-    for name in (os.fspath(file) for file in written):
-        for other in read:
-            if os.path.exists(name) and os.path.exists(other) and os.path.samefile(name, other):
-                raise InputError(f"{option} {name}: the run reads this file; accepted: another one")
 
 
 @contextmanager

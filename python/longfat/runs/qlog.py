@@ -10,7 +10,7 @@ from typing import Any
 
 from longfat import _core
 from longfat.errors import InputError
-from longfat.runs.capture import refuse_overwriting
+from longfat.runs.overwriting import refuse_overwriting
 from longfat.scenario.model import Scenario
 
 VERSIONS = ("current", "0.3")
