@@ -286,6 +286,7 @@ fn read_tables(
     python: &Bound<'_, PyAny>,
 ) -> PyResult<PyScenario> {
     let machine = Machine { python, objects: &objects, raised: RefCell::new(None) };
+    let base = base.strip_prefix(".").unwrap_or(base); // messages name files as the caller does
     let found = read::scenario(tables, &Context { world: &machine, base, stack });
     if let Some(error) = machine.raised.into_inner() {
         return Err(error);

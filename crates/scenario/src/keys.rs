@@ -156,10 +156,14 @@ pub fn placed(refusal: Refusal, item: &Item, at: &At<'_>) -> Problem {
             }
         }
     }
-    let is_table = matches!(&here.value, Value::Table(_));
+    let has_tables = match &here.value {
+        Value::Table(_) => true,
+        Value::List(items) => items.iter().any(|item| item.value.table().is_some()),
+        _ => false,
+    };
     Problem {
         key: if refusal.key.is_empty() { at.to_string() } else { at.below(&refusal.key).to_string() },
-        value: (is_there && !is_table).then(|| shown(&here.value)),
+        value: (is_there && !has_tables).then(|| shown(&here.value)),
         span: here.span.clone(),
         refusal,
     }

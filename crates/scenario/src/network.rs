@@ -204,28 +204,37 @@ impl<'a> Network<'a> {
         part.loaded(path.rates, rtt_s)
     }
 
-    /// Refuses a source whose rate the user sets if it is faster than its host's link.
+    /// Refuses sources that are faster than their host's link, and loads that their algorithm does not take.
     pub fn check_sources(&self) -> Result<(), Refusal> {
         let scenario = self.scenario;
         let flows = scenario.flow.iter().enumerate();
-        let flows = flows.map(|(i, flow)| (format!("flow.{i}"), flow.algorithm.rate_bps()));
-        let backgrounds = (0..scenario.background.len())
-            .map(|i| (format!("background.{i}"), self.loaded(i).connections().algorithm.rate_bps()));
-        for (key, part) in (0..scenario.background.len()).map(|i| (format!("background.{i}"), self.loaded(i)))
-        {
-            check_load(&part).map_err(|refusal| refusal.about(format!("{key}.load")))?;
+        for (i, flow) in flows {
+            let key = format!("flow.{i}.algorithm.rate");
+            self.check_rate(key, "it", flow.algorithm.rate_bps())?;
         }
-        for (key, rate_bps) in flows.chain(backgrounds) {
-            if let Some(bps) = rate_bps.filter(|&bps| bps > self.access_bps) {
-                let whose = if scenario.bottleneck.is_some() { " (bottleneck.access_rate)" } else { "" };
-                return refuse_key(
-                    format!("{key}.algorithm.rate"),
-                    format!("\"{}\" is above the host's own link", RATE.write(bps)),
-                    format!("up to \"{}\"{whose}", RATE.write(self.access_bps)),
-                );
+        for i in 0..scenario.background.len() {
+            let part = self.loaded(i);
+            let bps = part.connections().algorithm.rate_bps();
+            match &scenario.background[i] {
+                Background::Onoff(onoff) if onoff.load.is_some() => {
+                    let key = format!("background.{i}.load");
+                    check_load(&part).map_err(|refusal| refusal.about(&*key))?;
+                    let rate = RATE.write(bps.unwrap_or(0.0));
+                    self.check_rate(key, &format!("a source with {rate}"), bps)?;
+                }
+                _ => self.check_rate(format!("background.{i}.algorithm.rate"), "it", bps)?,
             }
         }
         Ok(())
+    }
+
+    fn check_rate(&self, key: String, source: &str, bps: Option<f64>) -> Result<(), Refusal> {
+        if bps.is_none_or(|bps| bps <= self.access_bps) {
+            return Ok(());
+        }
+        let whose = if self.scenario.bottleneck.is_some() { " (bottleneck.access_rate)" } else { "" };
+        let accepted = format!("up to \"{}\"{whose}", RATE.write(self.access_bps));
+        refuse_key(key, format!("{source} is above the host's own link"), accepted)
     }
 
     /// Refuses a buffer that holds no packet, more than the core can count, or a share of no BDP.
@@ -263,7 +272,7 @@ impl<'a> Network<'a> {
             if packets > MOST_PACKETS as f64 {
                 return refuse_key(
                     key,
-                    format!("this is {} packets", general(packets, 3)),
+                    format!("\"{}\" is {} packets", buffer.written(), general(packets, 3)),
                     format!("up to {}", general(MOST_PACKETS as f64, 6)),
                 );
             }
