@@ -17,5 +17,5 @@ pub use program::{Command, Program, Side};
 pub use scenario::{Scenario, twice};
 pub use transport::{
     FirstReduction, HEADER_BYTES, Recovery, RttSamples, SlowStart, TIMESTAMP_BYTES, TimeoutReductions,
-    Transport, decided_by_kernel, ignored_keys, unlike,
+    Transport, decided_by_kernel, ignored_keys, marked, unlike,
 };
