@@ -37,6 +37,7 @@ nitpick_ignore_regex = [
     ("py:.*", r"(collections|gymnasium|matplotlib|numpy|os|pandas|pathlib|polars|pyarrow|rich)\..*"),
     ("py:.*", r"longfat\.(runs\.simulate\.Reduced|sweep\.layout\.Layout|sweep\.where\.Filter)"),
     ("py:class", r"Paths|Source"),
+    ("py:class", r"Recovery|Variant"),  # words that a key takes
 ]
 
 # Looks

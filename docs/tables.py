@@ -1,4 +1,4 @@
-"""Tables of the documents that follow from the registries of algorithms, queues and routers, and the stacks.
+"""Tables of the documents that follow from the registries, the stacks and the definition of scenarios.
 
 The site calls these functions when it is built. The README must be readable without a build, so it keeps its
 table in the text: `python docs/tables.py --write README.md` updates it, and a test checks that it is current.
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from longfat import _core
 from longfat.scenario import registry
 from longfat.scenario.registry import Kind, Parameter, Row
 from longfat.scenario.stacks import NAMES, STACKS, Setting, Stack
@@ -97,6 +98,13 @@ def _stack_values(setting: Setting) -> str:
         others.setdefault("their own" if value is None else f"`{shown(value)}`", []).append(f"`{name}`")
     texts += [f"{', '.join(names)}: {told}" for told, names in others.items()]
     return "; ".join(texts)
+
+
+KEYS = (
+    *("scenario", "bottleneck", "disturbances", "link", "node", "flow", "transport", "background"),
+    *("web", "surge", "short", "bulk", "onoff", "program", "sample"),
+)
+"""The tables of a scenario's keys, which the core makes from their definition."""
 
 
 def parameters() -> str:
@@ -194,6 +202,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "stacks": stacks,
     "stack-pages": stack_pages,
     **{f"stack-{one['name']}": partial(stack, one) for one in STACKS},
+    **{f"keys-{name}": partial(_core.definition, name) for name in (*KEYS, "kernel")},
 }
 """What a page of the site asks for with a comment `generated: NAME`."""
 

@@ -1,14 +1,165 @@
-"""The compiled core (crates/python): runs plans in the packet-level simulator."""
+"""The compiled core (crates/python): reads scenarios and runs them in the packet-level simulator."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, final
 
 PACKET_BYTES: float
+"""What a packet takes in memory, bytes."""
+
+class Refused(ValueError):  # noqa: N818 - what the core calls it
+    """A scenario is refused: args[0] is a list with a text for each problem."""
+
+@final
+class Scenario:
+    """A scenario as the core has it; `longfat.Scenario` wraps it.
+
+    Methods raise `Refused`. `python` is `longfat.scenario.loading`, which knows users' own algorithms.
+    """
+
+    @staticmethod
+    def read(
+        tables: Mapping[str, Any],
+        python: ModuleType,
+        source: str,
+        base: Path,
+        stack: str | None = None,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> Scenario:
+        """Reads tables; `overrides` replace their values by dotted keys.
+
+        `source` names them in messages, `base` is the folder that files are relative to, and `stack` that of
+        flows and backgrounds over TCP that name none.
+        """
+
+    @staticmethod
+    def parse(
+        text: str,
+        python: ModuleType,
+        source: str,
+        base: Path,
+        stack: str | None = None,
+        overrides: Mapping[str, Any] | None = None,
+        first: Sequence[Mapping[str, Any]] | None = None,
+        lasting: str | None = None,
+    ) -> Scenario:
+        """Reads a TOML text.
+
+        `first` are programs before its own; `lasting` replaces its duration, and its window is then the whole
+        run.
+        """
+
+    def with_values(self, values: Mapping[str, Any], python: ModuleType) -> Scenario:
+        """The same with other values for dotted keys."""
+
+    def with_seed(self, seed: int) -> Scenario:
+        """The same with another seed, which is in the range of seeds."""
+
+    def lasting(self, duration_s: float) -> Scenario:
+        """The same for so many seconds, with metrics of the whole run."""
+
+    def filled(self) -> Scenario:
+        """The same with every default written out."""
+
+    def tables(self) -> dict[str, Any]:
+        """Its tables as a file has them."""
+
+    def toml(self, traces: Mapping[str, str]) -> str:
+        """Its text. `traces` has other names for files, by their SHA-256."""
+
+    def view(self) -> dict[str, Any]:
+        """Its values in SI numbers."""
+
+    def network(self) -> dict[str, Any]:
+        """What follows from its network: access_bps, program_rtt_s, packet_bytes, asked_bps."""
+
+    def planned(self) -> dict[str, Any]:
+        """Its plan: the numbers that run, every flow with its own entry."""
+
+    def owners(self) -> tuple[list[int], list[int]]:
+        """The tables behind each flow and each background of the plan."""
+
+    def results_version(self) -> int:
+        """The version of its results: the last one that gave other bytes than the one before."""
+
+    def memory(self) -> tuple[float, str]:
+        """About how much memory a run takes at most, bytes, and the plan's key with most of it."""
+
+    def largest_within(self, bytes: float) -> str:
+        """What would be accepted, in words, for that key within so many bytes."""
+
+    def written_key(self, key: str) -> str:
+        """Its key behind one of the plan."""
+
+    def names(self) -> tuple[list[str], list[str], list[str]]:
+        """The names of flows, backgrounds and programs."""
+
+    def warnings(self) -> list[str]:
+        """Lines on settings that are probably mistakes."""
+
+    def notes(self) -> list[str]:
+        """Lines to know when reading the results."""
+
+    def meaningless_metrics(self) -> list[str]:
+        """The metrics without a meaning here."""
+
+    def varies(self) -> bool:
+        """Whether another seed can give another result."""
+
+    def traces(self) -> list[tuple[Path, str, bytes]]:
+        """The files of its traces, each content once: path, SHA-256, content."""
+
+    def unlike(self) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+        """The keys of stacks in which each flow and background over TCP differs from each stack.
+
+        Its key, then names of stacks with keys.
+        """
+
+def assignment(text: str) -> tuple[str, Any]:
+    """Reads "key=value"; ValueError with one line if it is none."""
+
+def connection_keys() -> dict[str, Any]:
+    """The keys of a connection, with their defaults as files write them."""
+
+def parse_quantity(name: str, value: float | str, like: str) -> float:
+    """The SI value of a number with a unit; `like` is an example. ValueError with one line if it is none."""
+
+def write_quantity(name: str, value: float) -> str:
+    """The SI value with a unit."""
+
+def quantity_within(name: str, value: float, least: float, greatest: float) -> float:
+    """The value; ValueError with one line if it lies outside the limits."""
+
+def dimensions() -> list[tuple[str, str, list[str]]]:
+    """The name of each dimension, an example, and its units."""
+
+def split(value: float | str) -> tuple[float, str] | None:
+    """The number and the unit, perhaps empty, of a text; None if it does not begin with a number."""
+
+def written_parameter(row: str, parameter: str, value: float | str) -> float | str | bool:
+    """A value of a registry as a scenario file writes it."""
+
+def stacks() -> list[dict[str, Any]]:
+    """Every stack with its settings: what `longfat list stacks --json` prints."""
+
+def larger_files(bytes: float) -> float:
+    """The share of files with more bytes, of those that short flows carry by default."""
+
+def scenario_schema() -> dict[str, Any]:
+    """The JSON Schema of scenario files."""
+
+def definition(what: str) -> str:
+    """What is made of the definition of scenarios.
+
+    "schema", the text of schemas/scenario.json; "constructors", that of scenario/tables.py; "kernel", a list
+    of the keys that the kernel decides; or the rows of a table of the reference, by its name.
+    """
 
 class AlgorithmError(Exception):
     """A user's algorithm raised, or left a cwnd below 1 or not a number; args: (flow name, details)."""
 
+@final
 class EbpfAlgorithm:
     """A congestion control of an object with eBPF programs (struct_ops); calling it returns it.
 
@@ -49,24 +200,26 @@ class EbpfAlgorithm:
     def __call__(self, *, pacing_ca_ratio: int | None = None) -> EbpfAlgorithm: ...
 
 def simulate(
-    plan_json: str,
+    scenario: Scenario,
     algorithms: Mapping[str, Callable[[], Any]],
     memory_bytes: int | None = None,
     capture: tuple[str, str, int, list[str]] | None = None,
     qlog: tuple[list[str], str, str] | None = None,
+    fast: bool = True,
 ) -> dict[str, Any]:
-    """Runs a plan (see `longfat.runs.plan`) and returns its summary and series.
+    """Runs a scenario and returns its summary and series; `fast` allows the fast driver and queues.
 
     `algorithms` maps each flow whose algorithm is "custom" to a function that makes it, or to an
     `EbpfAlgorithm`. The GIL is released
     while the core runs, and signals are polled. Raises ValueError for a bad plan, AlgorithmError, and
     KeyboardInterrupt, and MemoryError once the run has taken more than `memory_bytes`.
 
-    Returns {"summary": JSON text, "flows": {name: columns}, "links": {name: columns}, "transfers": columns},
-    where columns map a quantity to its little-endian f64 samples as bytes. With `capture` (path, program,
-    snap length, links) it also has "capture": {"packets", "bytes", "missing", "failure"}, and with `qlog`
-    (paths, program, version) "qlog": None, or why something is missing. An OSError says which file cannot be
-    created, "pcap" or "qlog", and why.
+    Returns {"summary": tables, "flows": {name: columns}, "links": {name: columns}, "transfers": columns,
+    "internals": {flow: {name: columns}}, "events": columns and "texts", "reads_rtt": flows whose algorithms
+    in Python read round-trip times}, where columns map a quantity to its little-endian f64 samples as bytes.
+    With `capture` (path, program, snap length, links) it also has "capture": {"packets", "bytes", "missing",
+    "failure"}, and with `qlog` (paths, program, version) "qlog": None, or why something is missing. An
+    OSError says which file cannot be created, "pcap" or "qlog", and why.
     """
 
 def short_term_throughput_bps(
@@ -108,11 +261,12 @@ def read_capture(path: str | None) -> dict[str, Any]:
     reading.
     """
 
+@final
 class Stepper:
-    """A run of a plan that pauses at times of the caller's choice; see `simulate`.
+    """A run of a scenario that pauses at times of the caller's choice; see `simulate`.
 
-    Flows and links are known by their position in the plan. All methods raise RuntimeError if the run ended
-    early, or if another thread steps it.
+    With `rates`, the rates of links can be set. Flows and links are known by their position in the plan. All
+    methods raise RuntimeError if the run ended early, or if another thread steps it.
     """
 
     FLOW: list[str]
@@ -121,7 +275,7 @@ class Stepper:
 
     def __init__(
         self,
-        plan_json: str,
+        scenario: Scenario,
         algorithms: Mapping[str, Callable[[], Any]],
         rates: bool,
         memory_bytes: int | None = None,
@@ -189,21 +343,23 @@ def ebpf_try_load(path: Path, variable: str, name: str) -> None:
     """
 
 def live_run(
-    plan_json: str,
+    plan: Mapping[str, Any],
     congestion: Mapping[str, str],
     forms: Path,
     objects: Mapping[str, tuple[Path, str, str]],
     pacing_ratio: int | None,
     iperf3: str | None,
     capture: tuple[str, str, int, list[str]] | None,
-    programs: str | None,
+    programs: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """Runs a plan on this machine's own TCP; returns the same as `simulate`, and "validity" (JSON text).
+    """Runs a plan of `Scenario.planned` on this machine's own TCP.
+
+    Returns the same as `simulate`, and "validity".
 
     `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms, or to keys
     of `objects`, users' own: file, variable, and name in the kernel. `forms` is the folder with the compiled
     algorithms of `bpf/`. `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, `capture` that of `simulate`.
-    `programs` is JSON, what runs on the path beside the plan; the result then has "programs" (JSON text) too.
+    `programs` are tables of what runs on the path beside the plan; the result then has "programs" too.
     The process moves into its own namespaces and cannot leave them. Raises ValueError for a plan that cannot
     run here, RuntimeError for one that ended early.
     """
@@ -217,23 +373,8 @@ def live_has_loader() -> bool:
 def live_probe() -> list[tuple[str, str]]:
     """Returns what live runs need, each with what is missing or "". Moves the process like `live_run`."""
 
-def registry() -> str:
-    """Returns JSON text: {"algorithms": rows, "queues": rows, "routers": rows}."""
-
-def check_parameters(algorithm: str, parameters: Mapping[str, float | str]) -> None:
-    """Raises ValueError with one line if the algorithm does not accept these parameters."""
-
-def check_queue(queue: str, parameters: Mapping[str, float | str], rate_bps: float) -> None:
-    """Raises ValueError with one line if the queue does not accept these parameters at this rate."""
-
-def shortest_paths(
-    links: list[tuple[int, int, float]], pairs: list[tuple[int, int]]
-) -> list[list[int] | None]:
-    """Returns the shortest path between each pair of nodes as positions in `links`, None if there is no path.
-
-    Links are (from node, to node, delay in s). The path with the least delay wins, then the one with fewest
-    links, then the one whose first link comes first in `links`.
-    """
+def registry() -> Any:
+    """The rows of "algorithms", "queues" and "routers"."""
 
 def version() -> str:
     """Returns Longfat's version."""
@@ -241,5 +382,5 @@ def version() -> str:
 def commit() -> str | None:
     """Returns the commit that the core was built from, "-dirty" if files differed; None if unknown."""
 
-def results_version(plan: str | None = None) -> int:
-    """Returns the version of the results of this plan (JSON), or of any; it changes whenever they do."""
+def results_version() -> int:
+    """The newest version of results; a change of any scenario's results increments it."""

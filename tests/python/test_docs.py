@@ -156,18 +156,6 @@ def test_the_readmes_table_is_that_of_the_registries():
     assert all(f"`{name}`" in readme for name in suite_names())
 
 
-def test_every_key_of_a_scenario_is_in_the_reference():
-    text = (DOCS / "reference" / "scenario.md").read_text(encoding="utf-8")
-    from longfat.scenario.schema import scenario_schema
-
-    schema = scenario_schema()
-    tables = [schema, *(part for part in schema["$defs"].values() if "title" in part)]
-    keys = {key for part in tables for key in part["properties"]}
-    assert len(keys) > 50
-    missing = {key for key in keys if f"`{key}`" not in text and f"`[{key}]`" not in text}
-    assert {key for key in missing if f"`[[{key}]]`" not in text} == set()
-
-
 def files_of(text: str) -> dict[str, str]:
     """The files that a reader of the tutorial saves: blocks whose first line names one."""
     blocks = (body for _, _, body in FENCE.findall(text))

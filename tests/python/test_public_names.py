@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import operator
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from longfat import _core
 
 
 @pytest.mark.parametrize(
@@ -16,9 +22,9 @@ import pytest
         (
             "longfat",
             "run run_many Result Simulation Scenario Sweep "
+            "Bottleneck Flow Link Node Sample Program Web Surge Short Bulk Onoff "
             "InputError ScenarioError AlgorithmError LongfatError",
         ),
-        ("longfat.scenario", "Scenario Bottleneck Flow Link Node Sample"),
         ("longfat.sweep", "load from_dict run report open_sweep Sweep Swept"),
         ("longfat.suites", "get names run_suite run_assumptions"),
         ("longfat.env", "Env VectorEnv Setting Action Quantity QUANTITIES AURORA AURORA_PATHS ORCA"),
@@ -28,6 +34,53 @@ import pytest
 def test_public_names_can_be_imported(module, names):
     imported = import_module(module)
     assert [name for name in names.split() if not hasattr(imported, name)] == []
+
+
+def typed() -> dict[str, Any]:
+    """The public names of _core.pyi, functions and methods with the names of their arguments."""
+    stub = Path(_core.__file__).with_name("_core.pyi")
+    found: dict[str, Any] = {}
+
+    def take(body: list[ast.stmt], prefix: str) -> None:
+        for part in body:
+            if isinstance(part, ast.ClassDef):
+                found[prefix + part.name] = None
+                take(part.body, f"{prefix}{part.name}.")
+            elif isinstance(part, ast.FunctionDef):
+                plain = not any("property" in ast.unparse(one) for one in part.decorator_list)
+                names = [one.arg for one in (*part.args.args, *part.args.kwonlyargs)]
+                found[prefix + part.name] = [name for name in names if name != "self"] if plain else None
+            elif isinstance(part, ast.AnnAssign):
+                found[prefix + ast.unparse(part.target)] = None
+
+    take(ast.parse(stub.read_text()).body, "")
+    return found
+
+
+def test_the_core_has_what_its_stub_declares_with_the_same_arguments():
+    for name, arguments in typed().items():
+        if name.endswith("__init__"):  # the constructors of the core are the classes themselves
+            name = name.removesuffix(".__init__")
+        elif name.endswith("__call__"):  # its slot has no signature
+            continue
+        found = operator.attrgetter(name)(_core)
+        if arguments is not None:
+            given = [given for given in inspect.signature(found).parameters if given != "self"]
+            assert given == arguments, name
+
+
+INTERFACES = {"Ack", "Congestion", "Delivery", "LostSegment", "Opening", "Window"}
+"""What an algorithm in Python gets: `longfat.algorithm` has their types."""
+
+
+def test_the_stub_declares_all_that_the_core_has():
+    declared = set(typed())
+    for name in (name for name in vars(_core) if not name.startswith("_")):
+        assert name in declared | INTERFACES, name
+        held = getattr(_core, name)
+        if isinstance(held, type) and held.__module__ == "longfat._core" and name not in INTERFACES:
+            public = {f"{name}.{one}" for one in vars(held) if not one.startswith("_")}
+            assert public - declared == set(), name
 
 
 @pytest.mark.parametrize(

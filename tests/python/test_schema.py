@@ -11,6 +11,8 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+import mutations
+from longfat import _core
 from longfat.cli.app import app
 from longfat.errors import InputError
 from longfat.scenario import registry
@@ -42,7 +44,17 @@ def test_the_stored_schema_is_what_the_command_prints(options: list[str], name: 
     printed = CliRunner().invoke(app, ["schema", *options])
     stored = (ROOT / "schemas" / f"{name}.json").read_text()
     assert printed.exit_code == 0
-    assert printed.stdout == stored, f"longfat schema {' '.join(options)} > schemas/{name}.json"
+    assert printed.stdout == stored, "make generated"
+
+
+def test_the_constructors_are_those_of_the_definition() -> None:
+    stored = (ROOT / "python" / "longfat" / "scenario" / "tables.py").read_text()
+    assert _core.definition("constructors") == stored, "make generated"
+
+
+def test_the_schema_and_the_reader_agree_about_mutated_files() -> None:
+    told = [line for number in range(150) if (line := mutations.compared(number)[1])]
+    assert told == [], "python tests/python/mutations.py 2000 tries more of them"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")

@@ -671,12 +671,14 @@ pub fn scenario_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// definition(what) -> str
 ///
 /// What is made of the definition of scenarios: "schema", the text of schemas/scenario.json; "constructors", that of
-/// scenario/tables.py; or the rows of a table of the reference, by its name.
+/// scenario/tables.py; "kernel", a list of the keys that the kernel decides; or the rows of a table of the
+/// reference, by its name.
 #[pyfunction]
 pub fn definition(what: &str) -> PyResult<String> {
     match what {
         "schema" => Ok(schema::printed(&schema::scenario_schema())),
         "constructors" => Ok(stub::stub()),
+        "kernel" => Ok(reference::kernels()),
         name => reference::tables()
             .into_iter()
             .find(|(known, ..)| *known == name)

@@ -1,11 +1,11 @@
 //! The tables of the reference page, in Markdown: each key with what it takes, its default and its effect.
 
 use crate::form::{Key, TableDoc};
-use crate::keys::Keys;
+use crate::keys::{Keys, Mark};
 use crate::schema::with_shorthands;
 use crate::tables::{
     Bottleneck, Bulk, Connections, Disturbed, Flow, Link, Node, Onoff, Program, Sample, Scenario, Short,
-    Surge, Transport, Web,
+    Surge, Transport, Web, marked,
 };
 use crate::text::{general, listed, shown};
 use crate::tree::Value;
@@ -35,6 +35,11 @@ pub fn tables() -> Vec<(&'static str, TableDoc, Option<TableDoc>)> {
         ("program", Program::doc(), None),
         ("sample", Sample::doc(), None),
     ]
+}
+
+/// The keys that the kernel decides in a live run, as a list in a sentence.
+pub fn kernels() -> String {
+    marked(Mark::Kernel).iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// One table of the page.

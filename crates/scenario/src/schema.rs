@@ -12,13 +12,15 @@ use crate::forms::{
 };
 use crate::keys::{Checked, Keys};
 use crate::stacks::STACKS;
-use crate::tables::{Disturbed, Onoff, Scenario, Transport};
+use crate::tables::{Disturbed, Onoff, Scenario, Short, Surge, Transport};
 use crate::tree::Value;
 use longfat_units::parameters::Kind;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// Tables that need either of two keys.
+const EITHER: [(&str, &str, &str); 2] = [(Surge::TITLE, "users", "load"), (Short::TITLE, "gap", "load")];
 /// The stack of a flow that names none.
 const STANDARD_STACK: &str = "rfc";
 
@@ -71,7 +73,7 @@ fn in_a_network() -> Json {
     json!({"properties": {"flow": placed, "background": placed, "program": {"maxItems": 0}}})
 }
 
-/// There are no nodes, and flows have an RTT; so have backgrounds without a flow to take it from.
+/// There are no nodes, and flows have an RTT; so have backgrounds and programs without a flow to take it from.
 fn in_a_dumbbell() -> Json {
     let nowhere = json!({"from": false, "to": false});
     json!({
@@ -81,7 +83,11 @@ fn in_a_dumbbell() -> Json {
             "background": {"items": {"properties": nowhere}},
         },
         "if": {"not": some("flow")},
-        "then": {"properties": {"background": {"items": {"required": ["rtt"]}}}},
+        "then": {
+            "properties": {"background": {"items": {"required": ["rtt"]}}},
+            "if": {"not": some("background")},
+            "then": {"properties": {"bottleneck": {"required": ["rtt"]}}},
+        },
     })
 }
 
@@ -141,6 +147,9 @@ impl Writer {
             schema.insert("required".to_owned(), required.into());
         }
         schema.insert("additionalProperties".to_owned(), false.into());
+        if let Some((_, one, other)) = EITHER.iter().find(|(title, ..)| *title == table.title) {
+            schema.insert("oneOf".to_owned(), json!([{"required": [one]}, {"required": [other]}]));
+        }
         schema
     }
 
@@ -288,7 +297,10 @@ fn text_in(schema: &Json) -> Option<(String, Json)> {
     let (description, _) = schema.get("description")?.as_str()?.split_once(", such as")?;
     let words = unit.replace('/', " per ").replace('%', "percent");
     let name = format!("in-{}", words.split_whitespace().collect::<Vec<_>>().join("-"));
-    Some((name, json!({"type": "string", "pattern": schema.get("pattern")?, "description": description})))
+    let (pattern, longest) = (schema.get("pattern")?, schema.get("maxLength")?);
+    let text =
+        json!({"type": "string", "pattern": pattern, "maxLength": longest, "description": description});
+    Some((name, text))
 }
 
 /// The most columns of a line that holds a list or a table.

@@ -126,6 +126,15 @@ impl Value {
         }
     }
 
+    /// The whole number that it is, also if it is written with a point: JSON has no difference between 2 and 2.0.
+    pub fn whole(&self) -> Option<i128> {
+        match self {
+            Value::Integer(number) => Some(*number),
+            Value::Float(number) if number.fract() == 0.0 => Some(*number as i128),
+            _ => None,
+        }
+    }
+
     /// The text that it is.
     pub fn text(&self) -> Option<&str> {
         match self {

@@ -14,7 +14,8 @@ PIECE_PACKETS = 2e5
 def packets(scenario: Scenario) -> float:
     """Returns about how many packets a run carries: as many as fill its bottleneck, or its fastest link."""
     rate_bps = max((link.rate for link in scenario.link), default=0.0)
-    return (rate_bps or scenario.bottleneck.rate) * scenario.duration / PACKET_BITS
+    bits: float = (rate_bps or scenario.bottleneck.rate) * scenario.duration
+    return bits / PACKET_BITS
 
 
 def tried(scenario: Scenario) -> tuple[Result, float]:

@@ -5,7 +5,7 @@ use crate::form::{Custom, Form, View, any_of};
 use crate::problem::{Refusal, Refused, refuse};
 use crate::text::{general, listed, listed_words, suggestion};
 use crate::tree::{Item, Table, Value};
-use crate::units::{Dimension, RATE, SIZE, TIME, split};
+use crate::units::{Dimension, LONGEST_TEXT, RATE, SIZE, TIME, split};
 use serde_json::{Value as Json, json};
 
 /// The rates of links, bit/s.
@@ -139,8 +139,8 @@ impl Form for Quantity {
             units.join(", "),
             self.dimension.span(self.limits)
         );
-        json!({"type": "string", "pattern": number_with(&units, false), "description": what,
-            "examples": [self.example]})
+        json!({"type": "string", "pattern": number_with(NUMBER, &units, false), "maxLength": LONGEST_TEXT,
+            "description": what, "examples": [self.example]})
     }
 
     fn view(&self, value: &f64) -> View {
@@ -156,17 +156,35 @@ pub fn quantity_schema(dimension: &Dimension) -> Json {
 
 /// The JSON Schema of a text that holds a number and one of these units.
 pub fn number_schema(what: &str, example: &str, units: &[&str], negative: bool) -> Json {
-    json!({"type": "string", "pattern": number_with(units, negative),
+    text_schema(NUMBER, what, example, units, negative)
+}
+
+/// The same of a whole number. Of one with an exponent only the reader knows whether it is whole.
+pub fn whole_text_schema(what: &str, example: &str, units: &[&str]) -> Json {
+    text_schema(WHOLE_NUMBER, what, example, units, false)
+}
+
+fn text_schema(number: &str, what: &str, example: &str, units: &[&str], negative: bool) -> Json {
+    json!({"type": "string", "pattern": number_with(number, units, negative), "maxLength": LONGEST_TEXT,
         "description": format!("{what}, with its unit ({}), such as \"{example}\"", units.join(", ")),
         "examples": [example]})
 }
 
+/// The JSON Schema of a text that holds a number without a unit.
+pub fn plain_schema() -> Json {
+    json!({"type": "string", "pattern": number_with(NUMBER, &[""], false), "maxLength": LONGEST_TEXT})
+}
+
+/// Regular expressions of numbers without a sign.
+const NUMBER: &str = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?";
+const WHOLE_NUMBER: &str = r"([0-9]+(\.0*)?|([0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{1,3})";
+
 /// A regular expression, of JSON Schema, for a number with one of these units.
-fn number_with(units: &[&str], negative: bool) -> String {
+fn number_with(number: &str, units: &[&str], negative: bool) -> String {
     let sign = if negative { "[+-]?" } else { r"\+?" };
     let spelled: Vec<String> =
         units.iter().map(|unit| unit.replace(' ', r"\s+").replace('µ', "[\u{b5}\u{3bc}]")).collect();
-    format!(r"^\s*{sign}([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{{1,3}})?\s*({})\s*$", spelled.join("|"))
+    format!(r"^\s*{sign}{number}\s*({})\s*$", spelled.join("|"))
 }
 
 /// A bare number within limits.
@@ -196,14 +214,13 @@ pub fn share_schema(limits: (f64, f64)) -> Json {
 
 /// A whole number within limits, bare or with its unit: 3 or "3 flows".
 pub fn whole_number(value: &Value, limits: (i128, i128), unit: &str) -> Result<i64, Refusal> {
-    let number = match value {
-        Value::Integer(number) => Some(*number),
-        _ => value.text().and_then(split).and_then(|(amount, given)| {
-            let single = unit.strip_suffix('s').unwrap_or(unit);
-            let fits = !given.is_empty() && (given == unit || given == single);
-            fits.then(|| amount.whole()).flatten()
-        }),
+    let with_unit = || {
+        let (amount, given) = value.text().and_then(split)?;
+        let single = unit.strip_suffix('s').unwrap_or(unit);
+        let fits = !given.is_empty() && (given == unit || given == single);
+        fits.then(|| amount.whole()).flatten()
     };
+    let number = value.whole().or_else(with_unit);
     let accepted = format!("a whole number from {} to {}", limits.0, limits.1);
     match number {
         Some(n) if n < limits.0 => refuse("the number is too small", accepted),
@@ -220,7 +237,7 @@ pub fn whole_schema(limits: (i128, i128), unit: &str) -> Json {
         return bare;
     }
     let single = unit.strip_suffix('s').unwrap_or(unit);
-    any_of([bare, number_schema("A count", &format!("3 {unit}"), &[unit, single], false)])
+    any_of([bare, whole_text_schema("A count", &format!("3 {unit}"), &[unit, single])])
 }
 
 /// A whole number within limits, perhaps with a unit.
@@ -422,9 +439,10 @@ impl Form for Numbers {
     }
 
     fn read(&self, item: &Item, _: &At<'_>) -> Result<i64, Refused> {
-        match item.value {
-            Value::Integer(number) if self.0.contains(&(number as i64)) => Ok(number as i64),
-            _ => refuse("there is no such choice", self.accepts()),
+        let number = item.value.whole().and_then(|number| i64::try_from(number).ok());
+        match number.filter(|number| self.0.contains(number)) {
+            Some(number) => Ok(number),
+            None => refuse("there is no such choice", self.accepts()),
         }
     }
 
@@ -479,9 +497,18 @@ pub const NAME: Custom<String> = Custom {
         _ => refuse("this is not a name", format!("1 to {LONGEST_NAME} printable characters")),
     },
     write: |value| value.clone().into(),
-    schema: || json!({"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}),
+    schema: || {
+        let pattern = format!("^ *[^ {HIDDEN}][^{HIDDEN}]*$");
+        json!({"type": "string", "pattern": pattern, "maxLength": LONGEST_NAME})
+    },
     view: |value| View::Text(value.clone()),
 };
+
+/// What is not printable, as a regular expression's class of characters has it.
+const HIDDEN: &str = concat!(
+    r"\u0000-\u001f\u007f-\u00a0\u00ad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ue000-\uf8ff",
+    r"\ufeff\ufff9-\ufffb"
+);
 
 /// Whether a terminal shows it as it is: no control, no separator but the space, no direction of writing.
 fn is_printable(character: char) -> bool {

@@ -1,8 +1,8 @@
 //! Buffer sizes: packets, bytes, a time at the link's rate, or a share of the bandwidth-delay product.
 
-use super::basic::{RTTS_S, number_schema};
+use super::basic::{RTTS_S, number_schema, whole_text_schema};
 use crate::decimal::Decimal;
-use crate::form::{Custom, View};
+use crate::form::{Custom, View, any_of};
 use crate::problem::{Refusal, refuse};
 use crate::text::shown;
 use crate::tree::Value;
@@ -123,13 +123,11 @@ fn read(value: &Value) -> Result<Buffer, Refusal> {
 }
 
 fn schema() -> Json {
-    let units: Vec<&str> = ["packets", "packet"]
-        .into_iter()
-        .chain(BDP_UNITS)
-        .chain(SIZE.unit_names())
-        .chain(TIME.unit_names())
-        .collect();
-    let mut schema = number_schema("A buffer", "20 % BDP", &units, false);
+    let units: Vec<&str> = BDP_UNITS.into_iter().chain(SIZE.unit_names()).chain(TIME.unit_names()).collect();
+    let mut schema = any_of([
+        whole_text_schema("A count", "175 packets", &["packets", "packet"]),
+        number_schema("A buffer", "20 % BDP", &units, false),
+    ]);
     schema["description"] = "Packets, a size, a time at the link's rate, or a share of the BDP".into();
     schema["examples"] = json!(["20 % BDP", "175 packets", "512 KiB", "10 ms"]);
     schema

@@ -1,6 +1,6 @@
 //! Quantities that are fixed or drawn, and files of measured values.
 
-use super::basic::{RTTS_S, TIMES_S, TRANSFER_BYTES, quantity_schema};
+use super::basic::{RTTS_S, TIMES_S, TRANSFER_BYTES, plain_schema, quantity_schema};
 use crate::at::At;
 use crate::form::{Custom, View, any_of, table_schema};
 use crate::problem::{Refusal, refuse};
@@ -248,7 +248,8 @@ impl Quantity {
 
     fn rows_schema(&self) -> Json {
         let value = quantity_schema(self.dimension);
-        let weight = json!({"type": ["number", "string"], "minimum": 0});
+        let weight =
+            any_of([json!({"type": "number", "minimum": 0, "maximum": GREATEST_WEIGHT}), plain_schema()]);
         let pair = json!({"type": "array", "prefixItems": [value, weight], "minItems": 2, "maxItems": 2});
         let rows = json!({"type": "array", "items": any_of([value, pair]), "minItems": 1,
             "maxItems": MOST_VALUES});

@@ -365,7 +365,10 @@ pub fn parameter_schema(parameter: &Parameter) -> Json {
             let units = declared_units(parameter.unit);
             let mut forms = Vec::new();
             if units.is_empty() {
-                forms.push(json!({"type": "number", "minimum": least, "maximum": greatest}));
+                // 0 is how the row has "auto"
+                let minimum =
+                    if automatic.is_some() && least == 0.0 { "exclusiveMinimum" } else { "minimum" };
+                forms.push(json!({"type": "number", (minimum): least, "maximum": greatest}));
                 if !parameter.unit.is_empty() {
                     let example = format!("20 {}", parameter.unit);
                     let units = counted_units(parameter.unit);

@@ -1,10 +1,10 @@
 //! Loss models of a link: independent losses, every n-th packet, and the Gilbert-Elliott chain.
 
-use super::basic::{inline_table, number_schema, share, share_schema, whole_number};
+use super::basic::{inline_table, share, share_schema, whole_number, whole_schema};
 use crate::form::{Custom, View, any_of, table_schema};
 use crate::problem::{Refusal, refuse};
 use crate::tree::{Item, Table, Value};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 const PROBABILITIES: (f64, f64) = (0.0, 0.999_999);
 const EVERY_PACKETS: (i128, i128) = (2, 1_000_000_000_000_000);
@@ -117,10 +117,7 @@ fn view(loss: &Loss) -> View {
 
 fn schema() -> Json {
     let probability = share_schema((0.0, 1.0));
-    let every = any_of([
-        json!({"type": "integer", "minimum": EVERY_PACKETS.0 as i64}),
-        number_schema("A count", "10000 packets", &["packets", "packet"], false),
-    ]);
+    let every = whole_schema(EVERY_PACKETS, "packets");
     let chain = table_schema(
         &[("good_to_bad", probability.clone()), ("bad_to_good", probability.clone())],
         &[("loss_good", probability.clone()), ("loss_bad", probability)],

@@ -17,5 +17,5 @@ pub use program::{Command, Program, Side};
 pub use scenario::Scenario;
 pub use transport::{
     Direction, FirstReduction, HEADER_BYTES, Placed, Recovery, RttSamples, SlowStart, TIMESTAMP_BYTES,
-    TimeoutReductions, Transport, decided_by_kernel, ignored_keys, unlike,
+    TimeoutReductions, Transport, decided_by_kernel, ignored_keys, marked, unlike,
 };

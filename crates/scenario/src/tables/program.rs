@@ -11,6 +11,9 @@ use serde_json::json;
 const EXAMPLE: &str =
     "a command such as \"iperf3 -c {peer}\", or a list such as [\"iperf3\", \"-c\", \"{peer}\"]";
 
+/// A text with a word, as a regular expression; nothing can be run with a NUL in it.
+const NOT_BLANK: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
+
 /// What is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -58,8 +61,9 @@ const COMMAND: Custom<Command> = Custom {
     },
     schema: || {
         any_of([
-            json!({"type": "string", "minLength": 1, "description": "For /bin/sh -c"}),
-            json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
+            json!({"type": "string", "pattern": NOT_BLANK, "description": "For /bin/sh -c"}),
+            json!({"type": "array", "prefixItems": [{"type": "string", "pattern": NOT_BLANK}],
+                "items": {"type": "string", "pattern": r"^[^\u0000]*$"}, "minItems": 1}),
         ])
     },
     view: |command| match command {
@@ -84,7 +88,10 @@ const ENVIRONMENT: Custom<Vec<(String, String)>> = Custom {
         Ok(found)
     },
     write: |variables| Table::of(variables.iter().cloned()).into(),
-    schema: || json!({"type": "object", "additionalProperties": {"type": "string"}}),
+    schema: || {
+        json!({"type": "object", "propertyNames": {"pattern": r"^[^=\u0000]+$"},
+            "additionalProperties": {"type": "string", "pattern": r"^[^\u0000]*$"}})
+    },
     view: |variables| {
         let pair = |(name, text): &(String, String)| {
             View::List(vec![View::Text(name.clone()), View::Text(text.clone())])

@@ -160,7 +160,7 @@ pub enum Direction {
 }
 
 /// The keys with a mark.
-fn marked(mark: Mark) -> Vec<&'static str> {
+pub fn marked(mark: Mark) -> Vec<&'static str> {
     let mut marks = Vec::new();
     Transport::marks(&mut marks);
     marks.into_iter().filter(|(_, marks)| marks.contains(&mark)).map(|(name, _)| name).collect()

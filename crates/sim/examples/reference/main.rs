@@ -7,7 +7,7 @@
 //! queue. Four kinds are no queues' names: `sojourn` is drop-tail that measures how long packets wait; with
 //! `steps` and `sine` the link's rate varies; `xcp` gives the link a router, and all flows its algorithm.
 //!
-//! `--plan` runs a plan as it is, in JSON (`longfat.runs.plan` in Python makes them from scenarios).
+//! `--plan` runs a plan as it is, in JSON (`longfat.Scenario.load(file).plan` in Python has it).
 //!
 //! Times are CPU times of this process, so that a busy machine disturbs them little. `setup_s` goes from the
 //! text of the plan to a simulation that is ready; `user_s` and `system_s` are the run itself. The peak of
