@@ -15,7 +15,7 @@ from longfat import _core
 from longfat.errors import InputError
 from longfat.numbers import finite
 from longfat.runs import metrics
-from longfat.runs.result import Array
+from longfat.runs.parts import Array
 
 if TYPE_CHECKING:
     import pyarrow
