@@ -7,7 +7,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 from longfat import _core
 from longfat.errors import AlgorithmError, InputError, LongfatError, MemoryExceeded
@@ -192,6 +192,25 @@ def run_many(
     *,
     jobs: int | None = None,
     reduce: None = None,
+    ordered: Literal[True] = True,
+    progress: bool = False,
+) -> Iterator[Result]: ...
+@overload
+def run_many(
+    sources: Iterable[Source],
+    *,
+    jobs: int | None = None,
+    reduce: Callable[[Result], Reduced],
+    ordered: Literal[True] = True,
+    progress: bool = False,
+) -> Iterator[Reduced]: ...
+@overload
+def run_many(
+    sources: Iterable[Source],
+    *,
+    jobs: int | None = None,
+    reduce: None = None,
+    ordered: Literal[False],
     progress: bool = False,
 ) -> Iterator[tuple[int, Result]]: ...
 @overload
@@ -200,6 +219,7 @@ def run_many(
     *,
     jobs: int | None = None,
     reduce: Callable[[Result], Reduced],
+    ordered: Literal[False],
     progress: bool = False,
 ) -> Iterator[tuple[int, Reduced]]: ...
 def run_many(
@@ -207,9 +227,14 @@ def run_many(
     *,
     jobs: int | None = None,
     reduce: Callable[[Result], Any] | None = None,
+    ordered: bool = True,
     progress: bool = False,
-) -> Iterator[tuple[int, Any]]:
-    """Runs scenarios over worker processes and yields (position, result) as they finish.
+) -> Iterator[Any]:
+    """Runs scenarios over worker processes and yields their results in the order of the scenarios.
+
+    This is like `map` of an executor in concurrent.futures: what the run of a scenario raises is raised in
+    its turn, after the results before it, and ends the other runs. With `ordered=False` it is like
+    `as_completed`: it yields (position, result) as runs finish, and the first error ends the others at once.
 
     Results do not depend on the number of jobs. Closing the iterator, or Ctrl-C, ends the workers at once.
 
@@ -218,16 +243,39 @@ def run_many(
         jobs: the number of processes, all processors if None; 1 runs in this process.
         reduce: a function that is applied in the worker, so that series need not travel; it may be one that a
             notebook's cell defines.
+        ordered: False yields (position, result) as runs finish, so that no result waits for an earlier one.
         progress: whether to say how many runs are done, in a terminal, in a notebook or as lines.
+
+    Raises:
+        InputError: a scenario is refused, or something cannot be sent to the workers.
+        AlgorithmError: a user's own algorithm failed.
+        WorkerError: a worker process ended before its run did.
     """
-    from longfat.runs import pool
+    from longfat.runs import ordering, pool
 
     reducing = getattr(reduce, "__module__", "")
     pool.preload(__name__, *([reducing] if reducing.startswith("longfat.") else []))
-    found = pool.map_unordered(functools.partial(_reduced, reduce=reduce), map(load, sources), jobs)
+    function, scenarios = functools.partial(_reduced, reduce=reduce), map(load, sources)
+    if not ordered:
+        found = pool.map_unordered(function, scenarios, jobs)
+        return found if not progress else _with_progress(found, _length(sources))
     if not progress:
-        return found
-    return _with_progress(found, len(sources) if isinstance(sources, Sized) else None)
+        return ordering.map_ordered(function, scenarios, jobs)
+    return _in_order_with_progress(function, scenarios, jobs, _length(sources))
+
+
+def _length(sources: Iterable[Source]) -> int | None:
+    return len(sources) if isinstance(sources, Sized) else None
+
+
+def _in_order_with_progress(
+    function: Callable[[Scenario], Any], scenarios: Iterable[Scenario], jobs: int | None, total: int | None
+) -> Iterator[Any]:
+    from longfat.runs.ordering import map_ordered
+    from longfat.runs.progress import Progress
+
+    with Progress("simulating", total) as shown:
+        yield from map_ordered(function, scenarios, jobs, shown.update)
 
 
 def _with_progress(found: Iterator[tuple[int, Any]], total: int | None) -> Iterator[tuple[int, Any]]:
@@ -249,5 +297,4 @@ def repeats(
 ) -> list[Result]:
     """Runs the scenario with the seeds seed, seed + 1, ... and returns the results in that order."""
     seeded = [scenario.repeat(i) for i in range(number)]
-    found = run_many(seeded, jobs=jobs, progress=progress)
-    return [result for _, result in sorted(found, key=lambda pair: pair[0])]
+    return list(run_many(seeded, jobs=jobs, progress=progress))
