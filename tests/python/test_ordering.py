@@ -14,7 +14,6 @@ import pytest
 import longfat
 from longfat.errors import InputError, WorkerError
 from longfat.runs.ordering import map_ordered
-
 from test_pool import die, square
 
 

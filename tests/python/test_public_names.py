@@ -15,7 +15,7 @@ import pytest
     [
         (
             "longfat",
-            "run run_many Result Simulation Scenario Sweep "
+            "run run_many Result Results Capture Qlog Simulation Scenario Sweep "
             "InputError ScenarioError AlgorithmError LongfatError",
         ),
         ("longfat.scenario", "Scenario Bottleneck Flow Link Node Sample"),

@@ -154,9 +154,9 @@ def test_an_attribute_that_there_is_not_is_an_attribute_error(
 
 def test_values_cannot_be_set(result: Result) -> None:
     with pytest.raises(AttributeError, match="jain is a result and cannot be set"):
-        result.metrics.jain = 1.0  # type: ignore[misc, assignment]
+        result.metrics.jain = 1.0  # type: ignore[assignment]
     with pytest.raises(AttributeError, match="throughput_bps is a result and cannot be set"):
-        result.flow("1").throughput_bps = 1.0  # type: ignore[misc, assignment]
+        result.flow("1").throughput_bps = 1.0  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize("travel", [copy.copy, copy.deepcopy, lambda part: pickle.loads(pickle.dumps(part))])

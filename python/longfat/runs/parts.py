@@ -6,7 +6,7 @@ A flow and a link are also dictionaries of their series.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, Self, TypeAlias, TypeVar, cast, overload
 
 from longfat.errors import InputError
 from longfat.lazy import Module
@@ -41,7 +41,7 @@ class Value(Generic[Kind]):
             return self
         return cast(Kind, part._values().get(self.name))
 
-    def __set__(self, part: _Part, value: Any) -> None:
+    def __set__(self, part: _Part, value: Never) -> None:
         raise AttributeError(f"{self.name} is a result and cannot be set")
 
 

@@ -16,8 +16,8 @@ from longfat.runs.result import Result
 from longfat.scenario.model import Algorithm, Scenario
 
 if TYPE_CHECKING:
-    from longfat.runs.capture import Capture
-    from longfat.runs.qlog import Qlog
+    from longfat.runs.capture import Recording
+    from longfat.runs.qlog import Logging
 
 Reduced = TypeVar("Reduced")
 Source = Scenario | str | os.PathLike[str] | Mapping[str, Any]
@@ -41,8 +41,8 @@ def run(
     *,
     seed: int | None = None,
     window: tuple[str, str] | None = None,
-    capture: Capture | None = None,
-    qlog: Qlog | None = None,
+    capture: Recording | None = None,
+    qlog: Logging | None = None,
 ) -> Result:
     """Runs a scenario in the simulator. It releases the GIL, and Ctrl-C ends the run.
 
@@ -62,13 +62,13 @@ def run(
     return _run(load(source, seed=seed, window=window), capture, qlog)
 
 
-def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None = None) -> Result:
+def _run(scenario: Scenario, capture: Recording | None = None, qlog: Logging | None = None) -> Result:
     if capture is not None:
         capture.check(scenario)
     if qlog is not None:
         qlog.check(scenario)
-    if capture is not None and qlog is not None and os.fspath(capture.path) in qlog.files(scenario).values():
-        raise InputError(f"--pcap and --qlog {os.fspath(capture.path)}: accepted: two files")
+    if capture is not None and qlog is not None and capture.path in qlog.files(scenario).values():
+        raise InputError(f"{capture.name} and {qlog.name} {capture.path}: accepted: two files")
     ready = Ready.of(scenario)
     captured = None if capture is None else capture.asked()
     logged = None if qlog is None else qlog.asked(scenario)
@@ -91,7 +91,7 @@ def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None =
 
 
 @contextlib.contextmanager
-def _readers(scenario: Scenario, capture: Capture | None, qlog: Qlog | None) -> Iterator[None]:
+def _readers(scenario: Scenario, capture: Recording | None, qlog: Logging | None) -> Iterator[None]:
     """Waits for the readers of what the run writes, where that is a FIFO."""
     if capture is None and qlog is None:
         yield
