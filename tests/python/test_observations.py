@@ -80,10 +80,28 @@ def test_metrics_of_a_path_that_carried_nothing_are_undefined() -> None:
 
 def test_the_state_of_a_simulation_has_no_round_trip_time_before_the_first() -> None:
     sim = longfat.Simulation(dumbbell({}))
-    assert math.isnan(sim.flows["1"].srtt_s)
+    assert sim.flows["1"].srtt_s is None
     assert sim.snapshot()["flows"]["1"]["srtt_s"] is None
     sim.step("100 ms")
-    assert sim.flows["1"].srtt_s > 0.02
+    srtt_s = sim.flows["1"].srtt_s
+    assert srtt_s is not None
+    assert srtt_s > 0.02
+
+
+def test_what_a_simulation_does_not_know_is_none() -> None:
+    source = {"algorithm": {"name": "cbr", "rate": "1 Mbit/s"}}
+    sim = longfat.Simulation(dumbbell({}, source))
+    flow, datagrams = sim.flows["1"], sim.flows["2"]
+    sim.step("50 ms")
+    assert flow.ssthresh is None  # no loss yet
+    assert (datagrams.cwnd, datagrams.ssthresh, datagrams.srtt_s) == (None, None, None)
+    assert repr(datagrams) == "<Flow '2': no cwnd, no RTT yet>"
+    state = datagrams.state()
+    assert (state["cwnd"], state["packets_sent"]) == (None, 5.0)  # one each 12 ms
+    assert sim.link("bottleneck").state()["flows_estimated"] is None
+    assert sim.snapshot()["flows"]["2"] == state
+    sim.run()
+    assert flow.ssthresh is not None
 
 
 def test_flows_with_an_end_show_when_it_was_acknowledged_and_when_everything_had_arrived() -> None:
