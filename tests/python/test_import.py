@@ -448,7 +448,7 @@ def test_twenty_thousand_connections_are_named_in_a_second(tmp_path: Path) -> No
     begin = time.process_time()
     names = imported._names
     assert time.process_time() - begin < 1.0
-    assert names[19_999] == ("192.0.2.1:1000 to 192.0.2.2:2000 (20000)", "?")
+    assert names[19_999] == ("192.0.2.1:1000 to 192.0.2.2:2000 (20000)", None)
 
 
 def test_what_is_in_flight_is_what_the_sender_logs(tmp_path: Path) -> None:
