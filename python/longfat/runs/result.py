@@ -408,10 +408,17 @@ class Result:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A connection of a program, with both ways in one table: "a_to_b_bytes" and so on."""
+    """A connection of a program, with both ways in one table: "a_to_b_bytes" and so on.
+
+    Ports that its protocol does not have, and rates over no time, are None; the core has 0.
+    """
     flat = {key: value for key, value in row.items() if not isinstance(value, Mapping)}
+    if row["protocol"] not in ("tcp", "udp"):
+        flat |= {"a_port": None, "b_port": None}
     for way in ("a_to_b", "b_to_a"):
         flat |= {f"{way}_{key}": value for key, value in row[way].items()}
+        if row["first_s"] == row["last_s"]:
+            flat[f"{way}_throughput_bps"] = None
     return flat
 
 
