@@ -1,10 +1,108 @@
-"""The compiled core (crates/python): runs plans in the packet-level simulator."""
+"""The compiled core (crates/python): reads scenarios and runs them in the packet-level simulator."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, Self
 
 PACKET_BYTES: float
+
+class Refused(Exception):  # noqa: N818 - longfat.errors has the one that users see
+    """A scenario is refused; args[0] is a list with a text for each problem."""
+
+class Scenario:
+    """A scenario. Its methods raise `Refused` where it cannot be what they ask for."""
+
+    @staticmethod
+    def read(
+        tables: Mapping[str, Any],
+        python: ModuleType,
+        source: str,
+        base: Path,
+        stack: str | None = None,
+        overrides: dict[str, Any] | None = None,
+    ) -> Scenario:
+        """Reads tables. `python` is the module that knows users' own algorithms."""
+
+    @staticmethod
+    def parse(
+        text: str,
+        python: ModuleType,
+        source: str,
+        base: Path,
+        stack: str | None = None,
+        overrides: dict[str, Any] | None = None,
+        first: Sequence[Mapping[str, Any]] | None = None,
+        lasting: str | None = None,
+    ) -> Scenario:
+        """Reads a TOML text.
+
+        `overrides` replace its values by dotted keys, `first` are programs before its own, and `lasting`
+        replaces its duration: its window is then the whole run.
+        """
+
+    def with_values(self, values: dict[str, Any], python: ModuleType) -> Self:
+        """Returns the same with other values for dotted keys."""
+
+    def with_seed(self, seed: int) -> Self:
+        """Returns the same with another seed, which is in the range of seeds."""
+
+    def lasting(self, duration_s: float) -> Self:
+        """Returns the same for so many seconds, with metrics of the whole run."""
+
+    def filled(self) -> Self:
+        """Returns the same with every default written out."""
+
+    def tables(self) -> dict[str, Any]:
+        """Returns its tables as a file has them."""
+
+    def toml(self, traces: dict[str, str]) -> str:
+        """Returns its text; `traces` has other names for files, by their SHA-256."""
+
+    def view(self) -> dict[str, Any]:
+        """Returns its values in SI numbers."""
+
+    def network(self) -> dict[str, Any]:
+        """Returns what follows from its network: access_bps, program_rtt_s, packet_bytes, asked_bps."""
+
+    def planned(self) -> dict[str, Any]:
+        """Returns its plan."""
+
+    def owners(self) -> tuple[list[int], list[int]]:
+        """Returns the tables behind each flow and each background of the plan."""
+
+    def results_version(self) -> int:
+        """Returns the version of its results: the last one that gave other bytes than the one before."""
+
+    def memory(self) -> tuple[float, str]:
+        """Returns about how much memory a run takes at most, bytes, and the plan's key with most of that."""
+
+    def largest_within(self, bytes: float) -> str:
+        """Returns what would be accepted, in words, for that key within so many bytes."""
+
+    def written_key(self, key: str) -> str:
+        """Returns its key behind one of the plan."""
+
+    def names(self) -> tuple[list[str], list[str], list[str]]:
+        """Returns the names of flows, backgrounds and programs."""
+
+    def warnings(self) -> list[str]:
+        """Returns lines on settings that are probably mistakes."""
+
+    def notes(self) -> list[str]:
+        """Returns lines to know when reading the results."""
+
+    def meaningless_metrics(self) -> list[str]:
+        """Returns the metrics without a meaning here."""
+
+    def varies(self) -> bool:
+        """Returns whether another seed can give another result."""
+
+    def traces(self) -> list[tuple[Path, str, bytes]]:
+        """Returns the files of its traces, each content once: path, SHA-256, content."""
+
+    def unlike(self) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+        """Returns for each flow and background over TCP how it differs from stacks: stack, then keys."""
 
 class AlgorithmError(Exception):
     """A user's algorithm raised, or left a cwnd below 1 or not a number; args: (flow name, details)."""
@@ -49,20 +147,21 @@ class EbpfAlgorithm:
     def __call__(self, *, pacing_ca_ratio: int | None = None) -> EbpfAlgorithm: ...
 
 def simulate(
-    plan_json: str,
+    scenario: Scenario,
     algorithms: Mapping[str, Callable[[], Any]],
     memory_bytes: int | None = None,
     capture: tuple[str, str, int, list[str]] | None = None,
     qlog: tuple[list[str], str, str] | None = None,
+    fast: bool = True,
 ) -> dict[str, Any]:
-    """Runs a plan (see `longfat.runs.plan`) and returns its summary and series.
+    """Runs a scenario and returns its summary and series.
 
     `algorithms` maps each flow whose algorithm is "custom" to a function that makes it, or to an
     `EbpfAlgorithm`. The GIL is released
     while the core runs, and signals are polled. Raises ValueError for a bad plan, AlgorithmError, and
     KeyboardInterrupt, and MemoryError once the run has taken more than `memory_bytes`.
 
-    Returns {"summary": JSON text, "flows": {name: columns}, "links": {name: columns}, "transfers": columns},
+    Returns {"summary": {...}, "flows": {name: columns}, "links": {name: columns}, "transfers": columns},
     where columns map a quantity to its little-endian f64 samples as bytes. With `capture` (path, program,
     snap length, links) it also has "capture": {"packets", "bytes", "missing", "failure"}, and with `qlog`
     (paths, program, version) "qlog": None, or why something is missing. An OSError says which file cannot be
@@ -109,7 +208,7 @@ def read_capture(path: str | None) -> dict[str, Any]:
     """
 
 class Stepper:
-    """A run of a plan that pauses at times of the caller's choice; see `simulate`.
+    """A run of a scenario that pauses at times of the caller's choice; see `simulate`.
 
     Flows and links are known by their position in the plan. All methods raise RuntimeError if the run ended
     early, or if another thread steps it.
@@ -121,7 +220,7 @@ class Stepper:
 
     def __init__(
         self,
-        plan_json: str,
+        scenario: Scenario,
         algorithms: Mapping[str, Callable[[], Any]],
         rates: bool,
         memory_bytes: int | None = None,
@@ -189,21 +288,21 @@ def ebpf_try_load(path: Path, variable: str, name: str) -> None:
     """
 
 def live_run(
-    plan_json: str,
+    plan: Mapping[str, Any],
     congestion: Mapping[str, str],
     forms: Path,
     objects: Mapping[str, tuple[Path, str, str]],
     pacing_ratio: int | None,
     iperf3: str | None,
     capture: tuple[str, str, int, list[str]] | None,
-    programs: str | None,
+    programs: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """Runs a plan on this machine's own TCP; returns the same as `simulate`, and "validity" (JSON text).
+    """Runs a plan on this machine's own TCP; returns the same as `simulate`, and "validity".
 
     `congestion` maps the names of flows and backgrounds to the kernel's names of their algorithms, or to keys
     of `objects`, users' own: file, variable, and name in the kernel. `forms` is the folder with the compiled
     algorithms of `bpf/`. `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, `capture` that of `simulate`.
-    `programs` is JSON, what runs on the path beside the plan; the result then has "programs" (JSON text) too.
+    `programs` is what runs on the path beside the plan; the result then has "programs" too.
     The process moves into its own namespaces and cannot leave them. Raises ValueError for a plan that cannot
     run here, RuntimeError for one that ended early.
     """
@@ -217,23 +316,8 @@ def live_has_loader() -> bool:
 def live_probe() -> list[tuple[str, str]]:
     """Returns what live runs need, each with what is missing or "". Moves the process like `live_run`."""
 
-def registry() -> str:
-    """Returns JSON text: {"algorithms": rows, "queues": rows, "routers": rows}."""
-
-def check_parameters(algorithm: str, parameters: Mapping[str, float | str]) -> None:
-    """Raises ValueError with one line if the algorithm does not accept these parameters."""
-
-def check_queue(queue: str, parameters: Mapping[str, float | str], rate_bps: float) -> None:
-    """Raises ValueError with one line if the queue does not accept these parameters at this rate."""
-
-def shortest_paths(
-    links: list[tuple[int, int, float]], pairs: list[tuple[int, int]]
-) -> list[list[int] | None]:
-    """Returns the shortest path between each pair of nodes as positions in `links`, None if there is no path.
-
-    Links are (from node, to node, delay in s). The path with the least delay wins, then the one with fewest
-    links, then the one whose first link comes first in `links`.
-    """
+def registry() -> dict[str, list[dict[str, Any]]]:
+    """Returns {"algorithms": rows, "queues": rows, "routers": rows}."""
 
 def version() -> str:
     """Returns Longfat's version."""
@@ -241,5 +325,41 @@ def version() -> str:
 def commit() -> str | None:
     """Returns the commit that the core was built from, "-dirty" if files differed; None if unknown."""
 
-def results_version(plan: str | None = None) -> int:
-    """Returns the version of the results of this plan (JSON), or of any; it changes whenever they do."""
+def results_version() -> int:
+    """Returns the newest version of results; it changes whenever those of any scenario do."""
+
+def assignment(text: str) -> tuple[str, Any]:
+    """Reads "key=value"; ValueError with one line if it is not."""
+
+def connection_keys() -> dict[str, Any]:
+    """Returns the keys of a connection, with their defaults as files write them."""
+
+def parse_quantity(name: str, value: Any, like: str) -> float:
+    """Returns the SI value of a number with a unit of this dimension; ValueError says what is accepted."""
+
+def write_quantity(name: str, value: float) -> str:
+    """Returns an SI value of this dimension with a unit."""
+
+def quantity_within(name: str, value: float, least: float, greatest: float) -> float:
+    """Returns the value; ValueError with the limits if it does not lie within them."""
+
+def dimensions() -> list[tuple[str, str, list[str]]]:
+    """Returns the dimensions: name, an example, and the names of units."""
+
+def split(value: Any) -> tuple[float, str] | None:
+    """Returns the number and the unit, perhaps empty, of a text."""
+
+def written_parameter(row: str, parameter: str, value: Any) -> float | str | bool:
+    """Returns a value of a row of a registry as a scenario file writes it."""
+
+def stacks() -> list[dict[str, Any]]:
+    """Returns every stack with its settings."""
+
+def scenario_schema() -> dict[str, Any]:
+    """Returns the JSON Schema of scenario files."""
+
+def definition(what: str) -> str:
+    """Returns what is made of the definition of scenarios: "schema", "constructors", or a reference table."""
+
+def larger_files(bytes: float) -> float:
+    """Returns the share of files with more bytes, of those that short flows carry by default."""

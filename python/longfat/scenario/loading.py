@@ -212,8 +212,9 @@ def own(what: Any, parameters: Mapping[str, Any]) -> tuple[bool, bool, str]:
     """
     name = ""
     if isinstance(what, tuple):
-        factory: Callable[..., Any] = ebpf(*what)
-        name = factory.name
+        loaded = ebpf(*what)
+        factory: Callable[..., Any] = loaded
+        name = loaded.name
     elif isinstance(what, str):
         file, _, qualified = what.rpartition(":")
         factory = load(Path(file), qualified)

@@ -63,7 +63,7 @@ class Algorithm:
         self.is_scalable: bool = view["is_scalable"]
         self.is_model_based: bool = view["is_model_based"]
         self.written = written
-        self._kind = view["kind"]
+        self._kind: str = view["kind"]
 
     @property
     def custom(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from longfat import _core
 
@@ -14,7 +14,7 @@ Schema = dict[str, Any]
 
 def scenario_schema() -> Schema:
     """Returns the JSON Schema (draft 2020-12) of a scenario file."""
-    return cast("Schema", _core.scenario_schema())
+    return _core.scenario_schema()
 
 
 def any_of(*schemas: Schema) -> Schema:

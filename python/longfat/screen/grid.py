@@ -275,7 +275,8 @@ def _algorithm(text: str, source: str) -> Algorithm:
     file = text.rpartition(":")[0]
     if file.endswith(".py") and not Path(file).is_file():
         raise InputError(f"{source}: {text}: there is no file {file}; accepted: file.py:Class")
-    return _tried({"flow.0.algorithm": value}, source).flow[0].algorithm
+    found: Algorithm = _tried({"flow.0.algorithm": value}, source).flow[0].algorithm
+    return found
 
 
 def _label(spec: Algorithm, *, whole: bool) -> str:
