@@ -68,7 +68,7 @@ def run(
         repeats: how often to run it, with the seeds seed, seed + 1, and so on. `Results` has them in this
             order, also if it is 1.
         jobs: with repeats in the simulator, the number of processes, all processors if None; 1 runs in this
-            process. With more, a script needs `if __name__ == "__main__":`, as for `run_many`.
+            process.
         progress: with repeats in the simulator, whether to say how many runs are done.
 
     Raises:

@@ -161,6 +161,37 @@ def test_what_a_script_defines_only_as_the_program_reaches_the_workers(tmp_path:
     assert ran.stdout == "[('guarded.py:Mine', 1), ('guarded.py:Mine', 1)]\n{True}\n"
 
 
+UNGUARDED = """
+import longfat
+
+class Mine:
+    def on_ack(self, ack, window):
+        window.cwnd += 1 / window.cwnd
+
+    def on_congestion(self, event, window):
+        window.cwnd = window.ssthresh = max(2.0, window.cwnd / 2)
+
+def seed(result):
+    return result.summary["seed"]
+
+small = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flow": [{"algorithm": Mine, "rtt": "20 ms"}]}
+
+def main():
+    print("once", list(longfat.run_many([small] * 2, jobs=2, reduce=seed)))
+    print([seed(result) for result in longfat.run(small, repeats=2, jobs=2)])
+
+"""
+
+
+@pytest.mark.parametrize("call", ["main()", "if small:\n    main()", "for _ in [0]:\n    main()"])
+def test_a_script_that_asks_for_no_name_does_not_begin_again_in_workers(call: str, tmp_path: Path) -> None:
+    script = tmp_path / "plain.py"
+    script.write_text(UNGUARDED + call)
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == "once [1, 1]\n[1, 2]\n"
+
+
 HIDDEN = """
 from longfat.runs import pool
 
