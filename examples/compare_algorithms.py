@@ -18,9 +18,9 @@ BASE = Scenario.from_dict(
 )
 
 
-def figures(result: Result) -> tuple[float, float]:
+def figures(result: Result) -> tuple[float | None, float | None]:
     """Runs in the worker, so that only two numbers are sent back."""
-    return result.summary["links"][0]["utilization"], result.summary["metrics"]["jain"]
+    return result.link("bottleneck").utilization, result.metrics.jain
 
 
 def main() -> None:
@@ -32,9 +32,8 @@ def main() -> None:
         )
         for name, rtt in settings
     ]
-    measured = dict(run_many(scenarios, reduce=figures))
-    for i, (name, rtt) in enumerate(settings):
-        utilization, jain = measured[i]
+    measured = run_many(scenarios, reduce=figures)
+    for (name, rtt), (utilization, jain) in zip(settings, measured, strict=True):
         print(f"{name:6} {rtt:>7}  utilisation {utilization:.3f}  Jain's index {jain:.3f}")
 
 

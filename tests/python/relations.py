@@ -17,11 +17,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import longfat
 import random_scenarios
 import scaling
 from longfat import units
 from longfat.errors import LongfatError
-from longfat.runs import simulate
 from longfat.runs.capture import Capture
 from longfat.runs.qlog import Qlog
 from longfat.runs.result import Result
@@ -275,9 +275,7 @@ def captured(tables: Table, draws: random.Random) -> Trial:
     def run(scenario: Scenario) -> Result:
         with tempfile.TemporaryDirectory() as folder:
             capture = Capture(Path(folder, "packets.pcapng"))
-            return simulate.run(
-                scenario, capture=capture, qlog=Qlog(Path(folder, "qlog")) if logged else None
-            )
+            return longfat.run(scenario, capture=capture, qlog=Qlog(Path(folder, "qlog")) if logged else None)
 
     return Trial(tables, tables, equal, run)
 

@@ -224,8 +224,9 @@ def measure(
             runs.append((index, scenario if control is None else control.controlled(scenario)))
     found: dict[int, list[Outcome]] = {index: [] for index, _ in runs}
     scenarios = [scenario for _, scenario in runs]
-    for i, outcome in longfat.run_many(scenarios, jobs=jobs, reduce=Outcome.of, progress=progress):
-        found[runs[i][0]].append(outcome)
+    outcomes = longfat.run_many(scenarios, jobs=jobs, reduce=Outcome.of, progress=progress)
+    for (index, _), outcome in zip(runs, outcomes, strict=True):
+        found[index].append(outcome)
     return [Outcome.median(outcomes) for outcomes in found.values()]
 
 

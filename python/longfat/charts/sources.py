@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from longfat.errors import InputError
+from longfat.figure.histories import UNKNOWN
 from longfat.report import run as run_page
 from longfat.screen.columns import COLUMNS, Column
 from longfat.screen.paths import TRIAL as PATH_TRIAL
@@ -265,8 +266,9 @@ def _of_run(folder: Path) -> Source:
     for number, each in enumerate(runs):
         place = {"run": number, "repeat": number}
         rows.append(place | run_columns({"seed": seeds[number], "packets": None, **each}))
-        flows += [place | {"seed": seeds[number]} | flow for flow in each["flows"]]
-    algorithms = {flow["name"]: flow["algorithm"] for flow in runs[0]["flows"]}
+        named = [flow | {"algorithm": flow["algorithm"] or UNKNOWN} for flow in each["flows"]]
+        flows += [place | {"seed": seeds[number]} | flow for flow in named]
+    algorithms = {flow["name"]: flow["algorithm"] or UNKNOWN for flow in runs[0]["flows"]}
     tables = [_of_rows(rows), _of_rows(flows)]
     for name in ("flows", "links", "transfers"):
         series = run_page.read_series(folder, name)

@@ -17,7 +17,7 @@ from longfat.words import shown
 
 if TYPE_CHECKING:
     from longfat.live.programs import User
-    from longfat.runs.capture import Capture
+    from longfat.runs.capture import Recording
     from longfat.scenario.model import Scenario
 
 
@@ -87,25 +87,25 @@ def as_captured(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def capture_of(
     pcap: str | None, snaplen: int | None, links: tuple[str, ...], file: str | None
-) -> Capture | None:
+) -> Recording | None:
     """The capture that the options ask for, of the scenario in this file, or None."""
     if pcap is None:
         for name, given in (("--snaplen", snaplen is not None), ("--pcap-link", bool(links))):
             if given:
                 raise InputError(f"{name}: accepted: only together with --pcap FILE")
         return None
-    from longfat.runs.capture import SNAPLEN, Capture
+    from longfat.runs.capture import SNAPLEN, Capture, Recording
 
-    return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links, file)
+    return Recording(Capture(pcap, SNAPLEN if snaplen is None else snaplen, links), file, by_flags=True)
 
 
-def tell_of_capture(scenario: Scenario, capture: Capture, written: dict[str, Any]) -> None:
+def tell_of_capture(scenario: Scenario, capture: Recording, written: dict[str, Any]) -> None:
     """Prints what somebody who opens the capture has to know."""
     from longfat.runs.capture import advice, doubt
 
     if line := doubt(written):
         echo(f"warning: {line}", err=True)
-    if line := advice(scenario, capture.links):
+    if line := advice(scenario, capture.capture.links):
         echo(f"note: {written['file']}: {line}", err=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +32,11 @@ from longfat.cli.options import (
 )
 from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
+from longfat.words import MOST_REPEATS
 
 if TYPE_CHECKING:
-    from longfat.runs.capture import Capture
-    from longfat.runs.qlog import Qlog
+    from longfat.runs.capture import Recording
+    from longfat.runs.qlog import Logging
     from longfat.runs.result import Result
     from longfat.scenario.model import Scenario
 
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
 @as_seeded
 @click.option(
     "--repeats",
-    type=click.IntRange(1, 10_000),
+    type=click.IntRange(1, MOST_REPEATS),
     default=1,
     help="How many runs; the seed goes up by one each.",
 )
@@ -194,13 +196,15 @@ def run(
         raise failure
 
 
-def _logs(qlog: str | None, version: str | None, repeats: int, backend: str, file: str | None) -> Qlog | None:
+def _logs(
+    qlog: str | None, version: str | None, repeats: int, backend: str, file: str | None
+) -> Logging | None:
     """The logs that the options ask for."""
     if qlog is None:
         if version is not None:
             raise InputError("--qlog-version: accepted: only together with --qlog FILE")
         return None
-    from longfat.runs.qlog import VERSIONS, Qlog
+    from longfat.runs.qlog import VERSIONS, Logging, Qlog
 
     if backend == "live":
         raise InputError(
@@ -208,7 +212,9 @@ def _logs(qlog: str | None, version: str | None, repeats: int, backend: str, fil
         )
     if repeats > 1:
         raise InputError("--qlog and --repeats: a log is of one run; accepted: one of them")
-    return Qlog(qlog, version or VERSIONS[0], file)
+    if version is not None and version not in VERSIONS:
+        raise InputError(f"--qlog-version {version}: accepted: {' or '.join(VERSIONS)}")
+    return Logging(Qlog(qlog, version or VERSIONS[0]), file, by_flags=True)
 
 
 def _source(
@@ -247,8 +253,8 @@ def _simulate(
     source: str,
     traffic: str,
     user: str | None,
-    capture: Capture | None,
-    logs: Qlog | None,
+    capture: Recording | None,
+    logs: Logging | None,
 ) -> tuple[list[Result], dict[str, Any], LongfatError | None]:
     """Runs it and writes `out`.
 
@@ -264,11 +270,12 @@ def _simulate(
 
             caller = programs.user(user)
             show_programs(scenario, caller)
-            results = []
-            for i in range(repeats):
+
+            def tell(i: int) -> Callable[[float], None]:
                 which = f"live run {i + 1} of {repeats}" if repeats > 1 else "live run"
-                tell = functools.partial(_tell, which, scenario.duration)
-                results.append(live.run(scenario.repeat(i), source, traffic, tell, caller, capture=capture))
+                return functools.partial(_tell, which, scenario.duration)
+
+            results = live.repeats(scenario, repeats, source, traffic, tell, caller, capture)
         elif repeats == 1:
             simulate.refuse_live_only(scenario, source)
             with waiting.expected(scenario):

@@ -17,7 +17,8 @@ from longfat.live.traffic import KINDS
 from longfat.numbers import finite
 from longfat.report.columns import number
 from longfat.runs import metrics, simulate
-from longfat.runs.result import Array, Result
+from longfat.runs.parts import Array
+from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 from longfat.scenario.stacks import LINUX
 from longfat.store import output

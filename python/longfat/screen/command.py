@@ -69,7 +69,8 @@ def _rows(
         expected = sum(task.packets for task in planned)
         bar = progress.add_task(f"screen {grid.mode}", total=expected, runs=0, of=len(planned), rate=0.0)
         progress.update(bar, advance=sum(planned[i].packets for i in rows), runs=len(rows))
-        results = run_many((planned[i].scenario for i in missing), jobs=jobs, reduce=measure)
+        scenarios = (planned[i].scenario for i in missing)
+        results = run_many(scenarios, jobs=jobs, reduce=measure, ordered=False)
         for number, measured in results:
             position = missing[number]
             kept.add(keys[position], measured)
