@@ -108,7 +108,7 @@ DAMAGE = [b"", b'{"format": 1, "ax', b"[]", b"null", b"3", b"\xff\xfe", b"[" * 1
         ("report x", "suite.json", NO_OBJECT),
         ("report x", "screen.json", NO_OBJECT),
         ("report x", "dossier.json", NO_OBJECT),
-        ("report x", "compare.json", NO_OBJECT),
+        ("report x", "crosscheck.json", NO_OBJECT),
         ("report x", "sweep.json", NO_SWEEP),
         ("results x", "sweep.json", NO_SWEEP),
         ("plot x --x time_s --y cwnd", "summary.json", NO_OBJECT),

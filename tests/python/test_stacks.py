@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import longfat
 from longfat import _core, sweep
 from longfat.cli.app import app
-from longfat.compare.compare import hosts
+from longfat.crosscheck.crosscheck import hosts
 from longfat.errors import InputError
 from longfat.live.check import check
 from longfat.scenario import registry, stacks

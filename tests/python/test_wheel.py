@@ -248,9 +248,9 @@ def test_the_doctor_gives_no_advice_that_needs_a_checkout(execute: Longfat) -> N
 
 @pytest.mark.live
 @pytest.mark.usefixtures("able_to_load")
-@pytest.mark.parametrize("command", ["run", "compare"])
+@pytest.mark.parametrize("command", ["run", "crosscheck"])
 def test_h_tcp_runs_live(command: str, longfat: Callable[..., str]) -> None:
-    live = ["--backend", "live"] if command == "run" else ["--out", "out/compare"]
+    live = ["--backend", "live"] if command == "run" else ["--out", "out/crosscheck"]
     alone = ["--set", "duration=3 s", "--set", 'flow.1.algorithm="cubic"']
     document = json.loads(longfat(command, "mine.toml", *alone, *live, "--json"))
     summary = document if command == "run" else document["live"][0]

@@ -21,7 +21,7 @@ COMMANDS = {
     "assess": "assess.assess",
     "bpf": "bpf.bpf",
     "claims": "claims.claims",
-    "compare": "compare.compare",
+    "crosscheck": "crosscheck.crosscheck",
     "doctor": "doctor.doctor",
     "import": "imports.import_",
     "plot": "plot.plot",

@@ -60,14 +60,14 @@ SUITE_FILES = frozenset(
 )
 SCREEN_FILES = frozenset({"screen.json", "runs.parquet"})
 SWEEP_FILES = frozenset({"sweep.json", "tables"})
-COMPARE_FILES = frozenset({"compare.json"})
+CROSSCHECK_FILES = frozenset({"crosscheck.json"})
 ASSESS_FILES = frozenset({"dossier.json", "dossier.md", "numbers.parquet", "live.parquet", "scenarios.zip"})
 KINDS = {
     "the results of a run": RUN_FILES,
     "the results of a suite": SUITE_FILES,
     "the results of a screen": SCREEN_FILES,
     "the results of a sweep": SWEEP_FILES,
-    "the results of a comparison": COMPARE_FILES,
+    "the results of a crosscheck": CROSSCHECK_FILES,
     "a dossier": ASSESS_FILES,
 }
 

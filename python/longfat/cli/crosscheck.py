@@ -1,4 +1,4 @@
-"""`longfat compare`: one scenario in the simulator and live."""
+"""`longfat crosscheck`: one scenario in the simulator and live."""
 
 from __future__ import annotations
 
@@ -37,10 +37,13 @@ from longfat.terminal import echo_json, make_console
 @from_warmup
 @in_window
 @click.option(
-    "--out", type=Folder(), metavar="DIR", help="Where the table, figure and page go; out/compare by default."
+    "--out",
+    type=Folder(),
+    metavar="DIR",
+    help="Where the table, figure and page go; out/crosscheck by default.",
 )
 @as_json
-def compare(
+def crosscheck(
     file: str,
     changes: tuple[str, ...],
     seed: int | None,
@@ -56,16 +59,16 @@ def compare(
     A flow or a background over TCP that names no stack runs on the stack "linux".
     """
     with on_ctrl_c(lambda: "nothing was written"):
-        from longfat.compare import compare as comparison
+        from longfat.crosscheck import crosscheck as both
         from longfat.scenario.stacks import LINUX
 
         scenario = load_scenario(file, changes, seed, warmup, window, LINUX)
-        folder = out or Path("out") / "compare"
-        document = comparison.run(scenario, repeats, folder, sys.argv, source_name(file), traffic)
+        folder = out or Path("out") / "crosscheck"
+        document = both.run(scenario, repeats, folder, sys.argv, source_name(file), traffic)
         warn_of_doubts(document["live"])
     if as_json:
         echo_json(document)
         return
     console = make_console()
-    comparison.show(document, console)
+    both.show(document, console)
     console.print(f"report: {folder / 'index.html'}", soft_wrap=True, markup=False)

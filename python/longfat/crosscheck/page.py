@@ -1,4 +1,4 @@
-"""The page of a comparison: both backends in one figure, and the live runs' failed checks."""
+"""The page of a crosscheck: both backends in one figure, and the live runs' failed checks."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from longfat.figure.data import Figure
 from longfat.live import doubts
 from longfat.report.page import entry, read, render
 
-COMPARE_FILE = "compare.json"
+CROSSCHECK_FILE = "crosscheck.json"
 
 
 def build(root: Path) -> Path:
-    """Builds the page of a folder that `longfat compare` wrote; returns its path."""
-    document = read(root / COMPARE_FILE, "live", "figure", "scenario", "provenance")
+    """Builds the page of a folder that `longfat crosscheck` wrote; returns its path."""
+    document = read(root / CROSSCHECK_FILE, "live", "figure", "scenario", "provenance")
     try:
         figure = Figure.from_json(document["figure"])
         lines = doubts(document["live"])
         valid = sum(run["validity"]["valid"] for run in document["live"])
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{root / COMPARE_FILE}: damaged; accepted: what `longfat compare` wrote") from None
+        raise InputError(
+            f"{root / CROSSCHECK_FILE}: damaged; accepted: what `longfat crosscheck` wrote"
+        ) from None
     runs = len(document["live"])
     return render(
         root,

@@ -1,4 +1,4 @@
-"""`longfat compare`: runs one scenario in the simulator and live, and shows both in one figure and table."""
+"""`longfat crosscheck`: runs a scenario in the simulator and live, and shows both in one figure and table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from longfat.compare import page
+from longfat.crosscheck import page
 from longfat.figure.data import Curve, Figure, Panel, Table
 from longfat.live import run as live
 from longfat.live.check import check
@@ -55,7 +55,7 @@ def run(
     source: str = "scenario",
     traffic: str = KINDS[0],
 ) -> dict[str, Any]:
-    """Runs a scenario in the simulator and live, and writes compare.json, the page and its figure.
+    """Runs a scenario in the simulator and live, and writes crosscheck.json, the page and its figure.
 
     Args:
         scenario: what to run.
@@ -66,14 +66,14 @@ def run(
         traffic: what flows over TCP carry live, one of `traffic.KINDS`.
 
     Returns:
-        What compare.json holds.
+        What crosscheck.json holds.
 
     Raises:
         InputError: the scenario cannot run live, or the folder cannot be written; before anything runs.
         LongfatError: a live run ended early.
     """
     check(scenario, source, traffic)
-    with output.folder(into, output.COMPARE_FILES, output.COMPARE_FILES) as draft:
+    with output.folder(into, output.CROSSCHECK_FILES, output.CROSSCHECK_FILES) as draft:
         seeded = [scenario.repeat(i) for i in range(repeats)]
         results = {
             "sim": [simulate.run(each) for each in seeded],
@@ -87,7 +87,7 @@ def run(
             "scenario": scenario.filled().to_toml(),
             "provenance": output.provenance(command),
         }
-        write_text(draft / page.COMPARE_FILE, json.dumps(document, indent=1) + "\n")
+        write_text(draft / page.CROSSCHECK_FILE, json.dumps(document, indent=1) + "\n")
     page.build(into)
     return document
 
@@ -197,8 +197,8 @@ def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list
     )
     panels.append(Panel(link, "time, s", "queue, packets", queues, x_range=span))
     return Figure(
-        "compare",
-        "compare",
+        "crosscheck",
+        "crosscheck",
         scenario.title or "Simulator and live",
         "The same scenario in the simulator and on this machine's own TCP; the curves show the first runs.",
         tuple(panels),
