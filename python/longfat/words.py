@@ -9,7 +9,7 @@ from typing import Any, Literal
 LONGEST_VALUE = 60
 
 Mode = Literal["quick", "full"]
-"""How much of a suite or a screen runs: a short list of points, or all of them."""
+"""How much of a suite or a comparison runs: a short list of points, or all of them."""
 Backend = Literal["sim", "live"]
 """What carries runs: the simulator, or this machine's own TCP."""
 

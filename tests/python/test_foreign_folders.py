@@ -23,8 +23,8 @@ from longfat.figure.data import Figure, Panel, plain_name, points
 from longfat.store import sums
 from samples import table
 from test_assess import assessed
+from test_compare import compared  # noqa: F401
 from test_report import stored  # noqa: F401
-from test_screen import screened  # noqa: F401
 
 CHROMIUM = shutil.which("chromium")
 MARKUP = (
@@ -158,17 +158,17 @@ def dossier(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folders(
     tmp_path: Path,
-    screened: Any,  # noqa: F811
+    compared: Any,  # noqa: F811
     stored: Path,  # noqa: F811
     dossier: Path,
 ) -> dict[str, Path]:
     """A folder of each kind with markup in its texts."""
-    suite, screen, assess = (tmp_path / name for name in ("suite", "screen", "assess"))
-    shutil.copytree(stored, suite, ignore=shutil.ignore_patterns("suite", "screen", "assess"))
+    suite, compare, assess = (tmp_path / name for name in ("suite", "compare", "assess"))
+    shutil.copytree(stored, suite, ignore=shutil.ignore_patterns("suite", "compare", "assess"))
     for file in ("suite.json", "claims.json", "experiments/F3.json"):
         rewrite(suite / file)
-    shutil.copytree(screened[2], screen)
-    rewrite(screen / "screen.json")
+    shutil.copytree(compared[2], compare)
+    rewrite(compare / "compare.json")
     shutil.copytree(dossier, assess)
     rewrite(assess / "dossier.json")
     return {
@@ -176,7 +176,7 @@ def folders(
         "sweep": sweep_folder(tmp_path / "sweep"),
         "crosscheck": crosscheck_folder(tmp_path / "crosscheck"),
         "suite": suite,
-        "screen": screen,
+        "compare": compare,
         "assess": assess,
     }
 

@@ -206,11 +206,11 @@ def test_an_algorithm_of_the_users_own_runs(longfat: Callable[..., str], elsewhe
     assert summary["flows"][0]["algorithm"] == "my_reno.py:MyReno"
 
 
-def test_a_screen_has_its_page(longfat: Callable[..., str], elsewhere: Path) -> None:
+def test_a_comparison_has_its_page(longfat: Callable[..., str], elsewhere: Path) -> None:
     grid = ["--rates", "5 Mbit/s", "--rtts", "20 ms", "--buffers", "100 % BDP", "--repeats", 1, "--jobs", 2]
-    document = json.loads(longfat("screen", "htcp", *grid, "--out", "out/screen", "--json"))
+    document = json.loads(longfat("compare", "htcp", *grid, "--out", "out/compare", "--json"))
     assert [row["name"] for row in document["algorithms"]] == ["htcp"]
-    assert (elsewhere / "out" / "screen" / "index.html").exists()
+    assert (elsewhere / "out" / "compare" / "index.html").exists()
 
 
 def test_a_suite_checks_a_claim_and_the_ledger_is_read_back(

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from longfat.assess.criteria import select
 from longfat.assess.model import Criterion, Experiment, Point
+from longfat.compare.grid import CUSTOM_COST, Contender, contenders
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
-from longfat.screen.grid import CUSTOM_COST, Contender, contenders
 from longfat.store.identity import run_key
 from longfat.words import Mode
 

@@ -13,7 +13,7 @@ from longfat.terminal import echo
 
 PAGES = {
     "suite.json": "longfat.suites.kit.page",
-    "screen.json": "longfat.screen.page",
+    "compare.json": "longfat.compare.page",
     "dossier.json": "longfat.assess.page",
     "crosscheck.json": "longfat.crosscheck.page",
     "sweep.json": "longfat.sweep.page",
@@ -42,7 +42,7 @@ def build(directory: Path | str) -> Path:
             return page
     raise InputError(
         f"{root}: no stored results; accepted: a folder written by `longfat run --out`, `suite`, "
-        "`screen`, `sweep`, `crosscheck` or `assess`"
+        "`compare`, `sweep`, `crosscheck` or `assess`"
     )
 
 

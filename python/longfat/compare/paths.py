@@ -1,4 +1,4 @@
-"""Paths of a screen beside its grid: scenario files, and traces of a link's rate.
+"""Paths of a comparison beside its grid: scenario files, and traces of a link's rate.
 
 Every algorithm runs on each path. In a scenario file it takes the place of each flow's algorithm; everything
 else stays, background traffic too. Over a trace there are two flows, as in the trial "pair".
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from longfat import documents
+from longfat.compare.columns import COLUMNS, FIRST_START_S, LATE_START_S, WINDOW_FROM, Column
+from longfat.compare.estimate import Row, Value, number, over_repeats
 from longfat.errors import InputError, ScenarioError
 from longfat.scenario.model import Scenario
-from longfat.screen.columns import COLUMNS, FIRST_START_S, LATE_START_S, WINDOW_FROM, Column
-from longfat.screen.estimate import Row, Value, number, over_repeats
 from longfat.units import TIME
 
 TRIAL = "path"
@@ -43,7 +43,7 @@ class FilePath:
             {key: value for key, value in flow.items() if key != "variant"} | {"algorithm": algorithm}
             for flow in tables["flow"]
         ]
-        return Scenario.from_dict(tables, source=f"screen, {self.label}", base=self.base)
+        return Scenario.from_dict(tables, source=f"compare, {self.label}", base=self.base)
 
 
 def read(files: Sequence[str], rtts_s: Sequence[float], duration_s: float) -> tuple[FilePath, ...]:

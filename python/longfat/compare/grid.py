@@ -1,4 +1,4 @@
-"""The runs of a screen: checks what the command line asks for and makes a scenario for every run."""
+"""The runs of a comparison: checks what the command line asks for and makes a scenario for every run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from longfat import documents
-from longfat.errors import InputError, ScenarioError
-from longfat.scenario import registry
-from longfat.scenario.model import Algorithm, Scenario
-from longfat.screen import paths
-from longfat.screen.columns import (
+from longfat.compare import paths
+from longfat.compare.columns import (
     EXTENTS,
     FAR,
     FIRST_START_S,
@@ -23,7 +20,10 @@ from longfat.screen.columns import (
     Extent,
     Trial,
 )
-from longfat.screen.paths import FilePath
+from longfat.compare.paths import FilePath
+from longfat.errors import InputError, ScenarioError
+from longfat.scenario import registry
+from longfat.scenario.model import Algorithm, Scenario
 from longfat.units import PACKET_BITS, RATE, TIME
 from longfat.words import Mode
 
@@ -35,7 +35,7 @@ MOST_REPEATS = 1000
 
 @dataclass(frozen=True)
 class Contender:
-    """One algorithm of a screen: its name in the table, and how a scenario specifies it."""
+    """One algorithm of a comparison: its name in the table, and how a scenario specifies it."""
 
     label: str
     algorithm: Any
@@ -57,7 +57,7 @@ class NetworkPath:
 
 @dataclass(frozen=True)
 class Grid:
-    """A whole screen, checked: after this only a run itself can fail."""
+    """A whole comparison, checked: after this only a run itself can fail."""
 
     contenders: tuple[Contender, ...]
     paths: tuple[NetworkPath, ...]
@@ -194,7 +194,7 @@ def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, lev
             "bottleneck": bottleneck,
             "flow": flows[: trial.flows],
         },
-        source=f"screen, {trial.name}",
+        source=f"compare, {trial.name}",
     )
     coordinates = {
         "algorithm": contender.label,
@@ -239,7 +239,7 @@ def _uniform(low: str, high: str) -> dict[str, list[str]]:
     return {"uniform": [low, high]}
 
 
-def contenders(texts: Sequence[str], source: str = "screen") -> tuple[Contender, ...]:
+def contenders(texts: Sequence[str], source: str = "compare") -> tuple[Contender, ...]:
     """Returns the algorithms that a command line lists, each with a label of its own.
 
     Args:

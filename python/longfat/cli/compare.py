@@ -1,4 +1,4 @@
-"""`longfat screen`: congestion controls side by side."""
+"""`longfat compare`: congestion controls side by side."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from longfat.terminal import echo_json, make_console
 @click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
 @within_memory
 @click.option(
-    "--out", type=Folder(), metavar="DIR", help="Where the table, runs and page go; out/screen by default."
+    "--out", type=Folder(), metavar="DIR", help="Where the table, runs and page go; out/compare by default."
 )
 @as_json
-def screen(
+def compare(
     algorithms: tuple[str, ...],
     rates: str | None,
     rtts: str | None,
@@ -54,10 +54,10 @@ def screen(
 
     Each ALGORITHM is a name, your own file.py:Class, or a table { name = ..., ... }.
     """
-    folder = out or Path("out") / "screen"
+    folder = out or Path("out") / "compare"
     with on_ctrl_c(lambda: f"finished runs are kept in {folder}"):
-        from longfat.screen import command, table
-        from longfat.screen.grid import grid
+        from longfat.compare import command, table
+        from longfat.compare.grid import grid
 
         asked = grid(algorithms, rates, rtts, buffers, repeats, "quick" if quick else "full", paths)
         document = command.run(asked, folder, jobs, make_console(stderr=True))
