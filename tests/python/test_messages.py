@@ -34,7 +34,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("claims nope", "nope: No such file or directory; accepted: a folder of results"),
         ("report", "DIR is missing; usage: longfat report [OPTIONS] DIR"),
         ("run a.toml b.toml", "Got unexpected extra argument (b.toml); usage: longfat run [OPTIONS] [FILE]"),
-        ("queues x", "Got unexpected extra argument (x); usage: longfat queues [OPTIONS]"),
+        ("list queues x", "Got unexpected extra argument (x); usage: longfat list queues [OPTIONS]"),
         (
             "run --reapeats 2 a.toml",
             '--reapeats: there is no such option, did you mean "--repeats"?; '

@@ -273,7 +273,7 @@ def test_the_pages_of_the_stacks_have_every_value() -> None:
 
 
 def test_the_list_of_stacks_is_json_with_the_documented_keys() -> None:
-    printed = CliRunner().invoke(app, ["stacks", "--json"])
+    printed = CliRunner().invoke(app, ["list", "stacks", "--json"])
     listed = json.loads(printed.output)
     assert printed.exit_code == 0
     assert [stack["name"] for stack in listed] == list(stacks.NAMES)
@@ -286,7 +286,7 @@ def test_the_list_of_stacks_is_json_with_the_documented_keys() -> None:
 
 
 def test_the_list_of_stacks_has_every_key() -> None:
-    printed = CliRunner().invoke(app, ["stacks"])
+    printed = CliRunner().invoke(app, ["list", "stacks"])
     assert printed.exit_code == 0
     for stack in stacks.STACKS:
         assert stack["title"] in printed.output

@@ -219,7 +219,7 @@ LARGE += ["multiprocessing", "subprocess", "asyncio", "hashlib", "statistics", "
         (["--help"], [*LARGE, "rich", "longfat._core", "longfat.scenario", "longfat.runs", "fractions"]),
         (["run", "tiny.toml"], [*LARGE, "longfat.cli.suite", "longfat.runs.pool", "longfat.runs.cost"]),
         (["run", "tiny.toml", "--json"], [*LARGE, "rich", "longfat.report"]),
-        (["algorithms"], [*LARGE, "longfat.scenario.model"]),
+        (["list", "algorithms"], [*LARGE, "longfat.scenario.model"]),
     ],
     ids=lambda given: " ".join(given[:3]),
 )

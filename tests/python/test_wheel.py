@@ -235,7 +235,7 @@ def test_a_sweep_runs_and_answers_a_question(longfat: Callable[..., str]) -> Non
 
 @pytest.mark.parametrize("kind", ["algorithms", "queues", "routers"])
 def test_the_registries_are_there(longfat: Callable[..., str], kind: str) -> None:
-    assert json.loads(longfat(kind, "--json"))
+    assert json.loads(longfat("list", kind, "--json"))
 
 
 def test_the_doctor_gives_no_advice_that_needs_a_checkout(execute: Longfat) -> None:

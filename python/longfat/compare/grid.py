@@ -250,7 +250,9 @@ def contenders(texts: Sequence[str], source: str = "compare") -> tuple[Contender
         InputError: one line that says what is wrong and what is accepted.
     """
     if not texts:
-        raise InputError(f"{source}: no algorithm; accepted: names of `longfat algorithms`, or file.py:Class")
+        raise InputError(
+            f"{source}: no algorithm; accepted: names of `longfat list algorithms`, or file.py:Class"
+        )
     specs = [(text, _algorithm(text, source)) for text in texts]
     short = [_label(spec, whole=False) for _, spec in specs]
     found: dict[str, Contender] = {}
