@@ -7,13 +7,21 @@ from typing import get_args
 
 import click
 
-from longfat.cli.options import Folder, as_json, on_ctrl_c, within_memory
+from longfat.cli.options import Folder, Grouped, as_json, on_ctrl_c, within_memory
 from longfat.errors import InputError
 from longfat.terminal import echo, echo_json, make_console
 from longfat.words import Backend
 
 
-@click.command()
+@click.command(
+    cls=Grouped,
+    groups={
+        "Assessment": ("--baseline", "--quick", "--only", "--answers"),
+        "Runs": ("--jobs", "--scheduler", "--memory", "--runs"),
+        "Live runs": ("--backend", "--retry"),
+        "Results and files": ("--out", "--markdown", "--json"),
+    },
+)
 @click.argument("algorithm", metavar="ALGORITHM")
 @click.option(
     "--baseline",

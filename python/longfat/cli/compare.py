@@ -6,11 +6,18 @@ from pathlib import Path
 
 import click
 
-from longfat.cli.options import Folder, as_json, on_ctrl_c, within_memory
+from longfat.cli.options import Folder, Grouped, as_json, on_ctrl_c, within_memory
 from longfat.terminal import echo_json, make_console
 
 
-@click.command()
+@click.command(
+    cls=Grouped,
+    groups={
+        "Paths": ("--rates", "--rtts", "--buffers", "--path"),
+        "Runs": ("--repeats", "--quick", "--jobs", "--memory"),
+        "Results and files": ("--out", "--json"),
+    },
+)
 @click.argument("algorithms", nargs=-1, required=True, metavar="ALGORITHM...")
 @click.option("--rates", metavar="LIST", help='Rates of the bottleneck: "10 Mbit/s, 100 Mbit/s".')
 @click.option("--rtts", metavar="LIST", help='Propagation delays, two-way: "20 ms, 80 ms".')

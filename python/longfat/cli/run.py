@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from longfat.cli.options import (
+    OTHERS,
     Folder,
+    Grouped,
     as_captured,
     as_changed,
     as_json,
@@ -39,7 +41,17 @@ if TYPE_CHECKING:
     from longfat.scenario.model import Scenario
 
 
-@click.command()
+@click.command(
+    cls=Grouped,
+    groups={
+        "Network without a file": ("--preset", "--flow", "--rate", "--rtt", "--buffer", "--duration"),
+        "Scenario": ("--set", "--seed", "--repeats", "--warmup", "--window"),
+        "Live runs": ("--backend", "--traffic", "--user"),
+        "Results and files": ("--out", "--plot", "--json"),
+        "Packets and logs": ("--pcap", "--snaplen", "--pcap-link", "--qlog", "--qlog-version"),
+        OTHERS: ("--memory",),
+    },
+)
 @click.argument("file", required=False)
 @click.option(
     "--preset",
