@@ -19,7 +19,7 @@ from longfat.report.columns import number
 from longfat.runs import metrics, simulate
 from longfat.runs.result import Array, Result
 from longfat.scenario.model import Scenario
-from longfat.scenario.stacks import LINUX
+from longfat.scenario.stacks import hosts
 from longfat.store import output
 from longfat.store.whole import write_text
 
@@ -90,20 +90,6 @@ def run(
         write_text(draft / page.CROSSCHECK_FILE, json.dumps(document, indent=1) + "\n")
     page.build(into)
     return document
-
-
-def hosts(scenario: Scenario) -> dict[str, str]:
-    """Returns what the simulator's hosts were, by flow and background over TCP.
-
-    Such as "linux", or "linux, except initial_window": the stack with the fewest exceptions.
-    """
-    return {key: _hosts(dict(exceptions)) for key, exceptions in scenario.core.unlike()}
-
-
-def _hosts(exceptions: dict[str, list[str]]) -> str:
-    """The nearest stack; today's Linux, which it stands beside, where several are as near."""
-    name = min((LINUX, *exceptions), key=lambda name: len(exceptions[name]))
-    return ", except ".join([name, *([", ".join(exceptions[name])] if exceptions[name] else [])])
 
 
 def _listed(stacks: Mapping[str, str]) -> str:
