@@ -18,6 +18,7 @@ from longfat.compare.grid import grid, tasks
 from longfat.errors import InputError
 from longfat.figure import matplotlib as plots
 from longfat.scenario import registry
+from longfat.scenario.stacks import hosts
 
 ROOT = Path(__file__).parents[2]
 MINE = f"{ROOT / 'examples' / 'my_reno.py'}:MyReno"
@@ -104,6 +105,27 @@ def test_both_flows_are_there_before_the_figures_begin():
     for task in tasks(grid(["sack"])):
         begins = task.scenario.plan["window_s"][0]
         assert all(flow["start_s"]["uniform"][1] < begins for flow in task.scenario.plan["flows"])
+
+
+def test_the_hosts_are_todays_unless_another_stack_is_asked_for(tmp_path):
+    (tmp_path / "own.toml").write_text(
+        'duration = "4 s"\n[bottleneck]\nrate = "2 Mbit/s"\n'
+        '[[flow]]\nrtt = "20 ms"\n[[flow]]\nrtt = "20 ms"\nstack = "ns-2"\n'
+    )
+
+    def found(**more):
+        planned = tasks(grid(["sack", "cubic"], repeats=1, files=[str(tmp_path / "own.toml")], **more))
+        return {
+            kind: {
+                tuple(hosts(task.scenario).values())
+                for task in planned
+                if (task.coordinates["trial"] == "path") == (kind == "path")
+            }
+            for kind in ("grid", "path")
+        }
+
+    assert found() == {"grid": {("linux",), ("linux", "linux")}, "path": {("linux", "ns-2")}}
+    assert found(stack="rfc") == {"grid": {("rfc",), ("rfc", "rfc")}, "path": {("rfc", "ns-2")}}
 
 
 def test_an_opponent_that_the_registry_lacks_is_skipped_and_told(monkeypatch):
@@ -199,6 +221,8 @@ def test_a_users_own_reno_is_compared_as_the_native_one(compared):
     assert mine["name"] == "my_reno.py:MyReno"
     assert {**native, "name": ""} == {**mine, "name": ""}
     assert native["utilization"]["mean"] > 0.5
+    assert document["stack"] == "linux"
+    assert table.used(document).startswith("stack linux; ")
     assert 0.3 < native["share_reno"]["mean"] < 0.7
     kept = {"store.json", "segments"}
     assert {file.name for file in out.iterdir()} == {

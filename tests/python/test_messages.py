@@ -75,6 +75,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("run a.toml --window 1", '--window "1": accepted: two times such as "100 s,600 s"'),
         ("run a.toml --warmup 3", '--warmup "3": a time needs a unit; accepted: "3 s"'),
         (
+            "compare cubic --stack linx",
+            '--stack "linx": did you mean "linux"? accepted: "rfc", "linux", "linux-2.6.6-altaimd", '
+            '"linux-2.6.16", "ns-2" or "quic"',
+        ),
+        (
             "compare cubic --path nope",
             "--path nope: No such file or directory; accepted: a file, "
             "or a scenario file whose name ends in .toml",

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from longfat.cli.options import Folder, Grouped, as_json, on_ctrl_c, within_memory
+from longfat.cli.options import Folder, Grouped, as_json, on_ctrl_c, on_stack, within_memory
 from longfat.terminal import echo_json, make_console
 
 
 @click.command(
     cls=Grouped,
     groups={
-        "Paths": ("--rates", "--rtts", "--buffers", "--path"),
+        "Paths and hosts": ("--rates", "--rtts", "--buffers", "--path", "--stack"),
         "Runs": ("--repeats", "--quick", "--jobs", "--memory"),
         "Results and files": ("--out", "--json"),
     },
@@ -29,6 +29,7 @@ from longfat.terminal import echo_json, make_console
     metavar="FILE",
     help="A scenario (.toml) or a trace of a rate to run on, beside the grid; can be given again.",
 )
+@on_stack
 @click.option(
     "--repeats",
     type=click.IntRange(1, 1000),
@@ -51,6 +52,7 @@ def compare(
     rtts: str | None,
     buffers: str | None,
     paths: tuple[str, ...],
+    stack: str,
     repeats: int | None,
     quick: bool,
     jobs: int | None,
@@ -66,7 +68,7 @@ def compare(
         from longfat.compare import command, table
         from longfat.compare.grid import grid
 
-        asked = grid(algorithms, rates, rtts, buffers, repeats, "quick" if quick else "full", paths)
+        asked = grid(algorithms, rates, rtts, buffers, repeats, "quick" if quick else "full", paths, stack)
         document = command.run(asked, folder, jobs, make_console(stderr=True))
     if as_json:
         echo_json(document)

@@ -13,7 +13,7 @@ import click
 
 from longfat.errors import InputError, Interrupted
 from longfat.terminal import echo
-from longfat.words import shown
+from longfat.words import choice, shown
 
 if TYPE_CHECKING:
     from longfat.live.programs import User
@@ -179,6 +179,31 @@ from_warmup = click.option(
 in_window = click.option("--window", metavar="A,B", help='Restrict all results to this span: "100 s,600 s".')
 as_user = click.option(
     "--user", metavar="NAME", help="Run programs as this user; by default, after sudo, as its caller."
+)
+
+
+class _Stack(click.ParamType[str]):
+    """The name of a stack."""
+
+    name = "stack"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns the name, or fails if there is no such stack."""
+        from longfat.scenario.stacks import NAMES
+
+        if value not in NAMES:
+            self.fail(f"{shown(value)}: {choice(value, NAMES)}", param, ctx)
+        return str(value)
+
+
+STACK = _Stack()
+on_stack = click.option(
+    "--stack",
+    type=STACK,
+    metavar="NAME",
+    default="linux",
+    show_default=True,
+    help="The hosts of flows that name none, one of `longfat list stacks`.",
 )
 of_flows = click.option(
     "--traffic",

@@ -87,6 +87,7 @@ def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str
     return {
         "format": FORMAT,
         "mode": grid.mode,
+        "stack": grid.stack,
         "grid": {
             "rates_bps": sorted({path.rate_bps for path in grid.paths}),
             "rtts_s": sorted({path.rtt_s for path in grid.paths}),

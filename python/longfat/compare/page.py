@@ -14,7 +14,9 @@ from longfat.report.page import entry, read, render
 def build(root: Path) -> Path:
     """Builds the page of a folder that `longfat compare` wrote; returns its path."""
     path = root / COMPARE_FILE
-    compared = read(path, "grid", "columns", "algorithms", "skipped", "figure", "performance", "provenance")
+    compared = read(
+        path, "stack", "grid", "columns", "algorithms", "skipped", "figure", "performance", "provenance"
+    )
     try:
         figure = Figure.from_json(compared["figure"])
         headings, rows = cells(compared)

@@ -51,9 +51,10 @@ def path_cells(document: Mapping[str, Any], between: str = " ") -> tuple[list[st
 
 
 def used(document: Mapping[str, Any]) -> str:
-    """Describes the grid in one line."""
+    """Describes the hosts and the grid in one line."""
     grid = document["grid"]
     parts = [
+        f"stack {document['stack']}",
         ", ".join(map(RATE.write, grid["rates_bps"])),
         ", ".join(map(TIME.write, grid["rtts_s"])),
         "buffers " + ", ".join(grid["buffers"]),
