@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -377,6 +378,12 @@ def test_registries_are_lists_with_the_documented_keys(longfat: Any, kind: str) 
             "routers": {"xcp", "friendly", "dqw"},
         }[kind]
     )
+
+
+def test_the_lists_are_named_where_none_is_asked_for(longfat: Any) -> None:
+    code, out, err = longfat("list")
+    assert (code, out) == (2, "")
+    assert re.findall(r"^  (\w+)  ", err, re.MULTILINE) == ["algorithms", "queues", "routers", "stacks"]
 
 
 def test_queues_that_can_mark_say_so(longfat: Any) -> None:
