@@ -80,7 +80,7 @@ def show(document: Mapping[str, Any], console: Console) -> None:
         console.print(table)
         console.print()
     console.print(
-        f"Over {used(document)}; errors are standard errors over repeats.", style="dim", markup=False
+        f"On {used(document)}; errors are standard errors over repeats.", style="dim", markup=False
     )
     for note in notes(document):
         console.print(note, style="dim", markup=False)
