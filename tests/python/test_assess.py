@@ -21,6 +21,7 @@ from longfat.cli import report
 from longfat.cli.app import end_code
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
+from longfat.scenario.stacks import LINUX, hosts
 
 STRANGE = Path(__file__).with_name("strange_algorithms.py")
 SECTIONS = [
@@ -39,7 +40,7 @@ def mine(name):
 def numbers(experiment, at, algorithm, seed=1):
     """What one run of an experiment measures, in the units of the dossier."""
     (point,) = [point for point in experiment.points("quick") if point.at == at]
-    row = task(Scenario.from_dict(point.make(algorithm) | {"seed": seed}))
+    row = task(Scenario.from_dict(point.make(algorithm) | {"seed": seed}, stack=LINUX))
     found = {}
     for measure in experiment.measures:
         value = row[measure.key]
@@ -99,6 +100,19 @@ def test_the_topics_of_the_lines_name_numbers_and_points_that_exist():
         for mode in ("quick", "full"):
             points = [point.at for point in topic.experiment.points(mode)]
             assert not topic.points or any(at.endswith(topic.points) for at in points)
+
+
+def test_the_hosts_are_todays_unless_another_stack_is_asked_for():
+    def found(**more):
+        planned = tasks.plan(tasks.assessment("htcp", only=["5.1.2", "5.2.1"], **more))
+        return {
+            (name == "beside-quic", *sorted(set(hosts(work.scenario).values())))
+            for work in planned.works
+            for name in {place[0] for place in work.places}
+        }
+
+    assert found() == {(False, "linux"), (True, "linux", "quic")}
+    assert found(stack="rfc") == {(False, "rfc"), (True, "quic", "rfc")}
 
 
 # the arithmetic
@@ -260,6 +274,7 @@ def test_a_dossier_has_the_promised_form(htcp):
     document, out = htcp
     assert document["algorithm"] == "htcp"
     assert document["baselines"] == ["Reno", "CUBIC"]
+    assert document["stack"] == "linux"
     keys = {"section", "title", "asks", "status", "figures", "measured", "baseline", "uncertainty", "runs"}
     assert all(keys <= row.keys() for row in document["criteria"])
     statuses = {row["section"]: row["status"] for row in document["criteria"]}

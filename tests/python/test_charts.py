@@ -1,4 +1,4 @@
-"""`longfat plot`: figures for papers from stored runs, sweeps and screens."""
+"""`longfat plot`: figures for papers from stored runs, sweeps and comparisons."""
 
 import dataclasses
 import math
@@ -198,15 +198,15 @@ def test_several_folders_have_a_column_of_folders(ran):
     assert [group.label for group in found.groups] == ["cubic", "bbr"]
 
 
-def test_a_screen_is_drawn_with_its_own_columns_and_paths(tmp_path):
+def test_a_comparison_is_drawn_with_its_own_columns_and_paths(tmp_path):
     path = tmp_path / "short.toml"
     path.write_text(
         'duration = "4 s"\nbottleneck = { rate = "5 Mbit/s", loss = 1e-3 }\n[[flow]]\nalgorithm = "cubic"\n'
         'rtt = "20 ms"\nstart = { uniform = ["0 s", "1 s"] }\n'
     )
     grid = ["--rates", "1 Mbit/s", "--rtts", "20 ms", "--buffers", "100 % BDP", "--repeats", "2"]
-    folder = tmp_path / "screen"
-    given = ["screen", "cubic", "htcp", *grid, "--path", str(path), "--out", str(folder)]
+    folder = tmp_path / "compare"
+    given = ["compare", "cubic", "htcp", *grid, "--path", str(path), "--out", str(folder)]
     assert CliRunner().invoke(app, given).exit_code == 0
     usual = made(folder, kind="bars")
     assert (usual.x.categories, [group.label for group in usual.groups]) == (("short",), ["cubic", "htcp"])

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -45,11 +46,11 @@ def test_run_prints_flows_links_metrics_and_the_defaults_used(longfat: Any, file
 
 
 def test_the_registry_is_shown_in_the_words_of_a_scenario_file(longfat: Any) -> None:
-    lines = {line.split()[0]: line for line in longfat("algorithms")[1].splitlines() if line.split()}
+    lines = {line.split()[0]: line for line in longfat("list", "algorithms")[1].splitlines() if line.split()}
     assert " true " in lines["fast_convergence"]
     assert "(true, false)" in lines["fast_convergence"]
     assert '"auto"' in lines["s_min"]
-    assert " 0 " not in longfat("queues")[1].split("weight", 1)[1].splitlines()[0]
+    assert " 0 " not in longfat("list", "queues")[1].split("weight", 1)[1].splitlines()[0]
 
 
 def test_json_is_one_object_and_nothing_else(longfat: Any, file: Path) -> None:
@@ -361,7 +362,7 @@ def test_warnings_go_to_standard_error(longfat: Any, file: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["algorithms", "queues", "routers"])
 def test_registries_are_lists_with_the_documented_keys(longfat: Any, kind: str) -> None:
-    code, out, _ = longfat(kind, "--json")
+    code, out, _ = longfat("list", kind, "--json")
     rows = json.loads(out)
     assert code == 0
     for row in rows:
@@ -379,8 +380,14 @@ def test_registries_are_lists_with_the_documented_keys(longfat: Any, kind: str) 
     )
 
 
+def test_the_lists_are_named_where_none_is_asked_for(longfat: Any) -> None:
+    code, out, err = longfat("list")
+    assert (code, out) == (2, "")
+    assert re.findall(r"^  (\w+)  ", err, re.MULTILINE) == ["algorithms", "queues", "routers", "stacks"]
+
+
 def test_queues_that_can_mark_say_so(longfat: Any) -> None:
-    code, out, _ = longfat("queues", "--json")
+    code, out, _ = longfat("list", "queues", "--json")
     rows = {row["name"]: row for row in json.loads(out)}
     assert code == 0
     assert rows["red"]["ecn"]
@@ -407,7 +414,7 @@ def test_an_unsound_queue_is_one_clear_line(longfat: Any, file: Path, value: str
 
 
 def test_algorithms_for_people_name_parameters_and_sources(longfat: Any) -> None:
-    _, out, _ = longfat("algorithms")
+    _, out, _ = longfat("list", "algorithms")
     assert "RFC 3649" in out
     assert "low_window" in out
 

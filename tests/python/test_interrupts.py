@@ -253,7 +253,7 @@ def phases() -> dict[str, Phase]:
             ["sweep", "{dir}/s.toml", "--out", "{dir}/out"], sweep_of("1 s", "series"), fresh=""
         ),
         "estimate of a sweep": Phase(["sweep", "{dir}/s.toml", "--dry-run"], sweep_of("1000000 s")),
-        "screen": Phase(["screen", "cubic", "htcp", "--full", "--out", "{dir}/out"], fresh=""),
+        "compare": Phase(["compare", "cubic", "htcp", "--full", "--out", "{dir}/out"], fresh=""),
         "suite": Phase(["suite", "li2007", "--full", "--out", "{dir}/out"], fresh=""),
         "report": Phase(["report", "{dir}/done"], written, latest_s=1.0),
     }

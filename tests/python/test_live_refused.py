@@ -92,7 +92,7 @@ def test_a_topology_with_such_a_router_is_refused_on_the_command_line_with_its_f
 ) -> None:
     file = tmp_path / "two.toml"
     file.write_text(TOPOLOGY)
-    for what in (command(file), [sys.executable, "-m", "longfat", "compare", str(file)]):
+    for what in (command(file), [sys.executable, "-m", "longfat", "crosscheck", str(file)]):
         ended = subprocess.run(what, capture_output=True, text=True, cwd=tmp_path)
         assert ended.returncode == 2
         assert ended.stderr.startswith(f'error: {file}: link.0.router = "rcp": no kernel has hosts')

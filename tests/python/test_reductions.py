@@ -21,8 +21,8 @@ import pytest
 import longfat
 from longfat import suites
 from longfat.assess import measure as assess_measure
+from longfat.compare import measure
 from longfat.runs.result import Result
-from longfat.screen import measure
 from longfat.store.kept import kept_as, reduction_key
 from longfat.sweep import reduction as sweep_reduction
 
@@ -126,7 +126,7 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
             ],
         ),
     ),
-    "screen": (scenario(20, flows("cubic", "sack")),),
+    "compare": (scenario(20, flows("cubic", "sack")),),
     "sweep": (scenario(10, flows("htcp", "sack"), background=[WEB]),),
     "assess": (
         scenario(20, [{**flow, "name": f"own-{i}"} for i, flow in enumerate(flows("cubic", "sack"))]),
@@ -146,7 +146,7 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
 
 REDUCTIONS: dict[str, Reduction] = {
     **{name: suites.get(name).reduce for name in suites.names()},
-    "screen": measure.measure,
+    "compare": measure.measure,
     "sweep": sweep_reduction.reduce_run,
     "assess": assess_measure.measure,
 }

@@ -350,7 +350,7 @@ def test_other_algorithms_run_beside_the_baseline_in_both_modes():
         (("cubik",), "cubik: accepted: an algorithm over TCP"),
         (("udt",), "udt: accepted: an algorithm over TCP"),
         (("xcp",), "needs no router"),
-        (("mine.py:Mine",), "that `longfat algorithms` lists"),
+        (("mine.py:Mine",), "that `longfat list algorithms` lists"),
     ],
 )
 def test_an_algorithm_that_cannot_drive_the_traffic_is_refused(names, said):

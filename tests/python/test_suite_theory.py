@@ -214,7 +214,7 @@ def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):
     assert axis["ticktext"] == ["sack", "hstcp"]
     page = render(
         tmp_path,
-        "longfat.screen",
+        "longfat.compare",
         "page.html.j2",
         title="t",
         headings=[],
@@ -223,7 +223,7 @@ def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):
         notes=[],
         paths=([], []),
         figures=[entry(tmp_path, figure, {"runs": 1})],
-        screen={"columns": [], "performance": {"runs": 1, "packets": 1, "wall_s": 1.0}},
+        compared={"columns": [], "performance": {"runs": 1, "packets": 1, "wall_s": 1.0}},
         provenance={},
     ).read_text()
     assert "<th>two</th>" in page

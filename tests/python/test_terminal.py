@@ -121,7 +121,22 @@ def test_a_preset_runs_flows_without_a_file(monkeypatch):
     assert stored.exit_code == 0
 
 
+def test_the_hosts_of_a_preset_are_todays_and_the_line_used_names_their_stack(monkeypatch):
+    given = ["--preset", "dumbbell", "--flow", "cubic", "--flow", "sack", "--duration", "1 s"]
+
+    def used(*more):
+        return " ".join(printed(monkeypatch, *given, *more).split()).partition("Used: ")[2]
+
+    assert "stack linux; mss" in used()
+    assert "stack rfc; mss" in used("--stack", "rfc")
+    assert "stack linux of flow.0; stack rfc of flow.1; mss" in used("--set", "flow.1.stack=rfc")
+    assert "stack linux, except initial_window; mss" in used(
+        "--set", "flow.0.initial_window=4", "--set", "flow.1.initial_window=4"
+    )
+
+
 def test_what_presets_cannot_do_is_one_line(tmp_path):
+    assert "--stack: accepted: only together with --preset" in refused("mine.toml", "--stack", "rfc")
     assert 'did you mean "dumbbell"?' in refused("--preset", "dumbel", "--flow", "cubic")
     assert 'did you mean "cubic"?' in refused("--preset", "dumbbell", "--flow", "cubik")
     assert "a preset needs flows" in refused("--preset", "dumbbell")
@@ -219,7 +234,7 @@ LARGE += ["multiprocessing", "subprocess", "asyncio", "hashlib", "statistics", "
         (["--help"], [*LARGE, "rich", "longfat._core", "longfat.scenario", "longfat.runs", "fractions"]),
         (["run", "tiny.toml"], [*LARGE, "longfat.cli.suite", "longfat.runs.pool", "longfat.runs.cost"]),
         (["run", "tiny.toml", "--json"], [*LARGE, "rich", "longfat.report"]),
-        (["algorithms"], [*LARGE, "longfat.scenario.model"]),
+        (["list", "algorithms"], [*LARGE, "longfat.scenario.model"]),
     ],
     ids=lambda given: " ".join(given[:3]),
 )

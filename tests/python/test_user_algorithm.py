@@ -387,7 +387,7 @@ def test_a_file_is_relative_to_the_scenario(tmp_path: Path) -> None:
 
 
 def test_background_traffic_does_not_take_a_users_algorithm() -> None:
-    with pytest.raises(InputError, match="longfat algorithms"):
+    with pytest.raises(InputError, match="longfat list algorithms"):
         scenario(background=[{"kind": "web", "algorithm": Reno}])
 
 

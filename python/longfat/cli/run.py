@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from longfat.cli.options import (
+    OTHERS,
+    STACK,
     Folder,
+    Grouped,
     as_captured,
     as_changed,
     as_json,
@@ -41,7 +44,25 @@ if TYPE_CHECKING:
     from longfat.scenario.model import Scenario
 
 
-@click.command()
+@click.command(
+    cls=Grouped,
+    groups={
+        "Network without a file": (
+            "--preset",
+            "--flow",
+            "--rate",
+            "--rtt",
+            "--buffer",
+            "--duration",
+            "--stack",
+        ),
+        "Scenario": ("--set", "--seed", "--repeats", "--warmup", "--window"),
+        "Live runs": ("--backend", "--traffic", "--user"),
+        "Results and files": ("--out", "--plot", "--json"),
+        "Packets and logs": ("--pcap", "--snaplen", "--pcap-link", "--qlog", "--qlog-version"),
+        OTHERS: ("--memory",),
+    },
+)
 @click.argument("file", required=False)
 @click.option(
     "--preset",
@@ -61,6 +82,12 @@ if TYPE_CHECKING:
 @click.option("--rtt", metavar="TIME", help="With --preset: the two-way propagation delay; 40 ms by default.")
 @click.option("--buffer", metavar="SIZE", help="With --preset: a bottleneck's buffer; 100 % BDP by default.")
 @click.option("--duration", metavar="TIME", help="With --preset: the length of the run; 60 s by default.")
+@click.option(
+    "--stack",
+    type=STACK,
+    metavar="NAME",
+    help="With --preset: the hosts of the flows, one of `longfat list stacks`; linux by default.",
+)
 @as_changed
 @as_seeded
 @click.option(
@@ -101,6 +128,7 @@ def run(
     rtt: str | None,
     buffer: str | None,
     duration: str | None,
+    stack: str | None,
     changes: tuple[str, ...],
     seed: int | None,
     repeats: int,
@@ -141,10 +169,9 @@ def run(
             refuse_unknown(traffic, backend)
         from longfat.scenario.model import IDENTICAL
 
-        name, text = _source(
-            file, preset, flows, {"rate": rate, "rtt": rtt, "buffer": buffer, "duration": duration}
-        )
-        scenario = load_scenario(name, changes, seed, warmup, window, text=text)
+        values = {"rate": rate, "rtt": rtt, "buffer": buffer, "duration": duration}
+        name, text, hosts = _source(file, preset, flows, stack, values)
+        scenario = load_scenario(name, changes, seed, warmup, window, hosts, text)
         warnings = scenario.warnings()
         if repeats > 1 and backend == "sim" and not scenario.varies():
             warnings.append(IDENTICAL)
@@ -218,23 +245,28 @@ def _logs(
 
 
 def _source(
-    file: str | None, preset: str | None, flows: tuple[str, ...], values: dict[str, str | None]
-) -> tuple[str, str | None]:
-    """How messages name the scenario, and its text if it comes from a preset."""
-    given = [f"--{name}" for name, value in {"flow": flows, **values}.items() if value]
+    file: str | None,
+    preset: str | None,
+    flows: tuple[str, ...],
+    stack: str | None,
+    values: dict[str, str | None],
+) -> tuple[str, str | None, str | None]:
+    """How messages name the scenario, and its text and its stack if it comes from a preset."""
+    given = [f"--{name}" for name, value in {"flow": flows, **values, "stack": stack}.items() if value]
     if preset is None:
         if given:
             raise InputError(f"{given[0]}: accepted: only together with --preset, such as --preset dumbbell")
         if file is None:
             raise InputError("FILE is missing; accepted: a scenario file, or --preset dumbbell --flow cubic")
-        return file, None
+        return file, None, None
     if file is not None:
         raise InputError(f"{file} and --preset: accepted: one of them")
     import tomli_w
 
     from longfat.cli import presets
 
-    return f"--preset {preset}", tomli_w.dumps(presets.tables(preset, flows, **values))
+    text = tomli_w.dumps(presets.tables(preset, flows, **values))
+    return f"--preset {preset}", text, stack or presets.STACK
 
 
 def _tell(which: str, duration_s: float, since_s: float) -> None:

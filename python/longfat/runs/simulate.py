@@ -174,7 +174,7 @@ def refuse_live_only(scenario: Scenario, source: str) -> None:
         if flow.algorithm.foreign:
             raise InputError(
                 f'{source}: flow.{i}.algorithm = "{flow.algorithm.name}": the simulator lacks it, and this '
-                "machine's kernel has it; accepted: --backend live, or what `longfat algorithms` lists"
+                "machine's kernel has it; accepted: --backend live, or what `longfat list algorithms` lists"
             )
     if scenario.program:
         raise InputError(

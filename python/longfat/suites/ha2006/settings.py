@@ -149,7 +149,7 @@ COMMON_SETTINGS = (
         CHOSEN_HERE + ": the value for 1 Gbit/s; two flows fill half the buffer",
     ),
     Setting("CUBIC, H-TCP, HSTCP", "variants 2005, linux, table as in Linux", CHOSEN_HERE + ": as of 2006"),
-    Setting("others", "as in `longfat algorithms`, with their defaults", CHOSEN_HERE),
+    Setting("others", "as in `longfat list algorithms`, with their defaults", CHOSEN_HERE),
     Setting(
         "repeats",
         "3, over seeds: starts and background differ; 1 for protocols without results on the slides",

@@ -297,7 +297,7 @@ ASSUMPTIONS = (
                 "1",
                 "It counts one, so that slow-start grows by half in a round trip under delayed ACKs.",
                 "Linux 9772efb97078 of November 2005: RFC 3465's patch of Yee-Ting Li, LLS's first author, "
-                "with tcp_abc = 1 by default, which counts one in slow-start (`longfat stacks`, "
+                "with tcp_abc = 1 by default, which counts one in slow-start (`longfat list stacks`, "
                 "linux-2.6.16)",
                 Change(flows={"slow_start_limit": 1}),
             ),

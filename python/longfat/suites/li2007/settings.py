@@ -121,7 +121,7 @@ COMMON_SETTINGS = (
     Setting(
         "stack",
         "linux-2.6.6-altaimd: SACK, delayed ACK, byte counting, rate halving, the e1000's interrupts",
-        "Table I, Appendix I; `longfat stacks` has the source of each of its keys",
+        "Table I, Appendix I; `longfat list stacks` has the source of each of its keys",
     ),
     Setting(
         "host timer tick",
