@@ -71,11 +71,11 @@ class Metrics(_Part):
     jain = Value[float | None]("Jain's fairness index of the flows' throughputs, from 1/n to 1.")
     throughput_ratio = Value[float | None]("Least throughput divided by greatest throughput.")
     convergence_time_s = Value[float | None](
-        "For the flow that starts last: the time after its start until its short-term throughput first comes"
-        " to 0.8 of its own long-term mean, s; None if it never does."
+        "The time after the start of the flow that starts last until its short-term throughput first comes to"
+        " 0.8 of its own long-term mean, s; None if it never does."
     )
     convergence_80_s = Value[float | None](
-        "For the flow that starts last: the time after its start until it runs at 80 % of the first flow's"
+        "The time after the start of the flow that starts last until it runs at 80 % of the first flow's"
         " rate, s; None if it never does, or if all start together."
     )
     cov = Value[float | None](

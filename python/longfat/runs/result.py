@@ -214,7 +214,7 @@ class Result:
 
     @functools.cached_property
     def metrics(self) -> parts.Metrics:
-        """The metrics of the flows together, as attributes: `result.metrics.jain`."""
+        """The metrics of the flows together as attributes, such as `result.metrics.jain`."""
         return parts.Metrics(self.summary["metrics"])
 
     def flow(self, name: str | int) -> parts.FlowResult:
