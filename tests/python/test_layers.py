@@ -23,7 +23,7 @@ LAYERS = (
     ("store",),
     ("live",),
     ("report",),
-    ("crosscheck", "ebpf", "env", "compare", "sweep"),
+    ("compare", "crosscheck", "ebpf", "env", "sweep"),
     ("assess",),
     ("charts", "suites"),
     ("api", "plots", "sweeping", "views"),

@@ -79,9 +79,7 @@ def show(document: Mapping[str, Any], console: Console) -> None:
     ):
         console.print(table)
         console.print()
-    console.print(
-        f"On {used(document)}; errors are standard errors over repeats.", style="dim", markup=False
-    )
+    console.print(f"On {used(document)}; errors are standard errors over repeats.", style="dim", markup=False)
     for note in notes(document):
         console.print(note, style="dim", markup=False)
     headings, rows = path_cells(document)
