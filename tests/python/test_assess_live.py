@@ -205,7 +205,7 @@ def carried(scenario, wrong=()):
         "congestion": {"own-1": "cubic"},
     }
     found = simulate.run(scenario)
-    return Result(scenario, found._output | {"validity": json.dumps(validity)}, 0.0)
+    return Result(scenario, found._output | {"validity": validity}, 0.0)
 
 
 class Machine:

@@ -340,15 +340,16 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
         ),
         (
             {"kind": "short", "gap": "1 s", "largest": "1 kB"},
-            "background.0: largest is below tail_least; accepted: ",
+            'background.0.largest = "1 kB": it is below tail_least; accepted: ',
         ),
         (
             {"kind": "short", "gap": "1 s", "body_mu": 20},
-            "background.0: the middle of the body, exp(body_mu) bytes, is above tail_least; accepted: ",
+            "background.0.body_mu = 20: the middle of the body, exp(body_mu) bytes, is above tail_least; "
+            "accepted: ",
         ),
         (
             {"kind": "short", "gap": "1 s", "sizes": {"empirical": ["1 kB"]}, "largest": "1 GB"},
-            "background.0: sizes replaces largest; accepted: one of them",
+            "background.0.sizes: it replaces largest; accepted: one of them",
         ),
         (
             {"kind": "short", "gap": "1 s", "sizes": {"empirical": ["1 kB", "2"]}},
@@ -360,7 +361,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
         ),
         (
             {"kind": "onoff", "sources": 1, "algorithm": "cbr"},
-            'background.0: on-off sources do not take the algorithm "cbr"; accepted: "onoff"',
+            'background.0.algorithm = "cbr": on-off sources do not take this algorithm; accepted: "onoff"',
         ),
         (
             {
@@ -369,21 +370,25 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
                 "load": "1 %",
                 "algorithm": {"name": "onoff", "rate": "1 Mbit/s"},
             },
-            "background.0: load replaces algorithm.rate; accepted: one of them",
+            'background.0.load = "1 %": it replaces algorithm.rate; accepted: one of them',
         ),
         (
             {"kind": "onoff", "sources": 1000, "load": "1 kbit/s"},
-            "background.0: its load gives each source a rate of 2e-06 Mbit/s; accepted: a load that gives "
+            'background.0.load = "1 kbit/s": this gives each source a rate of 2e-06 Mbit/s; accepted: a load '
+            "that gives "
             "from 0.001 to 10000000 Mbit/s",
         ),
         (
             {"kind": "onoff", "sources": 1, "load": "600 Mbit/s"},
-            'background.0.algorithm.rate = "1.2 Gbit/s" is above the host\'s own link; ',
+            'background.0.load = "600 Mbit/s": a source with 1.2 Gbit/s is above the host\'s own link; ',
         ),
-        ({"kind": "onoff", "sources": 1, "ecn": True}, 'background.0: ecn does not go with "onoff"'),
+        (
+            {"kind": "onoff", "sources": 1, "ecn": True},
+            'background.0.ecn = true: it does not go with "onoff"',
+        ),
         (
             {"kind": "bulk", "flows": 2, "start": "5 s", "stop": "5 s"},
-            'background.0: stop = "5 s" is not after its start',
+            'background.0.stop = "5 s": it is not after the start',
         ),
         (
             {"kind": "short", "gap": "1 s", "rtt": {"exponential": "10 ms", "least": "20 ms"}},

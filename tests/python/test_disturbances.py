@@ -114,7 +114,7 @@ def test_a_trace_of_delays_is_a_file_beside_the_scenario(tmp_path: Path) -> None
         ({"outages": {"begin": "1 s", "length": "1 s"}}, "accepted: a list"),
         (
             {"outages": [{"begin": "1 s"}]},
-            'outage 1 is no such table; accepted: { begin = "10 s", length = "2 s" }',
+            'outage 1: length is missing; accepted: { begin = "10 s", length = "2 s" }',
         ),
         ({"outages": [{"begin": "1 s", "length": "1 s", "queue": "x"}]}, '"waits" or "drains"'),
         (
@@ -123,7 +123,7 @@ def test_a_trace_of_delays_is_a_file_beside_the_scenario(tmp_path: Path) -> None
         ),
         (
             {"outages": [{"begin": "1 s", "length": "1 s"}], "service_tick": "1 ms"},
-            "outages: a queue that is served at ticks cannot wait; accepted: with service_tick, queue = "
+            ": a queue that is served at ticks cannot wait; accepted: with service_tick, queue = "
             '"drains" in '
             "each of them",
         ),

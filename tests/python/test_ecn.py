@@ -26,7 +26,7 @@ def scenario(queue: Any = "droptail", **flow: Any) -> Scenario:
     [
         ({"ecn": "l4"}, 'accepted: true, false, "accurate" or "l4s"'),
         ({"ecn": 1}, 'accepted: true, false, "accurate" or "l4s"'),
-        ({"abe": True, "algorithm": "hstcp"}, 'abe does not go with "hstcp"'),
+        ({"abe": True, "algorithm": "hstcp"}, 'abe = true: it does not go with "hstcp"'),
         ({"abe": True, "algorithm": "dctcp"}, 'accepted: beside it "sack"'),
         ({"slow_start": "hystart"}, "hystart++"),
         ({"slow_start": "hystart++", "algorithm": "xcp"}, "which its routers guide"),

@@ -58,9 +58,18 @@ def test_a_request_to_a_router_that_does_not_take_part_is_noted() -> None:
         ({"quick_start": 41e6}, "flow.0.quick_start = 41000000.0: a rate needs a unit"),
         ({"quick_start": "79 kbit/s"}, "accepted: from 80 kbit/s to 1.31072 Gbit/s"),
         ({"quick_start": "2 Gbit/s"}, "accepted: from 80 kbit/s to 1.31072 Gbit/s"),
-        ({"quick_start": "1 Mbit/s", "algorithm": "xcp"}, 'quick_start does not go with "xcp"'),
-        ({"quick_start": "1 Mbit/s", "algorithm": "vcp"}, 'quick_start does not go with "vcp"'),
-        ({"quick_start": "1 Mbit/s", "algorithm": "udt"}, 'quick_start does not go with "udt"'),
+        (
+            {"quick_start": "1 Mbit/s", "algorithm": "xcp"},
+            'quick_start = "1 Mbit/s": it does not go with "xcp"',
+        ),
+        (
+            {"quick_start": "1 Mbit/s", "algorithm": "vcp"},
+            'quick_start = "1 Mbit/s": it does not go with "vcp"',
+        ),
+        (
+            {"quick_start": "1 Mbit/s", "algorithm": "udt"},
+            'quick_start = "1 Mbit/s": it does not go with "udt"',
+        ),
     ],
 )
 def test_unsound_requests_are_refused_in_one_line(flow: dict[str, Any], expected: str) -> None:

@@ -224,7 +224,7 @@ def test_a_pacing_that_no_kernel_takes_is_refused(several: Path, ratio: object) 
     ("content", "reason"),
     [(b"", "no ELF header"), (b"\x7fELF\x02\x02" + bytes(60), "a big-endian object")],
 )
-def test_a_file_that_is_no_object_is_refused_in_one_line_before_anything_runs(
+def test_a_file_that_is_no_object_is_refused_at_its_line_before_anything_runs(
     tmp_path: Path, content: bytes, reason: str
 ) -> None:
     (tmp_path / "x.bpf.o").write_bytes(content)
@@ -233,7 +233,9 @@ def test_a_file_that_is_no_object_is_refused_in_one_line_before_anything_runs(
     ended = subprocess.run(command(file, "--json"), capture_output=True, text=True)
     assert ended.returncode == 2
     assert reason in ended.stderr
-    assert len(ended.stderr.splitlines()) == 1
+    first, place, *_ = ended.stderr.splitlines()
+    assert first.startswith("error: flow.0.algorithm: x.bpf.o: ")
+    assert place.startswith(f"  --> {file}:")
     assert ended.stdout == ""
 
 

@@ -62,7 +62,7 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
     "lopez2008": (
         scenario(
             8,
-            [*flows("xcp", "xcp", sack=False), {"name": "udp-1", **flows("cubic")[0]}],
+            [*flows("xcp", "xcp", loss_detection="newreno"), {"name": "udp-1", **flows("cubic")[0]}],
             bottleneck={"router": "xcp", "ack_loss": 0.1},
         ),
         scenario(6, flows("newreno", "hstcp"), sample={"cwnd": "50 ms"}),

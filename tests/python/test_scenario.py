@@ -82,7 +82,7 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"bottleneck__buffer": "100 B"},
-            'bottleneck.buffer = "100 B" is less than a packet of 1500 B; accepted: ',
+            'bottleneck.buffer = "100 B": it is less than a packet of 1500 B; accepted: ',
         ),
         (
             {"bottleneck__buffer": "0 % BDP"},
@@ -90,7 +90,7 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"bottleneck__rate": "10 Tbit/s", "flow": [{"rtt": "1000 s"}]},
-            'bottleneck.buffer = "20 % BDP" is 1.67e+11 packets; accepted: up to 1e+09',
+            'bottleneck.buffer: "20 % BDP" is 1.67e+11 packets; accepted: up to 1e+09',
         ),
         (
             {"bottleneck__queue": "rde"},
@@ -126,8 +126,8 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"bottleneck__queue": {"kind": "red", "min": "75 packets", "max": "25 packets"}},
-            "bottleneck: red.max = 25 packets is not accepted; accepted: more than red.min, which is 75 "
-            "packets",
+            "bottleneck.queue: red.max = 25 packets is not accepted; accepted: more than red.min, which is "
+            "75 packets",
         ),
         (
             {"bottleneck__queue": {"kind": "pie", "ecn_threshold": 1.5}},
@@ -203,7 +203,7 @@ def test_the_reference_file_is_read_in_si_units() -> None:
             {"flow__0__initial_window": 0.5},
             "flow.0.initial_window = 0.5: the number is too small; accepted: a number of segments from 1",
         ),
-        ({"flow__0__stop": "0 s"}, "flow.0: stop = 0 s is not after its start"),
+        ({"flow__0__stop": "0 s"}, 'flow.0.stop = "0 s": it is not after the start'),
         (
             {"flow__7__rtt": "42 ms"},
             "flow.7.rtt: there is no flow.7; accepted: after flow a position from 0 to 1",
@@ -215,33 +215,33 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ({"bottleneck": {}}, 'bottleneck.rate: this key is missing; accepted: a rate such as "250 Mbit/s"'),
         (
             {"flow__0": {"algorithm": "sack"}},
-            'flow.0.rtt is missing; accepted: a two-way propagation delay such as "42 ms"',
+            'flow.0.rtt: this key is missing; accepted: a two-way propagation delay such as "42 ms"',
         ),
         ({"flow": []}, "there is nothing to send; accepted: at least one [[flow]], "),
         ({"flow": 3}, "flow = 3: this is not a list; accepted: a list of tables, [[flow]]"),
-        ({"flow__1__name": "1"}, 'two flows or backgrounds are called "1"'),
+        ({"flow__1__name": "1"}, 'flow.1: two flows or backgrounds are called "1"'),
         (
             {"window": ["5 s", "1 s"]},
-            'window = ["5 s", "1 s"]: the times are not in order; accepted: two times, the lesser first, '
-            "such as ",
+            'window = ["5 s", "1 s"]: the times are not in order; accepted: two times from 0 s on, '
+            "the lesser first, such as ",
         ),
         (
             {"window": ["5 s", "601 s"]},
-            "window ends after the run; accepted: up to 600 s",
+            'window = ["5 s", "601 s"]: it ends after the run; accepted: up to 600 s',
         ),
         (
             {"sample__cwnd": "10 us"},
-            'sample.cwnd = "10 us" gives more than 20000000 samples; accepted: from "6e-05 s"',
+            'sample.cwnd = "10 us": samples every 10 us are more than 20000000; accepted: from "6e-05 s"',
         ),
         (
             {"bottleneck__reverse_queue": {"kind": "red", "min": "9 packets", "max": "3 packets"}},
-            "bottleneck: reverse_queue: red.max = 3 packets is not accepted; accepted: more than red.min",
+            "bottleneck.reverse_queue: red.max = 3 packets is not accepted; accepted: more than red.min",
         ),
         ({"bottleneck__reverse_queue": "rde"}, 'bottleneck.reverse_queue = "rde": '),
         ({"seed": -1}, "seed = -1: the number is too small; accepted: a whole number from 0"),
         (
             {"flow__0__rtt": {"exponential": "40 ms"}},
-            "bottleneck.buffer is in BDP, and an exponential rtt has no least one; accepted: "
+            "bottleneck.buffer: this is in BDP, and an exponential rtt has no least one; accepted: "
             "bottleneck.buffer_rtt",
         ),
     ],
@@ -438,7 +438,7 @@ def test_a_table_given_to_from_dict_is_not_changed() -> None:
 
 
 def test_a_buffer_in_bytes_has_room_for_a_packet_of_the_background_too() -> None:
-    with pytest.raises(ScenarioError, match=r'buffer = "1000 B" is less than a packet of 1500 B'):
+    with pytest.raises(ScenarioError, match=r'buffer = "1000 B": it is less than a packet of 1500 B'):
         scenario(
             bottleneck={"rate": "10 Mbit/s", "buffer": "1000 B"},
             flow=[{"algorithm": "sack", "rtt": "42 ms", "mss": "500 B"}],

@@ -135,11 +135,11 @@ def test_a_stack_on_a_flow_over_udp_is_refused_in_one_line(algorithm: str, name:
     with pytest.raises(InputError) as refused:
         Scenario.from_dict(flow(stack=name, algorithm=algorithm))
     (line,) = refused.value.lines()
-    assert f'stack = "{name}" does not go with "{algorithm}", which is not TCP' in line
+    assert f'stack = "{name}": it does not go with "{algorithm}", which is not TCP' in line
 
 
 def test_a_background_of_on_off_sources_takes_no_stack() -> None:
-    with pytest.raises(InputError, match='stack = "linux" does not go with "onoff"'):
+    with pytest.raises(InputError, match='stack = "linux": it does not go with "onoff"'):
         Scenario.from_dict(beside("onoff", sources=2, stack="linux"))
 
 

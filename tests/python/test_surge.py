@@ -91,8 +91,8 @@ def test_bad_values_are_told_with_key_value_and_what_would_be_accepted(keys, say
     ("background", "says"),
     [
         (
-            {"kind": "surfing"},
-            'background.0.kind = "surfing": there is no such kind, did you mean "surge"?; accepted: "web", '
+            {"kind": "surje"},
+            'background.0.kind = "surje": there is no such kind, did you mean "surge"?; accepted: "web", '
             '"surge", "short", ',
         ),
         (

@@ -166,13 +166,16 @@ def test_the_series_of_links_have_the_capacity_at_each_sample() -> None:
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"bottleneck": {"rate": "1 Mbit/s"}}, "[bottleneck] and [[link]] exclude each other"),
-        ({"flow": [{"from": "A"}]}, "flow.0.to is missing; accepted: the name of a node"),
+        ({"bottleneck": {"rate": "1 Mbit/s"}}, "link: [bottleneck] and [[link]] exclude each other"),
+        ({"flow": [{"from": "A"}]}, "flow.0.to: this key is missing; accepted: the name of a node"),
         (
             {"flow": [{"from": "A", "to": "C"}]},
             'flow.0.to = "C": no link leads there; accepted: "A", "R", "B"',
         ),
-        ({"flow": [{"from": "A", "to": "A"}]}, 'flow.0: from and to are both "A"; accepted: two nodes'),
+        (
+            {"flow": [{"from": "A", "to": "A"}]},
+            'flow.0.to = "A": this is the node of `from`, too; accepted: two nodes',
+        ),
         (
             {"node": [{"name": "C"}], "flow": [{"from": "A", "to": "C"}]},
             'flow.0: no path leads from "A" to "C"; accepted: nodes that links connect, both ways',
@@ -181,10 +184,16 @@ def test_the_series_of_links_have_the_capacity_at_each_sample() -> None:
             {"link": links({"from": "A", "to": "B", "duplex": False})},
             'flow.0: no path leads from "B" to "A"',
         ),
-        ({"flow": [{"from": "A", "to": "B", "rtt": "1 ms"}]}, "flow.0.rtt does not go with [[link]]"),
-        ({"link": links({"from": "A", "to": "A"})}, 'link.0: from and to are both "A"'),
-        ({"link": links({"from": "A", "to": "B"}, {"from": "B", "to": "A"})}, 'two links are called "A-B"'),
-        ({"node": [{"name": "A"}, {"name": "A"}]}, 'two nodes are called "A"'),
+        (
+            {"flow": [{"from": "A", "to": "B", "rtt": "1 ms"}]},
+            'flow.0.rtt = "1 ms": it does not go with [[link]]',
+        ),
+        ({"link": links({"from": "A", "to": "A"})}, 'link.0.to = "A": this is the node of `from`, too'),
+        (
+            {"link": links({"from": "A", "to": "B"}, {"from": "B", "to": "A"})},
+            'link.0: two links are called "B-A"',
+        ),
+        ({"node": [{"name": "A"}, {"name": "A"}]}, 'node.1: two nodes are called "A"'),
         ({"link": links({"to": "B"})}, 'link.0.from: this key is missing; accepted: a name such as "R1"'),
         (
             {"link": links({"from": "A", "to": "B", "layer": 4})},
@@ -192,7 +201,7 @@ def test_the_series_of_links_have_the_capacity_at_each_sample() -> None:
         ),
         (
             {"link": links({"from": "A", "to": "B", "layer": 2, "router": "xcp-i"})},
-            "link.0: a switch (layer = 2) has no router; accepted: with a router, layer = 3",
+            'link.0.router = "xcp-i": a switch (layer = 2) has no router; accepted: with a router, layer = 3',
         ),
         (
             {"link": links({"from": "A", "to": "B", "colour": 4})},
@@ -202,9 +211,10 @@ def test_the_series_of_links_have_the_capacity_at_each_sample() -> None:
         ({"link": links({"from": "A", "to": "B", "router": "xpc"})}, "link.0.router"),
         (
             {"link": links({"from": "A", "to": "B", "delay": "0 s", "buffer": "50 % BDP"})},
-            "link.0.buffer is in BDP, and links without delay have none; accepted: packets, bytes or a time",
+            'link.0.buffer = "50 % BDP": this is in BDP, and links without delay have none; accepted: '
+            "packets, bytes or a time",
         ),
-        ({"link": []}, "bottleneck is missing; accepted: a table, [bottleneck]"),
+        ({"link": []}, "bottleneck: this key is missing; accepted: a table, [bottleneck]"),
         (
             {"background": [{"kind": "web", "from": "A", "to": "Z"}]},
             'background.0.to = "Z": no link leads there',
@@ -222,7 +232,8 @@ def test_networks_that_do_not_fit_together_are_refused_in_one_line(
 
 def test_a_dumbbell_s_flows_name_no_nodes_and_nodes_need_links() -> None:
     dumbbell = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flow": [{"rtt": "1 ms", "from": "A"}]}
-    with pytest.raises(ScenarioError, match=r"flow.0.from goes with \[\[link\]\], not with \[bottleneck\]"):
+    problem = r'flow.0.from = "A": it goes with \[\[link\]\], not with \[bottleneck\]'
+    with pytest.raises(ScenarioError, match=problem):
         Scenario.from_dict(dumbbell)
     alone = {"duration": "1 s", "node": [{"name": "A"}], "flow": [{"rtt": "1 ms"}]}
     with pytest.raises(

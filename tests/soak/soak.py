@@ -120,7 +120,7 @@ def check(scenario: Scenario) -> tuple[list[str], int]:
         problems.append(found)
     problems += balances.violations(result)
     json.dumps(result.summary, allow_nan=False)
-    return problems, 3 * int(json.loads(result._output["summary"])["packets"])
+    return problems, 3 * int(result._output["summary"]["packets"])
 
 
 def resident_mib() -> tuple[float, float]:

@@ -310,8 +310,8 @@ fn parameter(p: &Parameter) -> serde_json::Value {
         }
         Kind::Choice(words) => (json!(words[0]), json!(null), json!(null), json!(words)),
     };
-    let words: Vec<_> = forms::file_words(p).iter().map(longfat_scenario::schema::json_of).collect();
-    let written = longfat_scenario::schema::json_of(&forms::written(p, &forms::default(p)));
+    let words: Vec<_> = forms::file_words(p).iter().map(longfat_scenario::tree::Value::json).collect();
+    let written = forms::written(p, &forms::default(p)).json();
     json!({"name": p.name, "default": default, "unit": p.unit, "meaning": p.meaning, "least": least,
         "greatest": greatest, "choices": choices, "auto": p.auto, "words": words, "written": written})
 }

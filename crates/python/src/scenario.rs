@@ -21,7 +21,7 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, Py
 use pythonize::pythonize;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pyo3::create_exception!(
     _core,
@@ -228,27 +228,32 @@ fn refused_whole(refusal: Refusal, source: &str) -> PyErr {
 pub struct PyScenario {
     scenario: Scenario,
     objects: Vec<Py<PyAny>>,
-    resolved: OnceLock<Resolved>,
+    /// What follows from it, from the first question about it to its run.
+    resolved: Mutex<Option<Arc<Resolved>>>,
 }
 
 impl PyScenario {
     fn of(scenario: Scenario, objects: Vec<Py<PyAny>>) -> PyScenario {
-        PyScenario { scenario, objects, resolved: OnceLock::new() }
+        PyScenario { scenario, objects, resolved: Mutex::default() }
     }
 
     /// Its plan, with the fast driver and queues.
-    pub fn resolved(&self) -> PyResult<&Resolved> {
-        if let Some(resolved) = self.resolved.get() {
-            return Ok(resolved);
+    pub fn resolved(&self) -> PyResult<Arc<Resolved>> {
+        let mut kept = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(resolved) = &*kept {
+            return Ok(Arc::clone(resolved));
         }
         let resolved =
             resolve::resolve(&self.scenario, true).map_err(|refusal| refused_whole(refusal, "scenario"))?;
-        Ok(self.resolved.get_or_init(|| resolved))
+        Ok(Arc::clone(kept.insert(Arc::new(resolved))))
     }
 
-    /// A plan to run.
+    /// A plan to run. A run of many flows has memory for one plan: it does not stay here.
     pub fn plan(&self, fast: bool) -> PyResult<Plan> {
-        Ok(Plan { fast, ..self.resolved()?.plan.clone() })
+        let resolved = self.resolved()?;
+        *self.resolved.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let plan = Arc::try_unwrap(resolved).map_or_else(|shared| shared.plan.clone(), |only| only.plan);
+        Ok(Plan { fast, ..plan })
     }
 
     fn copy_objects(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
@@ -281,6 +286,7 @@ fn read_tables(
     python: &Bound<'_, PyAny>,
 ) -> PyResult<PyScenario> {
     let machine = Machine { python, objects: &objects, raised: RefCell::new(None) };
+    let base = base.strip_prefix(".").unwrap_or(base); // messages name files as the caller does
     let found = read::scenario(tables, &Context { world: &machine, base, stack });
     if let Some(error) = machine.raised.into_inner() {
         return Err(error);
@@ -326,7 +332,7 @@ impl PyScenario {
         lasting: Option<&str>,
     ) -> PyResult<PyScenario> {
         let mut objects = Vec::new();
-        let mut tables = read::parse(text).map_err(|problem| refused(&[problem], source, Some(text)))?;
+        let mut tables = read::parse(text).map_err(|problems| refused(&problems, source, Some(text)))?;
         change(&mut tables, overrides, python, &mut objects, source)?;
         if let Some(first) = first {
             let mut programs = match of_python(first, python, &mut objects)?.value {

@@ -50,7 +50,7 @@ fn main() {
         let tables = match given.get("toml") {
             Some(text) => {
                 source = text.as_str().unwrap().to_owned();
-                read::parse(&source).map_err(|p| vec![p])
+                read::parse(&source)
             }
             None => match tree(&given["dict"]) {
                 Value::Table(t) => Ok(t),

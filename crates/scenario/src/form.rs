@@ -25,6 +25,36 @@ pub enum View {
     Fields(Vec<(&'static str, View)>),
 }
 
+/// One key of a table, for documentation, schemas and stubs.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// Its name in files.
+    pub name: &'static str,
+    /// Its effect, in a sentence or two.
+    pub doc: String,
+    /// What it takes.
+    pub accepts: String,
+    /// Its JSON Schema.
+    pub schema: Json,
+    /// Its default as a file writes it; null if it has none.
+    pub default: Value,
+    /// Whether it has to be given.
+    pub required: bool,
+    /// The tables that it holds.
+    pub tables: Vec<TableDoc>,
+}
+
+/// A table, for documentation, schemas and stubs.
+#[derive(Clone, Debug)]
+pub struct TableDoc {
+    /// Its name, such as "Flow".
+    pub title: &'static str,
+    /// What it is.
+    pub about: String,
+    /// Its keys.
+    pub keys: Vec<Key>,
+}
+
 /// How files write one kind of value.
 pub trait Form {
     /// What it is inside.
@@ -46,7 +76,7 @@ pub trait Form {
     fn view(&self, value: &Self::Value) -> View;
 
     /// The tables that it holds, for documentation.
-    fn tables(&self) -> Vec<crate::keys::TableDoc> {
+    fn tables(&self) -> Vec<TableDoc> {
         Vec::new()
     }
 }
@@ -77,7 +107,7 @@ impl<F: Form> Form for Maybe<F> {
         value.as_ref().map_or(View::None, |value| self.0.view(value))
     }
 
-    fn tables(&self) -> Vec<crate::keys::TableDoc> {
+    fn tables(&self) -> Vec<TableDoc> {
         self.0.tables()
     }
 }

@@ -1,42 +1,12 @@
 //! Tables of keys: each key is defined once, as a field with its documentation, its form and its default.
 
 use crate::at::At;
-use crate::form::{Form, View};
+use crate::form::{Form, Key, TableDoc, View};
 use crate::problem::{Problem, Refusal, Refused};
 use crate::text::{shown, suggestion};
 use crate::tree::{Item, Table, Value};
 use serde_json::Value as Json;
 use std::marker::PhantomData;
-
-/// One key of a table, for documentation, schemas and stubs.
-#[derive(Clone, Debug)]
-pub struct Key {
-    /// Its name in files.
-    pub name: &'static str,
-    /// Its effect, in a sentence or two.
-    pub doc: String,
-    /// What it takes.
-    pub accepts: String,
-    /// Its JSON Schema.
-    pub schema: Json,
-    /// Its default as a file writes it; null if it has none.
-    pub default: Value,
-    /// Whether it has to be given.
-    pub required: bool,
-    /// The tables that it holds.
-    pub tables: Vec<TableDoc>,
-}
-
-/// A table, for documentation, schemas and stubs.
-#[derive(Clone, Debug)]
-pub struct TableDoc {
-    /// Its name, such as "Flow".
-    pub title: &'static str,
-    /// What it is.
-    pub about: String,
-    /// Its keys.
-    pub keys: Vec<Key>,
-}
 
 /// What else is known of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,10 +109,8 @@ pub fn read<T: Checked>(item: &Item, at: &At<'_>) -> Result<T, Refused> {
         let refusal = Refusal::new("this is not a table", accepted);
         return Err(Refused::Keys(vec![Problem { key: path, value, refusal, span: item.span.clone() }]));
     };
-    let whole = |refusal| {
-        Refused::Keys(vec![Problem { key: at.to_string(), value: None, refusal, span: item.span.clone() }])
-    };
-    let spelled = T::spelled_out(given, at).map_err(whole)?;
+    let misfit = |refusal| Refused::Keys(vec![placed(refusal, item, at)]);
+    let spelled = T::spelled_out(given, at).map_err(misfit)?;
     let table = spelled.as_ref().unwrap_or(given);
     let mut problems = Vec::new();
     let part = T::take(table, at, &mut problems);
@@ -165,9 +133,39 @@ pub fn read<T: Checked>(item: &Item, at: &At<'_>) -> Result<T, Refused> {
     match part {
         Some(part) if problems.is_empty() => match part.check() {
             Ok(()) => Ok(part),
-            Err(refusal) => Err(whole(refusal)),
+            Err(refusal) => Err(misfit(refusal)),
         },
         _ => Err(Refused::Keys(problems)),
+    }
+}
+
+/// The problem of a table whose values do not fit together, at the key that it is about.
+pub fn placed(refusal: Refusal, item: &Item, at: &At<'_>) -> Problem {
+    let (mut here, mut is_there) = (item, true);
+    for part in refusal.key.split('.').filter(|part| !part.is_empty()) {
+        let below = match &here.value {
+            Value::Table(table) => table.get(part),
+            Value::List(items) => part.parse::<usize>().ok().and_then(|index| items.get(index)),
+            _ => None,
+        };
+        match below {
+            Some(below) => here = below,
+            None => {
+                is_there = false;
+                break;
+            }
+        }
+    }
+    let has_tables = match &here.value {
+        Value::Table(_) => true,
+        Value::List(items) => items.iter().any(|item| item.value.table().is_some()),
+        _ => false,
+    };
+    Problem {
+        key: if refusal.key.is_empty() { at.to_string() } else { at.below(&refusal.key).to_string() },
+        value: (is_there && !has_tables).then(|| shown(&here.value)),
+        span: here.span.clone(),
+        refusal,
     }
 }
 
@@ -370,7 +368,7 @@ macro_rules! table {
                 $(out.push(($crate::table!(@name $field $($alias)?), &[$($crate::keys::Mark::$mark),*]));)*
             }
 
-            fn describe(out: &mut Vec<$crate::keys::Key>) {
+            fn describe(out: &mut Vec<$crate::form::Key>) {
                 $(<$Base as $crate::keys::Keys>::describe(out);)?
                 $(out.push($crate::keys::describe_key(
                     $crate::table!(@name $field $($alias)?),

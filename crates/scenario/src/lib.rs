@@ -9,6 +9,7 @@
 //! stub                  the definition as a module of typed constructors for Python
 //! resolve, notes        plans; what to know about a scenario
 //! memory, occupancy     about how much memory a run takes
+//! fit                   what does not fit together in a scenario
 //! network, routes       links, paths and what follows from them
 //! tables, stacks        the keys, each defined once; presets of them
 //! keys, forms, form     tables of keys; how files write one kind of value
@@ -19,6 +20,7 @@
 pub mod at;
 pub mod changes;
 mod decimal;
+mod fit;
 pub mod form;
 pub mod forms;
 pub mod keys;

@@ -3,10 +3,10 @@
 use crate::decimal::Decimal;
 use crate::forms::{Buffer, Drawn, Element, MOST_PACKETS, RTT_SUCH_AS};
 use crate::plan::MOST_NODES;
-use crate::problem::{Refusal, refuse};
+use crate::problem::{Refusal, refuse, refuse_key};
 use crate::routes::{Hop, Routes};
 use crate::sums::sum;
-use crate::tables::{Background, Bottleneck, Flow, Link, Placed, Rates, Scenario, access_bps, twice};
+use crate::tables::{Background, Bottleneck, Flow, Link, Placed, Rates, Scenario, access_bps};
 use crate::text::general;
 use crate::units::RATE;
 use longfat_units::Interval;
@@ -66,6 +66,13 @@ pub struct Network<'a> {
     pub buffer_rtt_s: f64,
     /// The RTT of programs' connections, s; 0 if nothing says it.
     pub program_rtt_s: f64,
+}
+
+impl Scenario {
+    /// The links, the paths over them, and derived values.
+    pub fn network(&self) -> Result<Network<'_>, Refusal> {
+        Network::new(self)
+    }
 }
 
 impl<'a> Network<'a> {
@@ -197,27 +204,37 @@ impl<'a> Network<'a> {
         part.loaded(path.rates, rtt_s)
     }
 
-    /// Refuses a source whose rate the user sets if it is faster than its host's link.
+    /// Refuses sources that are faster than their host's link, and loads that their algorithm does not take.
     pub fn check_sources(&self) -> Result<(), Refusal> {
         let scenario = self.scenario;
         let flows = scenario.flow.iter().enumerate();
-        let flows = flows.map(|(i, flow)| (format!("flow.{i}"), flow.algorithm.rate_bps()));
-        let backgrounds = (0..scenario.background.len())
-            .map(|i| (format!("background.{i}"), self.loaded(i).connections().algorithm.rate_bps()));
-        for (key, part) in (0..scenario.background.len()).map(|i| (format!("background.{i}"), self.loaded(i)))
-        {
-            check_load(&part).map_err(|refusal| refusal.within(&key))?;
+        for (i, flow) in flows {
+            let key = format!("flow.{i}.algorithm.rate");
+            self.check_rate(key, "it", flow.algorithm.rate_bps())?;
         }
-        for (key, rate_bps) in flows.chain(backgrounds) {
-            if let Some(bps) = rate_bps.filter(|&bps| bps > self.access_bps) {
-                let whose = if scenario.bottleneck.is_some() { " (bottleneck.access_rate)" } else { "" };
-                return refuse(
-                    format!("{key}.algorithm.rate = \"{}\" is above the host's own link", RATE.write(bps)),
-                    format!("up to \"{}\"{whose}", RATE.write(self.access_bps)),
-                );
+        for i in 0..scenario.background.len() {
+            let part = self.loaded(i);
+            let bps = part.connections().algorithm.rate_bps();
+            match &scenario.background[i] {
+                Background::Onoff(onoff) if onoff.load.is_some() => {
+                    let key = format!("background.{i}.load");
+                    check_load(&part).map_err(|refusal| refusal.about(&*key))?;
+                    let rate = RATE.write(bps.unwrap_or(0.0));
+                    self.check_rate(key, &format!("a source with {rate}"), bps)?;
+                }
+                _ => self.check_rate(format!("background.{i}.algorithm.rate"), "it", bps)?,
             }
         }
         Ok(())
+    }
+
+    fn check_rate(&self, key: String, source: &str, bps: Option<f64>) -> Result<(), Refusal> {
+        if bps.is_none_or(|bps| bps <= self.access_bps) {
+            return Ok(());
+        }
+        let whose = if self.scenario.bottleneck.is_some() { " (bottleneck.access_rate)" } else { "" };
+        let accepted = format!("up to \"{}\"{whose}", RATE.write(self.access_bps));
+        refuse_key(key, format!("{source} is above the host's own link"), accepted)
     }
 
     /// Refuses a buffer that holds no packet, more than the core can count, or a share of no BDP.
@@ -229,20 +246,23 @@ impl<'a> Network<'a> {
         for (key, buffer, rate_bps) in self.buffers() {
             match buffer {
                 Buffer::Bytes(bytes) if (*bytes as f64) < largest => {
-                    return refuse(
-                        format!("{key} = \"{bytes} B\" is less than a packet of {} B", general(largest, 6)),
+                    return refuse_key(
+                        key,
+                        format!("it is less than a packet of {} B", general(largest, 6)),
                         "\"20 % BDP\", \"175 packets\", \"512 KiB\" or \"10 ms\"",
                     );
                 }
                 Buffer::Bdp(_) if self.buffer_rtt_s == 0.0 && scenario.bottleneck.is_none() => {
-                    return refuse(
-                        format!("{key} is in BDP, and links without delay have none"),
+                    return refuse_key(
+                        key,
+                        "this is in BDP, and links without delay have none",
                         "packets, bytes or a time",
                     );
                 }
                 Buffer::Bdp(_) if self.buffer_rtt_s == 0.0 => {
-                    return refuse(
-                        format!("{key} is in BDP, and an exponential rtt has no least one"),
+                    return refuse_key(
+                        key,
+                        "this is in BDP, and an exponential rtt has no least one",
                         "bottleneck.buffer_rtt",
                     );
                 }
@@ -250,8 +270,9 @@ impl<'a> Network<'a> {
             }
             let packets = self.packets(buffer, rate_bps);
             if packets > MOST_PACKETS as f64 {
-                return refuse(
-                    format!("{key} = \"{}\" is {} packets", buffer.written(), general(packets, 3)),
+                return refuse_key(
+                    key,
+                    format!("\"{}\" is {} packets", buffer.written(), general(packets, 3)),
                     format!("up to {}", general(MOST_PACKETS as f64, 6)),
                 );
             }
@@ -268,7 +289,7 @@ fn check_load(part: &Background) -> Result<(), Refusal> {
     let Some(rate) = onoff.algorithm.number("rate") else { return Ok(()) };
     match row.parameters.iter().find(|parameter| parameter.name == "rate").map(|parameter| parameter.kind) {
         Some(Kind::Number { least, greatest, .. }) if !(least..=greatest).contains(&rate) => refuse(
-            format!("its load gives each source a rate of {} Mbit/s", general(rate, 6)),
+            format!("this gives each source a rate of {} Mbit/s", general(rate, 6)),
             format!("a load that gives from {least} to {greatest} Mbit/s"),
         ),
         _ => Ok(()),
@@ -293,7 +314,7 @@ fn parts(scenario: &Scenario) -> Vec<(String, &Placed)> {
 fn check_parts(scenario: &Scenario) -> Result<(), Refusal> {
     let has_links = !scenario.link.is_empty();
     if has_links && scenario.bottleneck.is_some() {
-        return refuse("[bottleneck] and [[link]] exclude each other", "one of them");
+        return refuse_key("link", "[bottleneck] and [[link]] exclude each other", "one of them");
     }
     if has_links {
         let has_rtt = scenario.flow.iter().map(|flow| flow.rtt.is_some());
@@ -301,12 +322,13 @@ fn check_parts(scenario: &Scenario) -> Result<(), Refusal> {
         for ((key, part), has_rtt) in parts(scenario).into_iter().zip(has_rtt) {
             for (end, node) in [("from", &part.origin), ("to", &part.to)] {
                 if node.is_none() {
-                    return refuse(format!("{key}.{end} is missing"), "the name of a node");
+                    return refuse_key(format!("{key}.{end}"), "this key is missing", "the name of a node");
                 }
             }
             if has_rtt {
-                return refuse(
-                    format!("{key}.rtt does not go with [[link]], whose delays make it"),
+                return refuse_key(
+                    format!("{key}.rtt"),
+                    "it does not go with [[link]], whose delays make it",
                     "leave it out",
                 );
             }
@@ -314,21 +336,26 @@ fn check_parts(scenario: &Scenario) -> Result<(), Refusal> {
         return Ok(());
     }
     if !scenario.node.is_empty() {
-        return refuse("[[node]] stands without [[link]]", "both, or [bottleneck]");
+        return refuse_key("node", "[[node]] stands without [[link]]", "both, or [bottleneck]");
     }
     if scenario.bottleneck.is_none() {
-        return refuse("bottleneck is missing", "a table, [bottleneck], or [[link]] and [[node]]");
+        return refuse_key(
+            "bottleneck",
+            "this key is missing",
+            "a table, [bottleneck], or [[link]] and [[node]]",
+        );
     }
     for (key, part) in parts(scenario) {
         for (end, node) in [("from", &part.origin), ("to", &part.to)] {
             if node.is_some() {
-                return refuse(format!("{key}.{end} goes with [[link]], not with [bottleneck]"), "rtt");
+                let key = format!("{key}.{end}");
+                return refuse_key(key, "it goes with [[link]], not with [bottleneck]", "rtt");
             }
         }
     }
     let lacks_rtt = |flow: &Flow| flow.rtt.is_none();
     match scenario.flow.iter().position(lacks_rtt) {
-        Some(i) => refuse(format!("flow.{i}.rtt is missing"), RTT_SUCH_AS),
+        Some(i) => refuse_key(format!("flow.{i}.rtt"), "this key is missing", RTT_SUCH_AS),
         None => Ok(()),
     }
 }
@@ -359,8 +386,9 @@ fn topology(scenario: &Scenario) -> Result<Parts<'_>, Refusal> {
             ways.extend(name.map(|name| Way { name, link: Some(link), position, is_back, nodes: None }));
         }
     }
-    differ(ways.iter().map(|way| &*way.name), "links")?;
-    differ(scenario.node.iter().map(|node| &*node.name), "nodes")?;
+    differ("links", ways.iter().map(|way| (&*way.name, format!("link.{}", way.position))))?;
+    let nodes = scenario.node.iter().enumerate();
+    differ("nodes", nodes.map(|(i, node)| (&*node.name, format!("node.{i}"))))?;
     let ends = |way: &Way<'_>| {
         let (from, to) = way.link.map_or(("", ""), |link| (&link.origin, &link.to));
         if way.is_back { (to.to_owned(), from.to_owned()) } else { (from.to_owned(), to.to_owned()) }
@@ -389,11 +417,15 @@ fn topology(scenario: &Scenario) -> Result<Parts<'_>, Refusal> {
         for (end, node) in [("from", from), ("to", to)] {
             if number(node).is_none() {
                 let known: Vec<String> = nodes.iter().take(20).map(|name| format!("\"{name}\"")).collect();
-                return refuse(format!("{key}.{end} = \"{node}\": no link leads there"), known.join(", "));
+                return refuse_key(format!("{key}.{end}"), "no link leads there", known.join(", "));
             }
         }
         if from == to {
-            return refuse(format!("{key}: from and to are both \"{from}\""), "two nodes that differ");
+            return refuse_key(
+                format!("{key}.to"),
+                "this is the node of `from`, too",
+                "two nodes that differ",
+            );
         }
         pairs.push((key, number(from).zip(number(to)).unwrap_or_default()));
     }
@@ -407,16 +439,17 @@ fn topology(scenario: &Scenario) -> Result<Parts<'_>, Refusal> {
     let destinations = pairs.iter().flat_map(|(_, (from, to))| [*from, *to]);
     let routes = Routes::new(hops, destinations);
     let mut paths = Vec::new();
-    for (key, (from, to)) in &pairs {
-        let (there, back) = (routes.path(*from, *to), routes.path(*to, *from));
+    for (key, (from, to)) in pairs {
+        let (there, back) = (routes.path(from, to), routes.path(to, from));
         for (path, begin, end) in [(&there, from, to), (&back, to, from)] {
             if path.as_ref().is_none_or(|path| path.len() > MOST_LINKS) {
                 let problem = match path {
                     None => "no path leads".to_owned(),
                     Some(_) => format!("more than {MOST_LINKS} links lead"),
                 };
-                return refuse(
-                    format!("{key}: {problem} from \"{}\" to \"{}\"", nodes[*begin], nodes[*end]),
+                return refuse_key(
+                    key,
+                    format!("{problem} from \"{}\" to \"{}\"", nodes[begin], nodes[end]),
                     "nodes that links connect, both ways",
                 );
             }
@@ -437,9 +470,13 @@ fn path(ways: &[Way<'_>], forward: Vec<usize>, reverse: Vec<usize>) -> Path {
     Path { forward, reverse, rates, rtt_s: Some(sum(&delays)) }
 }
 
-fn differ<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> Result<(), Refusal> {
-    match twice(names) {
-        Some(name) => refuse(format!("two {what} are called \"{name}\""), "names that differ"),
-        None => Ok(()),
+/// Refuses a name that comes twice; each has the key of its table.
+pub fn differ<'a>(what: &str, names: impl Iterator<Item = (&'a str, String)>) -> Result<(), Refusal> {
+    let mut seen = std::collections::BTreeSet::new();
+    for (name, key) in names {
+        if !seen.insert(name) {
+            return refuse_key(key, format!("two {what} are called \"{name}\""), "names that differ");
+        }
     }
+    Ok(())
 }

@@ -10,12 +10,21 @@ pub struct Refusal {
     pub what: String,
     /// What would be accepted.
     pub accepted: String,
+    /// The key that it is about, below the table that was checked: "rtt" or "flow.0.rtt"; empty for the table.
+    pub key: String,
 }
 
 impl Refusal {
     /// This is wrong, and that would be accepted.
     pub fn new(what: impl Into<String>, accepted: impl Into<String>) -> Refusal {
-        Refusal { what: what.into(), accepted: accepted.into() }
+        Refusal { what: what.into(), accepted: accepted.into(), key: String::new() }
+    }
+
+    /// The same about a key of the table.
+    #[must_use]
+    pub fn about(mut self, key: impl Into<String>) -> Refusal {
+        self.key = key.into();
+        self
     }
 
     /// The same, of a part of the value.
@@ -28,6 +37,9 @@ impl Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.key.is_empty() {
+            write!(out, "{}: ", self.key)?;
+        }
         write!(out, "{}; accepted: {}", self.what, self.accepted)
     }
 }
@@ -47,10 +59,11 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Refusal { what, accepted, .. } = &self.refusal;
         match (&*self.key, &self.value) {
-            ("", _) => write!(out, "{}", self.refusal),
-            (key, None) => write!(out, "{key}: {}", self.refusal),
-            (key, Some(value)) => write!(out, "{key} = {value}: {}", self.refusal),
+            ("", _) => write!(out, "{what}; accepted: {accepted}"),
+            (key, None) => write!(out, "{key}: {what}; accepted: {accepted}"),
+            (key, Some(value)) => write!(out, "{key} = {value}: {what}; accepted: {accepted}"),
         }
     }
 }
@@ -108,6 +121,15 @@ impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Refused {
         Refused::Value(refusal)
     }
+}
+
+/// Refuses what a key of the table holds.
+pub fn refuse_key<T>(
+    key: impl Into<String>,
+    what: impl Into<String>,
+    accepted: impl Into<String>,
+) -> Result<T, Refusal> {
+    Err(Refusal::new(what, accepted).about(key))
 }
 
 /// Refuses a value.

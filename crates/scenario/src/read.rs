@@ -8,12 +8,17 @@ use crate::tree::{Item, Table, Value};
 use toml_edit::{Document, Item as TomlItem, Value as TomlValue};
 
 /// Reads the tree of a TOML text.
-pub fn parse(text: &str) -> Result<Table, Problem> {
+pub fn parse(text: &str) -> Result<Table, Vec<Problem>> {
     let document = Document::parse(text).map_err(|error| {
         let what = error.message().trim_end_matches('.').replace('\n', ", ");
         let word = error.span().and_then(|span| text.get(span)).unwrap_or_default();
         let (what, accepted) = toml_problem(&what, word);
-        Problem { key: String::new(), value: None, refusal: Refusal::new(what, accepted), span: error.span() }
+        vec![Problem {
+            key: String::new(),
+            value: None,
+            refusal: Refusal::new(what, accepted),
+            span: error.span(),
+        }]
     })?;
     Ok(table(document.as_table()))
 }
@@ -74,8 +79,14 @@ pub fn scenario(tables: Table, context: &Context<'_>) -> Result<Scenario, Vec<Pr
         let refusal = Refusal::new("this is a sweep", "a scenario (see `longfat sweep`)");
         return Err(vec![Problem { key: String::new(), value: None, refusal, span: None }]);
     }
-    keys::read(&Item::new(tables.into()), &At::top(context)).map_err(|refused| match refused {
+    let (whole, top) = (Item::new(tables.into()), At::top(context));
+    let scenario: Scenario = keys::read(&whole, &top).map_err(|refused| match refused {
         Refused::Keys(problems) => problems,
-        Refused::Value(refusal) => vec![Problem { key: String::new(), value: None, refusal, span: None }],
-    })
+        Refused::Value(refusal) => vec![keys::placed(refusal, &whole, &top)],
+    })?;
+    let misfits = scenario.misfits();
+    if misfits.is_empty() {
+        return Ok(scenario);
+    }
+    Err(misfits.into_iter().map(|refusal| keys::placed(refusal, &whole, &top)).collect())
 }

@@ -1,6 +1,7 @@
 //! The tables of the reference page, in Markdown: each key with what it takes, its default and its effect.
 
-use crate::keys::{Key, Keys, Mark, TableDoc};
+use crate::form::{Key, TableDoc};
+use crate::keys::{Keys, Mark};
 use crate::schema::with_shorthands;
 use crate::tables::{
     Bottleneck, Bulk, Connections, Disturbed, Flow, Link, Node, Onoff, Program, Sample, Scenario, Short,

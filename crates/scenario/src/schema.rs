@@ -6,10 +6,11 @@
 //! description: editors show what a reference leads to, and some ignore what stands beside the reference.
 
 use crate::form::Form;
+use crate::form::{Key, TableDoc};
 use crate::forms::{
     ALGORITHM, BUFFER, DRAWN_TIME, ElementKind, LOSS, MEASURED_SIZES, QUEUE, ROUTER, VARYING_RATE,
 };
-use crate::keys::{Checked, Key, Keys, TableDoc};
+use crate::keys::{Checked, Keys};
 use crate::stacks::STACKS;
 use crate::tables::{Disturbed, Onoff, Scenario, Short, Surge, Transport};
 use crate::tree::Value;
@@ -165,7 +166,7 @@ impl Writer {
         let form = found.remove("description").and_then(|text| text.as_str().map(str::to_owned));
         found.insert("description".to_owned(), sentences(&key.doc, form.as_deref()).into());
         if key.tables.is_empty() && key.default != Value::Null {
-            found.insert("default".to_owned(), json_of(&key.default));
+            found.insert("default".to_owned(), key.default.json());
         }
         found.into()
     }
@@ -358,24 +359,6 @@ fn on_one_line(json: &Json) -> String {
         }
         Json::Array(items) => format!("[{}]", joined(items.iter().map(on_one_line).collect())),
         other => other.to_string(),
-    }
-}
-
-/// A value as JSON.
-pub fn json_of(value: &Value) -> Json {
-    match value {
-        Value::Null => Json::Null,
-        Value::Bool(switch) => (*switch).into(),
-        Value::Integer(number) => i64::try_from(*number).map_or(Json::Null, Json::from),
-        Value::Float(number) => (*number).into(),
-        Value::Text(text) | Value::Moment(text) => text.clone().into(),
-        Value::Object(object) => object.name.clone().into(),
-        Value::List(items) => items.iter().map(|item| json_of(&item.value)).collect(),
-        Value::Table(table) => table
-            .iter()
-            .map(|(key, item)| (key.to_owned(), json_of(&item.value)))
-            .collect::<serde_json::Map<_, _>>()
-            .into(),
     }
 }
 

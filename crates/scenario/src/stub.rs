@@ -1,6 +1,7 @@
 //! The module of typed constructors for Python: a class for each table, whose arguments are the table's keys.
 
-use crate::keys::{Key, Keys, TableDoc};
+use crate::form::{Key, TableDoc};
+use crate::keys::Keys;
 use crate::schema::{nested, with_shorthands};
 use crate::tables::{Disturbed, Scenario, Transport};
 use serde_json::Value as Json;

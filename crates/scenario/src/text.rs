@@ -88,7 +88,7 @@ pub fn float(x: f64) -> String {
 
 /// Returns `, did you mean "x"?` if a known word is near, or nothing.
 pub fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    /// Chosen here: "rtt_ms" is near "rtt", and "flow" is not near "float".
+    /// Chosen here: "rtt_ms" is near "rtt", and "surfing" is not near "surge".
     const NEAR: f64 = 0.8;
     let near = known
         .into_iter()

@@ -1,5 +1,6 @@
 //! Values as files, Python and JSON have them, each with its place in the text if it comes from one.
 
+use serde_json::Value as Json;
 use std::ops::Range;
 
 /// A value and its place.
@@ -113,6 +114,24 @@ impl Value {
             Value::Integer(number) => Some(*number),
             Value::Float(number) if number.fract() == 0.0 => Some(*number as i128),
             _ => None,
+        }
+    }
+
+    /// It as JSON.
+    pub fn json(&self) -> Json {
+        match self {
+            Value::Null => Json::Null,
+            Value::Bool(switch) => (*switch).into(),
+            Value::Integer(number) => i64::try_from(*number).map_or(Json::Null, Json::from),
+            Value::Float(number) => (*number).into(),
+            Value::Text(text) | Value::Moment(text) => text.clone().into(),
+            Value::Object(object) => object.name.clone().into(),
+            Value::List(items) => items.iter().map(|item| item.value.json()).collect(),
+            Value::Table(table) => table
+                .iter()
+                .map(|(key, item)| (key.to_owned(), item.value.json()))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
         }
     }
 

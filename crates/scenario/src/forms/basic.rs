@@ -4,7 +4,7 @@ use crate::at::At;
 use crate::form::{Custom, Form, View, any_of};
 use crate::problem::{Refusal, Refused, refuse};
 use crate::text::{general, listed, listed_words, suggestion};
-use crate::tree::{Item, Value};
+use crate::tree::{Item, Table, Value};
 use crate::units::{Dimension, LONGEST_TEXT, RATE, SIZE, TIME, split};
 use serde_json::{Value as Json, json};
 
@@ -557,6 +557,24 @@ pub const ECN: Custom<Ecn> = Custom {
     },
 };
 
+/// A table within a value, with these keys and perhaps some of the others.
+pub fn inline_table<'a>(
+    value: &'a Value,
+    required: &[&str],
+    optional: &[&str],
+    accepted: &str,
+) -> Result<&'a Table, Refusal> {
+    let Some(table) = value.table() else { return refuse("this is not a table", accepted) };
+    if let Some(missing) = required.iter().find(|key| !table.has(key)) {
+        return refuse(format!("{missing} is missing"), accepted);
+    }
+    let known = || required.iter().chain(optional).copied();
+    match table.keys().find(|key| !known().any(|other| other == *key)) {
+        Some(word) => refuse(format!("there is no key {word}{}", suggestion(word, known())), accepted),
+        None => Ok(table),
+    }
+}
+
 /// Two times, the lesser first.
 pub const WINDOW: Custom<(f64, f64)> = Custom {
     accepts: "two times such as [\"100 s\", \"600 s\"]",
@@ -567,7 +585,7 @@ pub const WINDOW: Custom<(f64, f64)> = Custom {
         let begin = TIME.parse(&begin.value, "")?.to_f64();
         let end = TIME.parse(&end.value, "")?.to_f64();
         if !(0.0 <= begin && begin < end && end <= TIMES_S.1) {
-            let accepted = "two times, the lesser first, such as [\"100 s\", \"600 s\"]";
+            let accepted = "two times from 0 s on, the lesser first, such as [\"100 s\", \"600 s\"]";
             return refuse("the times are not in order", accepted);
         }
         Ok((begin, end))

@@ -3,7 +3,7 @@
 //! A trace of delays is a text file. Each line has a time and a delay, both in milliseconds; the delay holds
 //! from that time on.
 
-use super::basic::{DELAYS_S, Number, quantity_schema, share, share_of, share_schema};
+use super::basic::{DELAYS_S, Number, inline_table, quantity_schema, share, share_of, share_schema};
 use super::steps::{self, LATEST_S, MOST_STEPS};
 use super::trace::{self, Kind, Source};
 use crate::at::At;
@@ -73,9 +73,7 @@ fn time(value: &Value, limits: (f64, f64), place: &str, example: &str) -> Result
 }
 
 fn read_reorder(value: &Value) -> Result<Reorder, Refusal> {
-    let Some(table) = value.table().filter(|table| table.has_only(&["probability", "delay"], &[])) else {
-        return refuse("this is not a share with a delay", REORDER_EXAMPLE);
-    };
+    let table = inline_table(value, &["probability", "delay"], &[], REORDER_EXAMPLE)?;
     let probability = share(part(table, "probability"), SHARES, SHARE);
     Ok(Reorder {
         probability: probability.map_err(|refusal| refusal.within("probability"))?,
@@ -108,11 +106,9 @@ fn read_added(value: &Value, at: &At<'_>) -> Result<Added, Refusal> {
             Ok(Added::Steps(steps.into(), None))
         }
         Some(table) if table.has_only(&["handovers"], &[]) => {
-            let given = part(table, "handovers").table();
-            let Some(given) = given.filter(|given| given.has_only(&["period", "range"], &[])) else {
-                let accepted = "{ period = \"15 s\", range = \"20 ms\" }";
-                return refuse("handovers takes a period and a range", accepted);
-            };
+            let accepted = "{ period = \"15 s\", range = \"20 ms\" }";
+            let given = inline_table(part(table, "handovers"), &["period", "range"], &[], accepted)
+                .map_err(|refusal| refusal.within("handovers"))?;
             Ok(Added::Handovers {
                 period_s: time(part(given, "period"), PERIODS_S, "handovers.period", "15 s")?,
                 range_s: time(part(given, "range"), DELAYS_S, "handovers.range", "20 ms")?,
@@ -210,10 +206,8 @@ fn read_outages(value: &Value) -> Result<Vec<Outage>, Refusal> {
     let mut outages: Vec<Outage> = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let place = format!("outage {}", index + 1);
-        let table = item.value.table().filter(|table| table.has_only(&["begin", "length"], &["queue"]));
-        let Some(table) = table else {
-            return refuse(format!("{place} is no such table"), OUTAGE_EXAMPLE);
-        };
+        let table = inline_table(&item.value, &["begin", "length"], &["queue"], OUTAGE_EXAMPLE)
+            .map_err(|refusal| refusal.within(&place))?;
         let begin_s = time(part(table, "begin"), (0.0, LATEST_S), &format!("{place}, begin"), "10 s")?;
         let length_s = time(part(table, "length"), OUTAGES_S, &format!("{place}, length"), "2 s")?;
         let drains = match table.get("queue").map(|item| item.value.text()) {

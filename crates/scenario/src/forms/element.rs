@@ -356,7 +356,7 @@ pub fn parameter_schema(parameter: &Parameter) -> Json {
     let auto = parameter.auto.map_or_else(String::new, |is| format!("; {AUTO}: {is}"));
     let mut schema = match parameter.kind {
         Kind::Choice(_) => {
-            let known: Vec<Json> = file_words(parameter).iter().map(crate::schema::json_of).collect();
+            let known: Vec<Json> = file_words(parameter).iter().map(Value::json).collect();
             json!({"enum": known})
         }
         Kind::Number { default, least, greatest } => {
@@ -382,6 +382,6 @@ pub fn parameter_schema(parameter: &Parameter) -> Json {
         }
     };
     schema["description"] = format!("{}{auto}", parameter.meaning).into();
-    schema["default"] = crate::schema::json_of(&written(parameter, &default(parameter)));
+    schema["default"] = written(parameter, &default(parameter)).json();
     schema
 }

@@ -1,6 +1,6 @@
 //! Loss models of a link: independent losses, every n-th packet, and the Gilbert-Elliott chain.
 
-use super::basic::{share, share_schema, whole_number, whole_schema};
+use super::basic::{inline_table, share, share_schema, whole_number, whole_schema};
 use crate::form::{Custom, View, any_of, table_schema};
 use crate::problem::{Refusal, refuse};
 use crate::tree::{Item, Table, Value};
@@ -54,9 +54,7 @@ fn read(value: &Value) -> Result<Loss, Refusal> {
             return whole_number(value, EVERY_PACKETS, "packets").map(|n| Loss::Every(n as u64));
         }
         Value::Table(table) if table.has_only(&["gilbert_elliott"], &[]) => {
-            if let Some(chain) = table.get("gilbert_elliott").and_then(|item| item.value.table()) {
-                return read_chain(chain);
-            }
+            return read_chain(table.get("gilbert_elliott").map_or(&Value::Null, |item| &item.value));
         }
         _ => {}
     }
@@ -67,13 +65,12 @@ fn read(value: &Value) -> Result<Loss, Refusal> {
     )
 }
 
-fn read_chain(chain: &Table) -> Result<Loss, Refusal> {
-    if !chain.has_only(&["good_to_bad", "bad_to_good"], &["loss_good", "loss_bad"]) {
-        return refuse(
-            "gilbert_elliott takes good_to_bad and bad_to_good",
-            "beside them loss_good (0 by default) and loss_bad (1 by default)",
-        );
-    }
+fn read_chain(value: &Value) -> Result<Loss, Refusal> {
+    let (required, optional) = (["good_to_bad", "bad_to_good"], ["loss_good", "loss_bad"]);
+    let accepted =
+        "good_to_bad and bad_to_good, and beside them loss_good (0 by default) and loss_bad (1 by default)";
+    let chain = inline_table(value, &required, &optional, accepted)
+        .map_err(|refusal| refusal.within("gilbert_elliott"))?;
     let part = |key: &str, default: f64| match chain.get(key) {
         None => Ok(default),
         Some(Item { value, .. }) => share(value, (0.0, 1.0), &format!("a probability from 0 to 1 as {key}")),

@@ -3,7 +3,7 @@
 //! A trace is a text file in the format of Mahimahi's link shell (Netravali et al., USENIX ATC 2015): each line
 //! is a time in milliseconds at which the link can deliver 1500 bytes; after the last line it starts again.
 
-use super::basic::{RATES_BPS, quantity_schema};
+use super::basic::{RATES_BPS, inline_table, quantity_schema};
 use super::steps::{self, LATEST_S, MOST_STEPS};
 use super::trace::{self, Kind, Source};
 use crate::at::At;
@@ -94,9 +94,8 @@ fn read(value: &Value, at: &At<'_>) -> Result<Rate, Refusal> {
 }
 
 fn read_sine(item: &Item) -> Result<Rate, Refusal> {
-    let Some(table) = item.value.table().filter(|t| t.has_only(&["max", "min", "period"], &[])) else {
-        return refuse("sine takes max, min and period", ACCEPTED_SINE);
-    };
+    let table = inline_table(&item.value, &["max", "min", "period"], &[], ACCEPTED_SINE)
+        .map_err(|refusal| refusal.within("sine"))?;
     let part = |key: &str, dimension: &Dimension, limits| {
         let value = table.get(key).map_or(&Value::Null, |item| &item.value);
         dimension.parse_within(value, limits, "").map_err(|refusal| refusal.within(&format!("sine.{key}")))

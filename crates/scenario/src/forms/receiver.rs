@@ -1,6 +1,6 @@
 //! What a receiver does against the rules.
 
-use super::basic::{whole_number, whole_schema};
+use super::basic::{inline_table, whole_number, whole_schema};
 use crate::form::{Custom, View, table_schema};
 use crate::problem::{Refusal, refuse};
 use crate::tree::{Table, Value};
@@ -50,9 +50,7 @@ impl Receiver {
 
 fn read(value: &Value) -> Result<Receiver, Refusal> {
     const KEYS: [&str; 4] = ["conceal_losses", "ack_ahead", "divide_acks", "hide_marks"];
-    let Some(table) = value.table().filter(|table| table.has_only(&[], &KEYS)) else {
-        return refuse("these are not the habits of a receiver", EXAMPLE);
-    };
+    let table = inline_table(value, &[], &KEYS, EXAMPLE)?;
     let switch = |key: &str| match table.get(key).map(|item| &item.value) {
         None => Ok(false),
         Some(Value::Bool(switch)) => Ok(*switch),

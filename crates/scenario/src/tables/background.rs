@@ -1,22 +1,21 @@
 //! Background traffic: the keys of each kind, and how a load becomes numbers. How the kinds behave is in the
 //! simulator's workloads.
 
-use super::flow::Placed;
-use super::transport::Transport;
+use super::transport::{Direction, Placed, Transport};
 use crate::at::At;
-use crate::form::{Custom, Form, Maybe, View};
+use crate::form::{Custom, Form, Maybe, TableDoc, View};
 use crate::forms::{
     ALGORITHM, Algorithm, DRAWN_RTT, DRAWN_TIME, Drawn, GAP, GAPS_S, MEASURED_SIZES, MOMENT, MOST_SESSIONS,
     NAME, Number, RATES_BPS, Rows, TRANSFER, Words, number, number_schema, share_of, size, weighted_mean,
     whole,
 };
-use crate::keys::{Checked, Keys, TableDoc, read, view, write};
+use crate::keys::{Checked, Keys, read, view, write};
 use crate::plan::{FileSizes, Habits};
-use crate::problem::{Problem, Refusal, Refused, refuse};
+use crate::problem::{Problem, Refusal, Refused, refuse, refuse_key};
 use crate::table;
 use crate::text::{general, listed_words, shown, suggestion};
 use crate::tree::{Item, Table, Value};
-use crate::units::{RATE, TIME, split};
+use crate::units::{RATE, split};
 use longfat_units::parameters::Value as Setting;
 use serde_json::{Value as Json, json};
 
@@ -36,17 +35,6 @@ pub enum Kind {
     Bulk,
     /// On-off sources.
     Onoff,
-}
-
-/// Which way data go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// As the flows'.
-    Forward,
-    /// Against them.
-    Reverse,
-    /// Both ways.
-    Both,
 }
 
 /// Mean rate of IP.
@@ -247,14 +235,15 @@ impl Connections {
             } else {
                 "that only the kernel has"
             };
-            return refuse(
+            return refuse_key(
+                "algorithm",
                 format!("background traffic does not take an algorithm {whose}"),
                 "one that `longfat algorithms` lists",
             );
         }
         match self.stop {
             Some(stop) if stop <= start.map_or(0.0, Drawn::least) => {
-                refuse(format!("stop = \"{}\" is not after its start", TIME.write(stop)), "a later time")
+                refuse_key("stop", "it is not after the start", "a later time")
             }
             _ => Ok(()),
         }
@@ -347,10 +336,14 @@ fn check_short(short: &Short) -> Result<(), Refusal> {
         );
     }
     if short.largest < short.tail_least {
-        return refuse("largest is below tail_least", "the lesser size as tail_least");
+        return refuse_key("largest", "it is below tail_least", "the lesser size as tail_least");
     }
     if !short.files().body_fits() {
-        return refuse("the middle of the body, exp(body_mu) bytes, is above tail_least", "a lower body_mu");
+        return refuse_key(
+            "body_mu",
+            "the middle of the body, exp(body_mu) bytes, is above tail_least",
+            "a lower body_mu",
+        );
     }
     let differs = [
         ("body_mu", short.body_mu != FILES.body_mu),
@@ -361,20 +354,23 @@ fn check_short(short: &Short) -> Result<(), Refusal> {
         ("largest", short.largest != FILES.largest_bytes),
     ];
     match differs.iter().find(|(_, differs)| *differs) {
-        Some((key, _)) if short.sizes.is_some() => refuse(format!("sizes replaces {key}"), "one of them"),
+        Some((key, _)) if short.sizes.is_some() => {
+            refuse_key("sizes", format!("it replaces {key}"), "one of them")
+        }
         _ => Ok(()),
     }
 }
 
 fn check_onoff(onoff: &Onoff) -> Result<(), Refusal> {
     if onoff.algorithm.name() != "onoff" {
-        return refuse(
-            format!("on-off sources do not take the algorithm \"{}\"", onoff.algorithm.name()),
+        return refuse_key(
+            "algorithm",
+            "on-off sources do not take this algorithm",
             "\"onoff\", or { name = \"onoff\", on = \"1 s\" }",
         );
     }
     if onoff.load.is_some() && onoff.algorithm.has_given("rate") {
-        return refuse("load replaces algorithm.rate", "one of them");
+        return refuse_key("load", "it replaces algorithm.rate", "one of them");
     }
     Ok(())
 }

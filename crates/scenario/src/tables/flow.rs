@@ -1,27 +1,14 @@
 //! Flows, and how often they and the links are sampled.
 
-use super::background::Direction;
-use super::transport::Transport;
+use super::transport::{Direction, Placed, Transport};
 use crate::form::{Maybe, View};
 use crate::forms::{
     DRAWN_RTT, DRAWN_TIME, Drawn, MOMENT, MOST_FLOWS, NAME, PERIOD, SWITCH, TRANSFER, Words, whole,
 };
 use crate::keys::Checked;
-use crate::problem::{Refusal, refuse};
+use crate::problem::{Refusal, refuse_key};
 use crate::table;
 use crate::tree::Table;
-use crate::units::TIME;
-
-table! {
-    /// A transport that sends from one node to another, in a scenario that has links.
-    pub struct Placed {
-        ..transport: Transport,
-        /// The node that sends data, with `[[link]]`.
-        origin as "from": Option<String> = Maybe(NAME), else None;
-        /// The node that receives data, with `[[link]]`.
-        to: Option<String> = Maybe(NAME), else None;
-    }
-}
 
 table! {
     /// One flow, or `count` of them.
@@ -90,10 +77,14 @@ impl Checked for Flow {
         if let Some(stop) = self.stop
             && stop <= self.start.least()
         {
-            return refuse(format!("stop = {} is not after its start", TIME.write(stop)), "a later time");
+            return refuse_key("stop", "it is not after the start", "a later time");
         }
         if self.stagger > 0.0 && matches!(self.start, Drawn::Exponential(..)) {
-            return refuse("stagger does not go with an exponential start", "a fixed or uniform start");
+            return refuse_key(
+                "stagger",
+                "it does not go with an exponential start",
+                "a fixed or uniform start",
+            );
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::forms::{
     constant_rate, time,
 };
 use crate::keys::Checked;
-use crate::problem::{Refusal, refuse};
+use crate::problem::{Refusal, refuse_key};
 use crate::table;
 
 /// What a router does to the ECN field of data packets.
@@ -135,8 +135,9 @@ impl Disturbed {
     /// Refuses a queue served at ticks that would have to wait for the end of an outage.
     fn check_ticks(&self, service_tick: f64) -> Result<(), Refusal> {
         if service_tick > 0.0 && self.outages.iter().any(|outage| !outage.drains) {
-            return refuse(
-                "outages: a queue that is served at ticks cannot wait",
+            return refuse_key(
+                "outages",
+                "a queue that is served at ticks cannot wait",
                 "with service_tick, queue = \"drains\" in each of them",
             );
         }
@@ -163,20 +164,20 @@ impl Checked for Node {}
 impl Checked for Bottleneck {
     fn check(&self) -> Result<(), Refusal> {
         self.check_ticks(self.service_tick)?;
-        self.queue.check_queue(self.rate.bps())?;
-        self.reverse_queue.check_queue(self.reverse_bps()).map_err(|refusal| refusal.within("reverse_queue"))
+        self.queue.check_queue(self.rate.bps()).map_err(|refusal| refusal.about("queue"))?;
+        self.reverse_queue.check_queue(self.reverse_bps()).map_err(|refusal| refusal.about("reverse_queue"))
     }
 }
 
 impl Checked for Link {
     fn check(&self) -> Result<(), Refusal> {
         if self.origin == self.to {
-            return refuse(format!("from and to are both \"{}\"", self.to), "two nodes that differ");
+            return refuse_key("to", "this is the node of `from`, too", "two nodes that differ");
         }
         self.check_ticks(self.service_tick)?;
-        self.queue.check_queue(self.rate.bps())?;
+        self.queue.check_queue(self.rate.bps()).map_err(|refusal| refusal.about("queue"))?;
         if self.layer == 2 && self.router.is_some() {
-            return refuse("a switch (layer = 2) has no router", "with a router, layer = 3");
+            return refuse_key("router", "a switch (layer = 2) has no router", "with a router, layer = 3");
         }
         Ok(())
     }

@@ -8,14 +8,14 @@ mod scenario;
 mod transport;
 
 pub use background::{
-    BACKGROUND, Background, Bulk, Connections, Direction, FILES, GREATEST_SHARE, Kind, Load, Onoff, Rates,
-    Short, Surge, Web,
+    BACKGROUND, Background, Bulk, Connections, FILES, GREATEST_SHARE, Kind, Load, Onoff, Rates, Short, Surge,
+    Web,
 };
-pub use flow::{Flow, Placed, Sample};
+pub use flow::{Flow, Sample};
 pub use link::{Bottleneck, Disturbed, Link, Node, Remark, access_bps};
 pub use program::{Command, Program, Side};
-pub use scenario::{Scenario, twice};
+pub use scenario::Scenario;
 pub use transport::{
-    FirstReduction, HEADER_BYTES, Recovery, RttSamples, SlowStart, TIMESTAMP_BYTES, TimeoutReductions,
-    Transport, decided_by_kernel, ignored_keys, marked, unlike,
+    Direction, FirstReduction, HEADER_BYTES, Placed, Recovery, RttSamples, SlowStart, TIMESTAMP_BYTES,
+    TimeoutReductions, Transport, decided_by_kernel, ignored_keys, marked, unlike,
 };

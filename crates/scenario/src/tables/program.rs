@@ -3,10 +3,9 @@
 use crate::form::{Custom, Maybe, View, any_of};
 use crate::forms::{MOMENT, NAME, Words};
 use crate::keys::Checked;
-use crate::problem::{Refusal, refuse};
+use crate::problem::{Refusal, refuse, refuse_key};
 use crate::table;
 use crate::tree::{Item, Table, Value};
-use crate::units::TIME;
 use serde_json::json;
 
 const EXAMPLE: &str =
@@ -123,7 +122,7 @@ impl Checked for Program {
     fn check(&self) -> Result<(), Refusal> {
         match self.stop {
             Some(stop) if stop <= self.start => {
-                refuse(format!("stop = {} is not after its start", TIME.write(stop)), "a later time")
+                refuse_key("stop", "it is not after the start", "a later time")
             }
             _ => Ok(()),
         }

@@ -5,19 +5,10 @@ use super::flow::{Flow, Sample};
 use super::link::{Bottleneck, Link, Node};
 use super::program::Program;
 use crate::form::Maybe;
-use crate::forms::{DURATION, MOST_FLOWS, SEEDS, TEXT, WINDOW, whole};
+use crate::forms::{DURATION, SEEDS, TEXT, WINDOW, whole};
 use crate::keys::{Checked, Tables, one_table};
-use crate::network::Network;
-use crate::problem::{Refusal, refuse};
 use crate::table;
-use crate::text::general;
 use crate::tree::Table;
-use crate::units::TIME;
-
-/// The most samples of all flows, or of all links, of a run: 1.6 GB of series.
-const MOST_SAMPLES: f64 = 20_000_000.0;
-/// The most programs of a scenario (chosen here).
-const MOST_PROGRAMS: usize = 100;
 
 table! {
     /// A network, its flows and its traffic.
@@ -45,15 +36,6 @@ table! {
         /// How often series are sampled.
         sample: Sample = one_table::<Sample>(), else Sample::default();
     }
-}
-
-/// The first name that comes twice.
-pub fn twice<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let mut seen = std::collections::BTreeSet::new();
-    let names: Vec<&str> = names.collect();
-    let doubled: std::collections::BTreeSet<&str> =
-        names.iter().copied().filter(|name| !seen.insert(*name)).collect();
-    names.into_iter().find(|name| doubled.contains(name))
 }
 
 impl Scenario {
@@ -125,97 +107,9 @@ impl Scenario {
         });
         !self.background.is_empty() || link_varies || bottleneck_varies || self.flow.iter().any(flow_varies)
     }
-
-    /// The links, the paths over them, and derived values.
-    pub fn network(&self) -> Result<Network<'_>, Refusal> {
-        Network::new(self)
-    }
-
-    fn programs_fit(&self, network: &Network<'_>) -> Result<(), Refusal> {
-        if self.program.is_empty() {
-            return Ok(());
-        }
-        if !self.link.is_empty() {
-            return refuse(
-                "[[program]] does not go with [[link]]",
-                "with [[program]] a dumbbell, [bottleneck]",
-            );
-        }
-        if network.program_rtt_s == 0.0 {
-            return refuse(
-                "bottleneck.rtt is missing, and there is no flow to take it from",
-                "a time such as \"42 ms\"",
-            );
-        }
-        if self.program.len() > MOST_PROGRAMS {
-            return refuse(
-                format!("there are {} programs", self.program.len()),
-                format!("up to {MOST_PROGRAMS}"),
-            );
-        }
-        let names = self.program_names();
-        match twice(names.iter().map(String::as_str)) {
-            Some(name) => refuse(format!("two programs are called \"{name}\""), "names that differ"),
-            None => Ok(()),
-        }
-    }
-
-    fn samples_fit(&self, flows: f64, links: usize) -> Result<(), Refusal> {
-        for (key, period_s, series) in
-            [("cwnd", self.sample.cwnd, flows), ("queue", self.sample.queue, links as f64)]
-        {
-            if self.duration / period_s * series > MOST_SAMPLES {
-                let least_s = self.duration * series / MOST_SAMPLES;
-                return refuse(
-                    format!(
-                        "sample.{key} = \"{}\" gives more than {MOST_SAMPLES} samples",
-                        TIME.write(period_s)
-                    ),
-                    format!("from \"{} s\"", general(least_s, 2)),
-                );
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Checked for Scenario {
-    fn check(&self) -> Result<(), Refusal> {
-        let network = self.network()?;
-        if self.flow.is_empty() && self.background.is_empty() && self.program.is_empty() {
-            return refuse(
-                "there is nothing to send",
-                "at least one [[flow]], [[background]] or [[program]]",
-            );
-        }
-        self.programs_fit(&network)?;
-        if let Some((begin, end)) = self.window.filter(|(_, end)| *end > self.duration) {
-            let [begin, end, most] = [begin, end, self.duration].map(|time| TIME.write(time));
-            return refuse(
-                format!("window = [\"{begin}\", \"{end}\"] ends after the run"),
-                format!("up to {most}"),
-            );
-        }
-        let flows: i128 = self.flow.iter().map(|flow| i128::from(flow.count)).sum();
-        if flows > MOST_FLOWS {
-            return refuse(format!("there are {flows} flows"), format!("up to {MOST_FLOWS}"));
-        }
-        let names: Vec<String> = self.flow_names().into_iter().chain(self.background_names()).collect();
-        if let Some(name) = twice(names.iter().map(String::as_str)) {
-            return refuse(format!("two flows or backgrounds are called \"{name}\""), "names that differ");
-        }
-        let lacks_rtt = |part: &Background| part.connections().rtt.is_none();
-        if self.link.is_empty() && self.flow.is_empty() && self.background.iter().any(lacks_rtt) {
-            return refuse(
-                "background.rtt is missing, and there is no flow to take it from",
-                "a time such as \"42 ms\"",
-            );
-        }
-        self.samples_fit(flows as f64, network.ways.len())?;
-        network.check_sources()?;
-        network.check_buffers()
-    }
-
     /// An empty list of programs is not written.
     fn tidy(&self, written: &mut Table) {
         if self.program.is_empty() {

@@ -3,11 +3,11 @@
 use crate::at::{At, Context};
 use crate::form::{Maybe, View};
 use crate::forms::{
-    ALGORITHM, Algorithm, Carrier, ECN, Ecn, MSS_BYTES, RECEIVER, Receiver, SEGMENTS, SEGMENTS_OR_INFINITE,
-    SWITCH, TICK, Words, constant_rate, row_named, size, table_of, time, whole,
+    ALGORITHM, Algorithm, Carrier, ECN, Ecn, MSS_BYTES, NAME, RECEIVER, Receiver, SEGMENTS,
+    SEGMENTS_OR_INFINITE, SWITCH, TICK, Words, constant_rate, row_named, size, table_of, time, whole,
 };
 use crate::keys::{Checked, Keys, Mark, read, write};
-use crate::problem::{Refusal, refuse};
+use crate::problem::{Refusal, refuse_key};
 use crate::stacks::{self, Stack};
 use crate::table;
 use crate::tree::{Item, Table, Value};
@@ -137,6 +137,28 @@ table! {
     }
 }
 
+table! {
+    /// A transport that sends from one node to another, in a scenario that has links.
+    pub struct Placed {
+        ..transport: Transport,
+        /// The node that sends data, with `[[link]]`.
+        origin as "from": Option<String> = Maybe(NAME), else None;
+        /// The node that receives data, with `[[link]]`.
+        to: Option<String> = Maybe(NAME), else None;
+    }
+}
+
+/// Which way data go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// As the flows'.
+    Forward,
+    /// Against them.
+    Reverse,
+    /// Both ways.
+    Both,
+}
+
 /// The keys with a mark.
 pub fn marked(mark: Mark) -> Vec<&'static str> {
     let mut marks = Vec::new();
@@ -203,14 +225,16 @@ impl Transport {
             let mut others = Vec::new();
             Transport::names(&mut others);
             others.retain(|other| !ignored.contains(other));
-            return refuse(
-                format!("{key} does not go with \"{name}\", which is not TCP"),
+            return refuse_key(
+                *key,
+                format!("it does not go with \"{name}\", which is not TCP"),
                 format!("beside it {}", others.join(", ")),
             );
         }
         if self.quick_start.is_some() && self.algorithm.protocol().is_some() {
-            return refuse(
-                format!("quick_start does not go with \"{name}\", which its routers guide from the start"),
+            return refuse_key(
+                "quick_start",
+                format!("it does not go with \"{name}\", which its routers guide from the start"),
                 "one of them",
             );
         }
@@ -219,8 +243,9 @@ impl Transport {
                 .filter(|row| Algorithm::Listed(row.name, Vec::new()).has_abe())
                 .map(|row| format!("\"{}\"", row.name))
                 .collect();
-            return refuse(
-                format!("abe does not go with \"{name}\", for which RFC 8511 has no factor"),
+            return refuse_key(
+                "abe",
+                format!("it does not go with \"{name}\", for which RFC 8511 has no factor"),
                 format!("beside it {}", able.join(", ")),
             );
         }
@@ -228,31 +253,30 @@ impl Transport {
     }
 
     fn one_rule_ends_slow_start(&self) -> Result<(), Refusal> {
-        let word = match self.slow_start {
-            SlowStart::HystartPlus => "hystart++",
-            SlowStart::Search => "search",
-            _ => return Ok(()),
-        };
+        if !matches!(self.slow_start, SlowStart::HystartPlus | SlowStart::Search) {
+            return Ok(());
+        }
         let name = self.algorithm.name();
         if self.algorithm.protocol().is_some() {
-            return refuse(
-                format!("slow_start = \"{word}\" does not go with \"{name}\", which its routers guide"),
+            return refuse_key(
+                "slow_start",
+                format!("it does not go with \"{name}\", which its routers guide"),
                 "\"standard\" or \"limited\"",
             );
         }
         if self.algorithm.is_model_based() {
-            return refuse(
-                format!(
-                    "slow_start = \"{word}\" does not go with \"{name}\", which controls the window itself"
-                ),
+            return refuse_key(
+                "slow_start",
+                format!("it does not go with \"{name}\", which controls the window itself"),
                 "\"standard\"",
             );
         }
         let hybrid = if name == "cubic" { self.algorithm.word("hystart") } else { None };
         let is_linux = || self.algorithm.word("variant").as_deref() == Some("linux");
         if hybrid.as_deref() == Some("on") || (hybrid.as_deref() == Some("auto") && is_linux()) {
-            return refuse(
-                format!("slow_start = \"{word}\" stands beside cubic's own HyStart"),
+            return refuse_key(
+                "slow_start",
+                "it stands beside cubic's own HyStart",
                 "{ name = \"cubic\", hystart = false } with it, or slow_start = \"standard\"",
             );
         }
@@ -338,8 +362,9 @@ fn with_stack(given: &Table, stack: &Value, algorithm: &Value) -> Result<Table, 
     if let Some(row) = row
         && carrier(algorithm) != Carrier::Tcp
     {
-        return refuse(
-            format!("stack = \"{}\" does not go with \"{}\", which is not TCP", stack.name, row.name),
+        return refuse_key(
+            "stack",
+            format!("it does not go with \"{}\", which is not TCP", row.name),
             "no stack",
         );
     }
