@@ -36,6 +36,7 @@ CORE = {
     "queue": "queues under any parameters and arrivals: every packet comes out once or is dropped once",
     "capacity": "traces, steps and sines: transmissions end in order, and carry no more than the capacity",
     "capture": "captures: each gives its connections, or an error of one line; no panic",
+    "reader": "scenario texts: refused with an offer, or a plan; read the same when written; no panic",
     "ebpf": "objects with a kernel's eBPF congestion control: refused or ended with one line, no panic",
 }
 FRONT = {
@@ -45,7 +46,7 @@ FRONT = {
     "store": "damaged sweeps: the same tables, or an error of one line; the next sweep repairs them",
     "report": "folders of results, damaged or foreign: each gives a page, or one line that says why not",
 }
-LONGEST_INPUT = {"plan": 1 << 15, "capture": 1 << 14, "ebpf": 1 << 16}
+LONGEST_INPUT = {"plan": 1 << 15, "reader": 1 << 13, "capture": 1 << 14, "ebpf": 1 << 16}
 """Bytes; 4096 by default, as libFuzzer has it."""
 LONGEST_UNIT_S = 60
 SLOW = ("timeout-", "slow-unit-")

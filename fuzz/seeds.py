@@ -1,4 +1,4 @@
-"""Writes the first inputs of the fuzz targets: plans, packets, queues, capacities, captures, and objects.
+"""Writes the first inputs of the fuzz targets: plans, texts, packets, queues, capacities, captures, and objects.
 
     python fuzz/seeds.py FOLDER
 
@@ -131,8 +131,15 @@ def objects() -> Iterator[tuple[str, bytes]]:
         yield path.stem, path.read_bytes()
 
 
+def texts() -> Iterator[tuple[str, bytes]]:
+    """Yields the texts of the scenarios."""
+    for path in sorted(SCENARIOS.glob("*.toml")):
+        yield path.stem, path.read_bytes()
+
+
 SEEDS = {
     "plan": plans,
+    "reader": texts,
     "packet": packets,
     "queue": streams,
     "capacity": streams,

@@ -4,6 +4,7 @@ use crate::at::{At, Context};
 use crate::keys;
 use crate::problem::{Problem, Refusal, Refused};
 use crate::tables::Scenario;
+use crate::text::quoted;
 use crate::tree::{Item, Table, Value};
 use toml_edit::{Document, Item as TomlItem, Value as TomlValue};
 
@@ -27,10 +28,14 @@ pub fn parse(text: &str) -> Result<Table, Vec<Problem>> {
 fn toml_problem(what: &str, word: &str) -> (String, String) {
     const LISTS: [&str; 5] = ["flow", "link", "node", "background", "program"];
     let name = word.trim_matches(['[', ']', ' ']);
-    match LISTS.iter().find(|list| what.contains("duplicate key") && **list == name) {
-        Some(list) => (format!("[{list}] comes twice"), format!("[[{list}]], a list of tables")),
-        None => (format!("this is not TOML: {what}"), "TOML".to_owned()),
+    if let Some(list) = LISTS.iter().find(|list| what.contains("duplicate key") && **list == name) {
+        return (format!("[{list}] comes twice"), format!("[[{list}]], a list of tables"));
     }
+    if what.starts_with("string values must be quoted") {
+        return ("a text has no quotes".to_owned(), quoted(word.trim_end()));
+    }
+    let (what, expected) = what.split_once(", expected ").unwrap_or((what, "TOML"));
+    (format!("this is not TOML: {what}"), expected.to_owned())
 }
 
 fn table(from: &toml_edit::Table) -> Table {
