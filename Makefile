@@ -22,7 +22,7 @@ help:
 	@echo "make kills KILLS=200   commands that are killed at random and run again"
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
-	@echo "make generated   the schemas and the README's table again, after a change of the registry"
+	@echo "make generated   the schemas, the constructors and the README's table again, after a change of a key or a registry"
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-live what live runs carry; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make wheel   a wheel with everything in it, its bill of materials, and the source distribution, in dist/; wheel-test tries it"
@@ -104,7 +104,7 @@ lint-python: .venv/.requirements
 docs: setup
 	$(BIN)/sphinx-build -b html -a -E -W --keep-going -n -q docs out/docs
 
-# The files in the repository that follow from the registry.
+# The files in the repository that follow from the keys of scenarios and the registries.
 generated: setup
 	$(BIN)/longfat schema > schemas/scenario.json
 	$(BIN)/python -c "from longfat import _core; print(_core.definition('constructors'), end='')" > python/longfat/scenario/tables.py
