@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 MINUTES ?= 10
 BIN := .venv/bin
 # The loader of kernel algorithms is compiled in where libbpf can be built
-LOADER := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo --features longfat-bpf/loader)
+LOADER := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo --features longfat-bpf-loader/loader)
 # Wheels and benchmarks are built by a record of the usual ways through the core, where the compiler's own tool can read it.
 PROFILE := $(if $(wildcard $(shell rustc --print sysroot 2>/dev/null)/lib/rustlib/*/bin/llvm-profdata),target/profile/core.profdata)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
@@ -168,7 +168,7 @@ audit:
 fuzz: setup
 	$(BIN)/python fuzz/run.py $(MINUTES)
 
-FUZZ ?= plan packet queue capacity capture ebpf
+FUZZ ?= plan reader packet queue capacity capture ebpf
 fuzz-build:
 	$(PYTHON) fuzz/run.py 0 --only $(FUZZ)
 

@@ -1,6 +1,6 @@
 //! Objects with a kernel's eBPF congestion control: refused, or run and ended, with one line.
 
-use longfat_ebpf::{Connection, Object};
+use longfat_bpf_vm::{Connection, Object};
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Window};
 use longfat_units::{Interval, Time};
 

@@ -129,7 +129,7 @@ def test_a_program_that_the_verifier_rejects_is_a_line_and_leaves_only_its_log(t
         skip("clang is missing (Debian: apt install clang)")
     objects, out = tmp_path / "objects", tmp_path / "out"
     objects.mkdir()
-    source = ROOT / "crates/bpf/tests/rejected.c"
+    source = ROOT / "crates/bpf-loader/tests/rejected.c"
     flags = ["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wno-unused-function", "-c", f"-I{ROOT / 'bpf'}"]
     subprocess.run(["clang", *flags, str(source), "-o", str(objects / "lf_ltcp.o")], check=True)
     file = tmp_path / "short.toml"

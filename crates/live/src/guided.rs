@@ -6,7 +6,7 @@ use crate::error::LiveError;
 use crate::layout::Layout;
 use crate::namespace::End;
 use crate::sys::{cgroup::Cgroup, socket};
-use longfat_bpf::{GUIDED_FORMS, KernelForm, guided_form};
+use longfat_bpf_loader::{GUIDED_FORMS, KernelForm, guided_form};
 use longfat_sim::{CheckedRun, ConnectionPlan};
 use longfat_transport::cc;
 use longfat_wire::OPTION_BYTES;
@@ -44,7 +44,7 @@ pub fn header_bytes(planned: &ConnectionPlan) -> u32 {
 /// One algorithm of this kind, with the sockets of its connections.
 struct Group {
     asked: &'static KernelForm,
-    registered: longfat_bpf::Guided,
+    registered: longfat_bpf_loader::Guided,
     /// The listeners of both ends, until the hosts take them.
     listeners: Option<[Socket; 2]>,
 }
@@ -71,7 +71,7 @@ impl Guided {
         let is_asked = |form: &&KernelForm| names.values().any(|name| name == form.name);
         for asked in GUIDED_FORMS.iter().filter(is_asked) {
             check_kernel(asked)?;
-            let registered = longfat_bpf::Guided::beside_others(&asked.object(forms), &std::env::temp_dir());
+            let registered = longfat_bpf_loader::Guided::beside_others(&asked.object(forms), &std::env::temp_dir());
             let mut registered = registered.map_err(|error| LiveError::Machine(error.to_string()))?;
             let cgroup = Cgroup::new().map_err(|error| LiveError::cgroup(asked.algorithm, &error))?;
             let attached = registered.attach(std::os::fd::AsFd::as_fd(&cgroup));

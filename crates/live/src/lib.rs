@@ -38,7 +38,7 @@ pub use error::LiveError;
 pub use guests::{ConnectionReport, WayReport};
 pub use guided::{PROTOCOLS, ROUTERS};
 pub use iperf::{IperfReport, Traffic};
-pub use longfat_bpf::{Error as KernelError, HAS_LOADER, KernelForm, Source, kernel_form, try_load};
+pub use longfat_bpf_loader::{Error as KernelError, HAS_LOADER, KernelForm, Source, kernel_form, try_load};
 pub use probe::probe;
 pub use programs::{Program, ProgramReport, Programs};
 pub use run::{Congestion, Live, ProgramsRan, run};

@@ -21,7 +21,7 @@ use crate::sys::{scheduling, socket};
 use crate::sysctl::TcpSetup;
 use crate::until::Until;
 use crate::validity::{Outside, Validity};
-use longfat_bpf::{KERNEL_FORMS, KernelForm, Registration, Source};
+use longfat_bpf_loader::{KERNEL_FORMS, KernelForm, Registration, Source};
 use longfat_capture::{Interface, LiveRecorder, Recording, Watch, Written, said};
 use longfat_sim::{
     CheckedLink, CheckedPlan, Link, LinkPlan, Messages, Outcome, PlanError, Summary, Transport,
@@ -331,7 +331,7 @@ fn register(
     forms
         .chain(objects)
         .map(|(asked, source)| Ok((asked, Registration::beside_others(&source, &std::env::temp_dir())?)))
-        .collect::<Result<_, longfat_bpf::Error>>()
+        .collect::<Result<_, longfat_bpf_loader::Error>>()
         .map_err(|error| LiveError::Machine(error.to_string()))
 }
 
@@ -353,7 +353,7 @@ fn check_offered(end: &namespace::End, congestion: &BTreeMap<String, String>) ->
     for (name, algorithm) in congestion {
         let socket = end.within(socket::tcp).map_err(LiveError::setup("a socket"))?;
         if let Err(error) = socket.set_tcp_congestion(algorithm.as_bytes()) {
-            let names = longfat_bpf::available().unwrap_or_default();
+            let names = longfat_bpf_loader::available().unwrap_or_default();
             return Err(LiveError::Machine(format!(
                 "{name}: this kernel does not offer the congestion control {algorithm:?} ({error}); it has: {}; if it \
                  has the module, `modprobe tcp_{algorithm}` as root loads it",

@@ -119,7 +119,7 @@ impl<P: Default> Pipe<P> {
     fn prefetch(&self, place: usize) {
         for place in place..place + Self::TOGETHER {
             if let Some(slot) = self.slots.get(self.slot(place)) {
-                longfat_cache::prefetch(slot);
+                longfat_units::cache::prefetch(slot);
             }
         }
     }

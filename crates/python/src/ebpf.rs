@@ -1,6 +1,6 @@
 //! A kernel's eBPF congestion control as a user's own algorithm.
 
-use longfat_ebpf::{Algorithm, Called, Needs, Object};
+use longfat_bpf_vm::{Algorithm, Called, Needs, Object};
 use longfat_live::{KernelError, Source};
 use longfat_transport::cc::Controller;
 use pyo3::exceptions::{PyPermissionError, PyValueError};

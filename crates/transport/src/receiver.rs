@@ -140,7 +140,7 @@ impl Receiver {
     pub fn prefetch_room(&self) {
         if !self.steady {
             for extra in self.spare.iter().rev().take(2) {
-                longfat_cache::prefetch(&**extra);
+                longfat_units::cache::prefetch(&**extra);
             }
         }
     }

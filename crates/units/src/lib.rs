@@ -1,6 +1,7 @@
 //! Time, rates, sizes, seeded random streams, parameters, and maths that gives the same bits on every
 //! machine. All it knows about networks is how long a number of bytes takes at a rate.
 
+pub mod cache;
 pub mod math;
 pub mod parameters;
 mod random;

@@ -4,7 +4,7 @@ use crate::machine::{LOADER, Owner, is_available, kernel, no_path, path_script, 
 use crate::skip::skipped;
 use libbpf_rs::MapType;
 use libbpf_rs::query::{MapInfo, MapInfoIter};
-use longfat_bpf::{Error, KERNEL_FORMS, Registration, Source};
+use longfat_bpf_loader::{Error, KERNEL_FORMS, Registration, Source};
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ fn a_second_process_with_the_same_algorithm_has_it_under_another_name() {
     let Some((_turn, folder)) = kernel() else { return };
     let logs = Path::new(env!("CARGO_TARGET_TMPDIR"));
     // fifteen characters, as many as the kernel accepts
-    let form = KERNEL_FORMS.iter().find(|form| form.name.len() == longfat_bpf::LONGEST_NAME);
+    let form = KERNEL_FORMS.iter().find(|form| form.name.len() == longfat_bpf_loader::LONGEST_NAME);
     let object = form.expect("westwood+").object(&folder);
     let held: Vec<Registration> = (0..3)
         .map(|_| Registration::beside_others(&Source::only(&object), logs).expect("a name is free"))
@@ -125,7 +125,7 @@ fn a_program_that_the_verifier_rejects_is_reported_in_one_line_and_leaves_only_i
 fn without_rights_the_line_says_what_is_needed() {
     let Some((_turn, folder)) = kernel() else { return };
     // where every user may read
-    let shared = std::env::temp_dir().join(format!("longfat-bpf-{}", std::process::id()));
+    let shared = std::env::temp_dir().join(format!("longfat-bpf-loader-{}", std::process::id()));
     std::fs::create_dir_all(&shared).expect("a temporary folder");
     let (program, object) = (shared.join("loader"), shared.join("lf_stcp.o"));
     std::fs::copy(LOADER, &program).expect("copied");

@@ -3,7 +3,7 @@
 
 use crate::machine::{Owner, kernel, no_path, path_script, runs};
 use crate::skip::skipped;
-use longfat_bpf::{KERNEL_FORMS, KernelForm};
+use longfat_bpf_loader::{KERNEL_FORMS, KernelForm};
 use longfat_transport::Feedback;
 use longfat_transport::cc::{
     Ack, Cause, Congestion, CongestionControl, Delivery, LostSegment, MarkSample, Opening, Repair, Window,

@@ -4,7 +4,7 @@
 
 mod objects;
 
-use longfat_ebpf::{Called, Object};
+use longfat_bpf_vm::{Called, Object};
 use longfat_transport::cc::{CongestionControl, Window};
 use longfat_units::Time;
 use std::sync::{Arc, Mutex};

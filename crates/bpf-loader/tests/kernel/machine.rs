@@ -1,13 +1,13 @@
 //! What tests need of the machine: a kernel that takes programs, the objects, and an owner for them.
 
 use crate::skip::skipped;
-use longfat_bpf::available;
+use longfat_bpf_loader::available;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub const LOADER: &str = env!("CARGO_BIN_EXE_longfat-bpf");
+pub const LOADER: &str = env!("CARGO_BIN_EXE_longfat-bpf-loader");
 /// All processes share the kernel's names, so one test runs at a time.
 static KERNEL: Mutex<()> = Mutex::new(());
 
@@ -26,7 +26,7 @@ pub fn kernel() -> Option<(MutexGuard<'static, ()>, PathBuf)> {
     let is_root = status.lines().any(|l| l.starts_with("Uid:\t0\t"));
     let missing = [
         (!is_root, "not root"),
-        (!Path::new(longfat_bpf::KERNEL_TYPES).exists(), "a kernel without BTF"),
+        (!Path::new(longfat_bpf_loader::KERNEL_TYPES).exists(), "a kernel without BTF"),
         (!runs("clang") || !runs("make"), "no clang or no make (Debian: apt install clang make)"),
         (
             !Path::new("/usr/include/bpf/bpf_helpers.h").exists(),

@@ -4,7 +4,7 @@
 
 mod objects;
 
-use longfat_ebpf::Object;
+use longfat_bpf_vm::Object;
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Delivery, Opening, Repair, Window};
 use longfat_units::{Interval, Time};
 

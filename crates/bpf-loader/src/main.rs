@@ -1,7 +1,7 @@
-//! `longfat-bpf OBJECT...` registers kernel algorithms, prints their names, and holds them until its standard
+//! `longfat-bpf-loader OBJECT...` registers kernel algorithms, prints their names, and holds them until its standard
 //! input ends.
 
-use longfat_bpf::{Error, Registration, Source};
+use longfat_bpf_loader::{Error, Registration, Source};
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,11 +19,11 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(_) => {
-            eprintln!("longfat-bpf: no objects given; make bpf builds them");
+            eprintln!("longfat-bpf-loader: no objects given; make bpf builds them");
             ExitCode::from(2)
         }
         Err(error) => {
-            eprintln!("longfat-bpf: {error}");
+            eprintln!("longfat-bpf-loader: {error}");
             ExitCode::from(2)
         }
     }

@@ -6,7 +6,7 @@
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-use longfat_ebpf::{Connection, Object};
+use longfat_bpf_vm::{Connection, Object};
 use longfat_transport::cc::{
     Ack, Cause, Congestion, CongestionControl, Delivery, MarkSample, Opening, Repair, Window,
 };

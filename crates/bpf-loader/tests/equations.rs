@@ -4,7 +4,7 @@
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-use longfat_bpf::KERNEL_FORMS;
+use longfat_bpf_loader::KERNEL_FORMS;
 use longfat_transport::Feedback;
 use longfat_transport::cc::{
     Ack, Cause, Congestion, CongestionControl, Controller, Delivery, Internals, LostSegment, MarkSample,

@@ -4,7 +4,7 @@
 
 mod objects;
 
-use longfat_ebpf::{Algorithm, Connection, LoadError, Object};
+use longfat_bpf_vm::{Algorithm, Connection, LoadError, Object};
 use longfat_transport::cc::{Ack, Cause, Congestion, CongestionControl, Window};
 use longfat_units::{Interval, Time};
 use proptest::prelude::*;

@@ -1,12 +1,12 @@
 //! The objects of `bpf/` beside the Rust algorithms: both get the same events, each keeps its own window, and the two
-//! have to stay together. The paths are those of `crates/bpf/tests/equations.rs`, which compares the same sources
+//! have to stay together. The paths are those of `crates/bpf-loader/tests/equations.rs`, which compares the same sources
 //! compiled for this machine.
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod objects;
 
-use longfat_ebpf::{Connection, Object};
+use longfat_bpf_vm::{Connection, Object};
 use longfat_transport::Feedback;
 use longfat_transport::cc::{
     Ack, Cause, Congestion, CongestionControl, Controller, Delivery, LostSegment, MarkSample, Opening,
@@ -44,7 +44,7 @@ const FORMS: [(&str, &str); 17] = [
 /// Forms whose windows may be further apart after a share of the events, and when: `lf_bic` hurries when delays have
 /// looked low for 2 s and the window is beyond that of the last loss, and where that comparison falls otherwise in one
 /// form, the windows are apart until both have lost a segment; `lf_copa` turns at each acknowledgement, and where one
-/// turn falls otherwise, what follows is shifted (`crates/bpf/tests/equations.rs` allows it the same share).
+/// turn falls otherwise, what follows is shifted (`crates/bpf-loader/tests/equations.rs` allows it the same share).
 const APART: [(&str, f64, bool); 2] = [("lf_bic", 0.2, true), ("lf_copa", 0.1, false)];
 
 /// A flow alone at a bottleneck, driven by the Rust algorithm's cwnd.
