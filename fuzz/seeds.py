@@ -1,4 +1,4 @@
-"""Writes the first inputs of the fuzz targets: plans, texts, packets, queues, capacities, captures, and objects.
+"""Writes the first inputs of the fuzz targets: plans, texts, packets, queues, captures, objects and others.
 
     python fuzz/seeds.py FOLDER
 

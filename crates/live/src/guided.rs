@@ -71,7 +71,8 @@ impl Guided {
         let is_asked = |form: &&KernelForm| names.values().any(|name| name == form.name);
         for asked in GUIDED_FORMS.iter().filter(is_asked) {
             check_kernel(asked)?;
-            let registered = longfat_bpf_loader::Guided::beside_others(&asked.object(forms), &std::env::temp_dir());
+            let registered =
+                longfat_bpf_loader::Guided::beside_others(&asked.object(forms), &std::env::temp_dir());
             let mut registered = registered.map_err(|error| LiveError::Machine(error.to_string()))?;
             let cgroup = Cgroup::new().map_err(|error| LiveError::cgroup(asked.algorithm, &error))?;
             let attached = registered.attach(std::os::fd::AsFd::as_fd(&cgroup));

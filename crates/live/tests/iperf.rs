@@ -1,6 +1,6 @@
 //! Real runs of a second or two in which iperf3 makes the traffic. Where they cannot run, they say why.
 
-#[path = "../../bpf/tests/skip/mod.rs"]
+#[path = "../../bpf-loader/tests/skip/mod.rs"]
 mod skip;
 
 use longfat_live::{Congestion, LiveError, Traffic, run};

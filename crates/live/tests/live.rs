@@ -1,6 +1,6 @@
 //! Real runs on this machine, of a second or two each. Where they cannot run, they say why.
 
-#[path = "../../bpf/tests/skip/mod.rs"]
+#[path = "../../bpf-loader/tests/skip/mod.rs"]
 mod skip;
 
 use longfat_live::{Congestion, Live, LiveError, Traffic, run};

@@ -141,7 +141,7 @@ pub static STACKS: &[Stack] = &[
         name: "linux",
         title: "Linux",
         era: "since 2023",
-        summary: "Linux with the defaults of its sysctls; `longfat compare` runs the simulator on it.",
+        summary: "Linux with the defaults of its sysctls; `longfat crosscheck` runs the simulator on it.",
         settings: &[&[
             Setting {
                 key: "initial_window",

@@ -8,9 +8,9 @@ use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
 use crate::model::link::{Crossed, Link, LinkCounters};
 use crate::model::order::Order;
-use longfat_units::cache::prefetch;
 use longfat_net::Pipe;
 use longfat_scenario::plan::{CheckedConnection, Streams};
+use longfat_units::cache::prefetch;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
 

@@ -5,9 +5,9 @@
 use super::counters::{Crossed, LinkCounters};
 use super::line::Line;
 use super::ticket::{End, Ticket};
-use longfat_units::cache::prefetch;
 use longfat_net::queue::Boxed;
 use longfat_net::{Address, DropReason, Element, Pipe, Sink, Visitor, visit};
+use longfat_units::cache::prefetch;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Kind, Packet, SimPacket};
 
