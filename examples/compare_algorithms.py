@@ -11,8 +11,8 @@ BASE = Scenario.from_dict(
         "window": ["20 s", "120 s"],
         "bottleneck": {"rate": "100 Mbit/s", "buffer": "20 % BDP"},
         "flow": [
-            {"algorithm": "sack", "rtt": "42 ms"},
-            {"algorithm": "sack", "rtt": "42 ms", "start": "5 s"},
+            {"algorithm": "reno", "rtt": "42 ms"},
+            {"algorithm": "reno", "rtt": "42 ms", "start": "5 s"},
         ],
     }
 )
@@ -25,7 +25,7 @@ def figures(result: Result) -> tuple[float | None, float | None]:
 
 def main() -> None:
     """Print one line per setting."""
-    settings = [(name, rtt) for name in ("sack", "hstcp", "stcp", "htcp") for rtt in ("42 ms", "162 ms")]
+    settings = [(name, rtt) for name in ("reno", "hstcp", "stcp", "htcp") for rtt in ("42 ms", "162 ms")]
     scenarios = [
         BASE.with_values(
             {"flow.0.algorithm": name, "flow.1.algorithm": name, "flow.0.rtt": rtt, "flow.1.rtt": rtt}

@@ -268,7 +268,7 @@ def in_steps(tables: Table, draws: random.Random) -> Trial:
 
 def captured(tables: Table, draws: random.Random) -> Trial:
     """A capture of the packets and logs of the senders."""
-    rows = [registry.algorithm_named(flow.get("algorithm", "sack")) for flow in tables.get("flow", ())]
+    rows = [registry.algorithm_named(flow.get("algorithm", "reno")) for flow in tables.get("flow", ())]
     over_tcp = any(row is None or row.get("transport") == "tcp" for row in rows)
     logged = over_tcp and draws.random() < 0.5
 

@@ -54,7 +54,7 @@ def hops(**changes: Any) -> dict[str, Any]:
             {"from": a, "to": b, "rate": rate, "delay": "5 ms", "buffer": "25 packets"}
             for a, b, rate in links
         ],
-        "flow": [{"algorithm": "reno", "from": "S", "to": "D"}],
+        "flow": [{"algorithm": "reno-classic", "from": "S", "to": "D"}],
     } | changes
 
 
@@ -68,7 +68,10 @@ SCENARIOS: Mapping[str, dict[str, Any]] = {
     ),
     "a queue that marks": path(
         bottleneck={"rate": "20 Mbit/s", "buffer": "60 packets", "queue": {"kind": "codel", "ecn": True}},
-        flow=[{"algorithm": "cubic", "rtt": "40 ms", "ecn": True}, {"algorithm": "reno", "rtt": "20 ms"}],
+        flow=[
+            {"algorithm": "cubic", "rtt": "40 ms", "ecn": True},
+            {"algorithm": "reno-classic", "rtt": "20 ms"},
+        ],
     ),
     "accurate feedback": path(
         bottleneck={"rate": "20 Mbit/s", "buffer": "100 packets", "queue": "dualpi2"},

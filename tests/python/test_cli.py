@@ -85,7 +85,7 @@ def test_set_seed_and_window_change_the_run(longfat: Any, file: Path) -> None:
     assert (summary["seed"], summary["window_s"]) == (7, [2.0, 8.0])
     assert summary["links"][0]["rate_bps"] == 2e7
     assert [(flow["rtt_s"], flow["algorithm"]) for flow in summary["flows"]] == [
-        (0.082, "sack"),
+        (0.082, "reno"),
         (0.04, "hstcp"),
     ]
 
@@ -96,7 +96,7 @@ duration = "4 s"
 rate = "100 Mbit/s"
 buffer = "30 % BDP"
 [[flow]]
-algorithm = "sack"
+algorithm = "reno"
 rtt = "200 ms"
 """
 
@@ -109,7 +109,7 @@ def test_a_window_with_more_goodput_than_throughput_says_why(longfat: Any) -> No
 
 def test_links_without_any_delay_are_run(longfat: Any) -> None:
     link = '[[link]]\nfrom = "a"\nto = "b"\nrate = "10 Mbit/s"\nbuffer = "10 packets"\n'
-    flow = '[[flow]]\nalgorithm = "sack"\nfrom = "a"\nto = "b"\n'
+    flow = '[[flow]]\nalgorithm = "reno"\nfrom = "a"\nto = "b"\n'
     code, out, err = longfat("run", "-", "--json", stdin=f'duration = "1 s"\n{link}{flow}')
     assert (code, err) == (0, "")
     assert json.loads(out)["metrics"]["jain"] == 1.0
@@ -206,7 +206,7 @@ OUTSIDE = "it is not within the run; accepted: a time before the run's end, 10 s
             ["--set", "flow.0.rtt=[1"],
             "--set flow.0.rtt=[1 does not close what it opens; accepted: ",
         ),
-        (["--set", "flow.0.algorithm=sackk"], 'did you mean "sack"?'),
+        (["--set", "flow.0.algorithm=renoo"], 'did you mean "reno"?'),
         (["--set", 'background=[{kind="cbr"}]'], 'kind = "cbr": there is no such kind; accepted: "web"'),
         (["--warmup", "1 s", "--window", "1 s,2 s"], "--warmup and --window: accepted: one of them"),
         (["--window", "2 s"], '--window "2 s": accepted: two times such as'),
@@ -373,7 +373,7 @@ def test_registries_are_lists_with_the_documented_keys(longfat: Any, kind: str) 
     assert (
         names
         >= {
-            "algorithms": {"sack", "reno", "hstcp"},
+            "algorithms": {"reno", "reno-classic", "hstcp"},
             "queues": {"droptail", "red", "codel"},
             "routers": {"xcp", "friendly", "dqw"},
         }[kind]

@@ -35,7 +35,7 @@ def compared(tmp_path_factory):
     out = tmp_path_factory.mktemp("compare") / "out"
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(EXTENTS, "quick", TINY)
-        asked = grid(["sack", MINE])
+        asked = grid(["reno", MINE])
         yield asked, command.run(asked, out, jobs=1), out
 
 
@@ -43,7 +43,7 @@ def compared(tmp_path_factory):
     ("asked", "said"),
     [
         ({"algorithms": ["hstpc"]}, 'did you mean "hstcp"?'),
-        ({"algorithms": ["sack", "tcp"]}, "compare: tcp: given twice"),
+        ({"algorithms": ["reno", "tcp"]}, "compare: tcp: given twice"),
         ({"algorithms": []}, "compare: no algorithm"),
         ({"algorithms": ["nowhere.py:Mine"]}, "there is no file nowhere.py"),
         ({"algorithms": [f"{MINE}x"]}, 'no class "MyRenox"'),
@@ -61,7 +61,7 @@ def compared(tmp_path_factory):
 )
 def test_what_cannot_be_compared_is_refused_in_a_line_with_what_would_be_accepted(asked, said):
     with pytest.raises(InputError) as refused:
-        grid(**{"algorithms": ["sack"], **asked})
+        grid(**{"algorithms": ["reno"], **asked})
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
     assert "accepted" in str(refused.value) or "it has" in str(refused.value)
@@ -77,11 +77,11 @@ def test_an_unknown_algorithm_ends_the_command_with_2_and_writes_nothing(tmp_pat
 def test_a_folder_with_other_results_is_refused_before_anything_runs(tmp_path):
     (tmp_path / "summary.json").write_text("{}")
     with pytest.raises(InputError, match="holds the results of a run"):
-        command.run(grid(["sack"]), tmp_path, jobs=1)
+        command.run(grid(["reno"]), tmp_path, jobs=1)
 
 
 def test_every_trial_is_run_at_every_point_in_every_repeat():
-    asked = grid(["sack", "hstcp"], "5 Mbit/s, 10 Mbit/s", "20 ms", "10 packets, 100 % BDP", 2)
+    asked = grid(["reno", "hstcp"], "5 Mbit/s, 10 Mbit/s", "20 ms", "10 packets, 100 % BDP", 2)
     planned = tasks(asked)
     by_trial = {
         trial.name: [task for task in planned if task.coordinates["trial"] == trial.name]
@@ -102,7 +102,7 @@ def test_repeats_are_other_draws_of_the_same_path():
 
 
 def test_both_flows_are_there_before_the_figures_begin():
-    for task in tasks(grid(["sack"])):
+    for task in tasks(grid(["reno"])):
         begins = task.scenario.plan["window_s"][0]
         assert all(flow["start_s"]["uniform"][1] < begins for flow in task.scenario.plan["flows"])
 
@@ -131,7 +131,7 @@ def test_the_hosts_are_todays_unless_another_stack_is_asked_for(tmp_path):
 def test_an_opponent_that_the_registry_lacks_is_skipped_and_told(monkeypatch):
     rows = registry.rows
     monkeypatch.setattr(registry, "rows", lambda kind: [row for row in rows(kind) if row["name"] != "cubic"])
-    asked = grid(["sack"], repeats=1)
+    asked = grid(["reno"], repeats=1)
     assert asked.skipped == {"cubic": "this version has no algorithm cubic"}
     assert not any(task.coordinates["trial"] == "cubic" for task in tasks(asked))
     told = table.notes({"columns": [vars(BY_KEY["share_cubic"])], **command.left_out(asked)})
@@ -257,7 +257,7 @@ def test_a_narrow_terminal_gets_a_column_an_algorithm(compared):
         table.show(document, console)
         told[width] = [line.split()[:1] for line in console.file.getvalue().splitlines()]
     assert ["utilisation"] in told[80]
-    assert ["sack"] in told[160]
+    assert ["reno"] in told[160]
 
 
 def test_a_figure_has_a_panel_for_each_column_that_was_measured(compared):
@@ -303,14 +303,14 @@ def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_i
         '[[flow]]\nalgorithm = "hstcp"\nvariant = "linux"\nrtt = "20 ms"\ncount = 3\n'
     )
     files = [str(tmp_path / name) for name in ("slow.trace", "three.toml")]
-    asked = grid(["sack", "cubic"], files=files)
+    asked = grid(["reno", "cubic"], files=files)
     mine = [task for task in tasks(asked) if task.coordinates["trial"] == "path"]
     assert len(mine) == 2 * 2 * 2
-    assert {flow.algorithm.name for task in mine for flow in task.scenario.flow} == {"sack", "cubic"}
+    assert {flow.algorithm.name for task in mine for flow in task.scenario.flow} == {"reno", "cubic"}
     document = command.run(asked, tmp_path / "out", jobs=1)
     cells = {(entry["path"], entry["algorithm"]): entry for entry in document["paths"]}
     labels = ["slow.trace, 20 ms", "three.toml"]
-    assert list(cells) == [(label, name) for label in labels for name in ("sack", "cubic")]
+    assert list(cells) == [(label, name) for label in labels for name in ("reno", "cubic")]
     assert all(0.5 < entry["utilization"]["mean"] <= 1.0 for entry in cells.values())
     assert all(0.0 < entry["jain"]["mean"] <= 1.0 for entry in cells.values())
     text = io.StringIO()
@@ -320,7 +320,7 @@ def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_i
     assert "On paths from files" in (tmp_path / "out" / "index.html").read_text()
     rows = pq.read_table(tmp_path / "out" / command.RUNS_FILE)
     assert set(rows["path"].to_pylist()) == {None, *labels}
-    alone = command.run(grid(["sack", "cubic"]), tmp_path / "alone", jobs=1)
+    alone = command.run(grid(["reno", "cubic"]), tmp_path / "alone", jobs=1)
     assert alone["algorithms"] == document["algorithms"]
     assert "paths" not in alone
 
@@ -341,9 +341,9 @@ def test_a_path_that_is_neither_a_scenario_nor_a_trace_is_refused_in_one_line(tm
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(InputError) as refused:
-        grid(["sack"], files=[str(path)])
+        grid(["reno"], files=[str(path)])
     assert said in str(refused.value)
     with pytest.raises(InputError, match="the same file twice"):
-        grid(["sack"], files=[str(path), str(path)])
+        grid(["reno"], files=[str(path), str(path)])
     with pytest.raises(InputError, match=r"nowhere.toml"):
-        grid(["sack"], files=[str(tmp_path / "nowhere.toml")])
+        grid(["reno"], files=[str(tmp_path / "nowhere.toml")])

@@ -123,7 +123,7 @@ def named(summary: Row) -> Row:
 def sweep_folder(folder: Path) -> Path:
     base = {"duration": "1 s", "bottleneck": {"rate": "5 Mbit/s"}, "flow": [{"rtt": "20 ms"}]}
     axes = {
-        "flow.0.algorithm": ["cubic", "sack"],
+        "flow.0.algorithm": ["cubic", "reno"],
         "title": [f"a{MARKUP}", f"b{MARKUP}"],
         "flow.0.rtt": ["9 ms", MARKUP],
     }

@@ -38,7 +38,7 @@ def scenario(**changes: Any) -> dict[str, Any]:
         "bottleneck": {"rate": "20 Mbit/s", "buffer": "60 packets", "loss": 0.002},
         "flow": [
             {"name": "first", "algorithm": "cubic", "rtt": "40 ms"},
-            {"name": "second", "algorithm": "reno", "rtt": "25 ms", "start": "2 s"},
+            {"name": "second", "algorithm": "reno-classic", "rtt": "25 ms", "start": "2 s"},
         ],
     } | changes
 

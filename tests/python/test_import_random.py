@@ -10,7 +10,18 @@ import pytest
 
 import longfat
 
-ALGORITHMS = ("cubic", "reno", "bbr", "htcp", "westwood", "vegas", "newreno", "dctcp", "illinois", "scalable")
+ALGORITHMS = (
+    "cubic",
+    "reno-classic",
+    "bbr",
+    "htcp",
+    "westwood",
+    "vegas",
+    "newreno",
+    "dctcp",
+    "illinois",
+    "scalable",
+)
 KINDS = ("plain", "reverse", "two links", "no timestamps", "short", "both ways")
 PACKET_BITS = 12_000
 """A packet with 1448 bytes of payload, bits."""

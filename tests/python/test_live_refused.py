@@ -60,8 +60,8 @@ to = "b"
         ),
         ({"flow": [{"algorithm": "cubic", "rtt": "40 ms", "send_jitter": "1 ms"}]}, "flow.0.send_jitter"),
         (
-            {"flow": [{"algorithm": "cubic", "rtt": "40 ms", "loss_detection": "reno"}]},
-            'flow.0.loss_detection = "reno": the kernel has SACK',
+            {"flow": [{"algorithm": "cubic", "rtt": "40 ms", "loss_detection": "reno-classic"}]},
+            'flow.0.loss_detection = "reno-classic": the kernel has SACK',
         ),
         ({"bottleneck.router": "rcp"}, 'bottleneck.router = "rcp"'),
         (

@@ -289,7 +289,7 @@ def main():
     base = longfat.Scenario.from_dict({
         "duration": "100000 s",
         "bottleneck": {"rate": "1 Gbit/s", "buffer": "100 % BDP"},
-        "flow": [{"algorithm": "sack", "rtt": "100 ms"}],
+        "flow": [{"algorithm": "reno", "rtt": "100 ms"}],
         "sample": {"cwnd": "10 s", "queue": "10 s"},
     })
     short = base.with_values({"duration": "1 s"})
@@ -392,7 +392,7 @@ def test_no_command_imports_python_files_of_the_current_folder(command: str, tmp
     for name in PLANTED:
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\n")
     tiny = 'duration = "1 s"\n[bottleneck]\nrate = "1 Mbit/s"\nbuffer = "50 % BDP"\n'
-    (tmp_path / "tiny.toml").write_text(tiny + '[[flow]]\nalgorithm = "sack"\nrtt = "20 ms"\n')
+    (tmp_path / "tiny.toml").write_text(tiny + '[[flow]]\nalgorithm = "reno"\nrtt = "20 ms"\n')
     (tmp_path / "sweep.toml").write_text('base = "tiny.toml"\n[axes]\nseed = [1, 2]\n')
     start = [str(Path(sys.executable).with_name("longfat")), *command.split()]
     done = subprocess.run(start, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -146,7 +146,7 @@ def test_the_mean_window_under_random_loss_follows_the_response_function() -> No
         scenario(
             {"bottleneck.rate": "100 Mbit/s", "bottleneck.buffer": "100 % BDP", "bottleneck.loss": 0.005},
             duration="1000 s",
-            flow=[{"algorithm": "sack", "rtt": "100 ms"}],
+            flow=[{"algorithm": "reno", "rtt": "100 ms"}],
         )
     )
     assert ran.summary["flows"][0]["cwnd_mean"] == pytest.approx(math.sqrt(1.5 / 0.005), rel=0.15)
@@ -205,7 +205,7 @@ def test_repeats_are_averaged_with_their_standard_error() -> None:
     assert told["mean"]["flows"][0]["throughput_bps"] == pytest.approx(sum(values) / 3)
     spread = math.sqrt(sum((value - sum(values) / 3) ** 2 for value in values) / 2)
     assert told["stderr"]["flows"][0]["throughput_bps"] == pytest.approx(spread / math.sqrt(3))
-    assert told["mean"]["flows"][0]["algorithm"] == "sack"
+    assert told["mean"]["flows"][0]["algorithm"] == "reno"
     assert told["runs"] == runs
 
 
@@ -226,11 +226,11 @@ def test_the_example_script_prints_a_line_for_each_setting() -> None:
     ran = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=True
     )
-    assert [line.split()[0] for line in ran.stdout.splitlines()[::2]] == ["sack", "hstcp", "stcp", "htcp"]
+    assert [line.split()[0] for line in ran.stdout.splitlines()[::2]] == ["reno", "hstcp", "stcp", "htcp"]
 
 
 def test_the_largest_segment_that_a_scenario_may_have_can_be_run() -> None:
-    ran = longfat.run(scenario(flow=[{"algorithm": "sack", "rtt": "42 ms", "mss": "65483 B"}]))
+    ran = longfat.run(scenario(flow=[{"algorithm": "reno", "rtt": "42 ms", "mss": "65483 B"}]))
     assert ran.summary["flows"][0]["goodput_bps"] > 0
 
 

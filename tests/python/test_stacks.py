@@ -99,8 +99,8 @@ def test_a_parameter_that_is_written_out_wins(algorithm: dict[str, str]) -> None
 
 
 def test_aliases_have_the_keys_of_their_algorithm() -> None:
-    alias = next(row["aliases"][0] for row in registry.rows("algorithms") if row["name"] == "sack")
-    named = (Scenario.from_dict(flow(stack="linux", algorithm=name)) for name in (alias, "sack"))
+    alias = next(row["aliases"][0] for row in registry.rows("algorithms") if row["name"] == "reno")
+    named = (Scenario.from_dict(flow(stack="linux", algorithm=name)) for name in (alias, "reno"))
     assert len({json.dumps(one.plan) for one in named}) == 1
 
 
@@ -167,9 +167,9 @@ def test_stacks_are_an_axis_of_a_sweep() -> None:
 
 
 def test_another_stack_of_a_scenario_sets_all_of_its_keys() -> None:
-    plain = Scenario.from_dict(flow(algorithm="sack"))
+    plain = Scenario.from_dict(flow(algorithm="reno"))
     linux = plain.with_values({"flow.0.stack": "linux"})
-    assert linux == Scenario.from_dict(flow(algorithm="sack", stack="linux"))
+    assert linux == Scenario.from_dict(flow(algorithm="reno", stack="linux"))
     assert linux.with_values({"flow.0.stack": "rfc"}) == plain
     both = plain.with_values({"flow.0.initial_window": 4, "flow.0.stack": "linux"}).flow[0]
     assert (both.initial_window, both.rtt_samples) == (4.0, "last")
@@ -256,7 +256,7 @@ def test_the_hosts_are_named_once_if_all_are_the_same_and_else_by_flow() -> None
 
 
 def test_live_runs_take_what_the_kernel_decides_as_it_is_on_linux_and_refuse_other_values() -> None:
-    for algorithm in ("cubic", "reno", "sack"):
+    for algorithm in ("cubic", "reno-classic", "reno"):
         check(Scenario.from_dict(flow(algorithm=algorithm, stack="linux")))
     with pytest.raises(InputError, match="slow_start_limit: the kernel decides this itself"):
         check(Scenario.from_dict(flow(algorithm="cubic", stack="linux", slow_start_limit=1)))

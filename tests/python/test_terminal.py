@@ -204,7 +204,7 @@ def test_run_many_says_how_far_it_is_in_a_terminal(monkeypatch):
     small = {
         "duration": "1 s",
         "bottleneck": {"rate": "1 Mbit/s"},
-        "flow": [{"algorithm": "sack", "rtt": "9 ms"}],
+        "flow": [{"algorithm": "reno", "rtt": "9 ms"}],
     }
     assert len(list(longfat.run_many([small] * 3, jobs=1, progress=True))) == 3
     assert "3 of 3 runs" in terminal.getvalue()
@@ -242,7 +242,7 @@ def test_a_command_imports_no_module_that_it_does_not_need(
     command: list[str], unneeded: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / "tiny.toml").write_text(
-        'duration = "1 ms"\n[bottleneck]\nrate = "1 Mbit/s"\n[[flow]]\nalgorithm = "sack"\nrtt = "20 ms"\n'
+        'duration = "1 ms"\n[bottleneck]\nrate = "1 Mbit/s"\n[[flow]]\nalgorithm = "reno"\nrtt = "20 ms"\n'
     )
     script = (
         f"import sys; sys.argv[1:] = {command}; from longfat.__main__ import main\n"
@@ -258,14 +258,14 @@ def test_a_plot_in_a_narrow_terminal_is_wider_than_that(
     columns: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    given = ["run", "--preset", "dumbbell", "--flow", "sack", "--duration", "1 s", "--plot"]
+    given = ["run", "--preset", "dumbbell", "--flow", "reno", "--duration", "1 s", "--plot"]
     done = CliRunner().invoke(app, given, catch_exceptions=False)
     assert done.exit_code == 0
     assert "└" + 16 * "─" in done.stdout.replace("\n", "")
 
 
 def test_a_plot_of_repeats_says_that_it_shows_the_first() -> None:
-    given = ["run", "--preset", "dumbbell", "--flow", "sack", "--duration", "1 s", "--plot"]
+    given = ["run", "--preset", "dumbbell", "--flow", "reno", "--duration", "1 s", "--plot"]
     done = CliRunner().invoke(app, [*given, "--repeats", "3"], catch_exceptions=False)
     assert "Congestion window of the first of 3 runs, segments" in done.stdout
     refused = CliRunner().invoke(app, [*given, "--json"])

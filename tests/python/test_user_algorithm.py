@@ -98,7 +98,7 @@ def alone(algorithm: Any) -> longfat.Scenario:
 
 @pytest.mark.parametrize("algorithm", [Reno, MY_RENO, {"name": MY_RENO, "increase": 1.0}])
 def test_standard_tcp_written_by_a_user_gives_the_native_cwnd_trace_exactly(algorithm: Any) -> None:
-    native, mine = longfat.run(alone("sack")), longfat.run(alone(algorithm))
+    native, mine = longfat.run(alone("reno")), longfat.run(alone(algorithm))
     assert native.summary["flows"][0]["packets_lost"] > 0
     assert mine.flow("1")["cwnd"].tobytes() == native.flow("1")["cwnd"].tobytes()
 
@@ -106,7 +106,7 @@ def test_standard_tcp_written_by_a_user_gives_the_native_cwnd_trace_exactly(algo
 def test_parameters_reach_the_constructor() -> None:
     gentle = longfat.run(alone({"name": MY_RENO, "decrease": 0.125}))
     assert (
-        gentle.summary["flows"][0]["cwnd_mean"] > longfat.run(alone("sack")).summary["flows"][0]["cwnd_mean"]
+        gentle.summary["flows"][0]["cwnd_mean"] > longfat.run(alone("reno")).summary["flows"][0]["cwnd_mean"]
     )
 
 
@@ -292,7 +292,7 @@ def test_a_failure_in_a_worker_arrives_whole() -> None:
 
 @pytest.mark.parametrize("algorithm", [Reno, MY_RENO])
 def test_users_algorithms_run_in_workers(algorithm: Any) -> None:
-    expected = longfat.run(alone("sack")).summary["flows"][0]["cwnd_mean"]
+    expected = longfat.run(alone("reno")).summary["flows"][0]["cwnd_mean"]
     assert list(longfat.run_many([alone(algorithm)] * 2, jobs=2, reduce=cwnd_mean)) == [expected, expected]
 
 
@@ -380,7 +380,7 @@ def test_a_constructor_that_raises_fails_the_run_with_its_traceback() -> None:
 
 def test_a_file_is_relative_to_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(EXAMPLE.read_text())
-    text = alone("sack").to_toml().replace('"sack"', '"mine.py:MyReno"')
+    text = alone("reno").to_toml().replace('"reno"', '"mine.py:MyReno"')
     (tmp_path / "mine.toml").write_text(text)
     ran = longfat.run(tmp_path / "mine.toml")
     assert ran.scenario.flow[0].algorithm.name == f"{tmp_path / 'mine.py'}:MyReno"

@@ -28,7 +28,7 @@ buffer = "100 % BDP"
 algorithm = "htcp"
 rtt = "40 ms"
 [[flow]]
-algorithm = "sack"
+algorithm = "reno"
 rtt = "40 ms"
 start = { uniform = ["0 s", "1 s"] }
 """

@@ -194,7 +194,7 @@ def explanations(file: Path) -> list[Explanation]:
 def _check(file: Path, explanation: Explanation) -> None:
     """Refuses a control whose keys no scenario has, before anything runs."""
     path = draw(SEED)[0]
-    for name in explanation.algorithms or ("sack",):
+    for name in explanation.algorithms or ("reno",):
         one = explanation.controlled(path.scenario(name, STACKS[0], protocol(name)))
         try:
             Scenario.from_dict(one)
@@ -295,7 +295,7 @@ COLUMNS: dict[str, Callable[[Outcome], str]] = {
     "timeouts": lambda outcome: str(outcome.timeouts),
 }
 """Headings, and what a cell below them shows of a run."""
-NAME_WIDTH, WIDTH, GAP = 10, 6, "  "
+NAME_WIDTH, WIDTH, GAP = 12, 6, "  "
 
 
 def _digits(value: float, digits: int = 3) -> str:

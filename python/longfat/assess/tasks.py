@@ -14,9 +14,9 @@ from longfat.scenario.stacks import LINUX
 from longfat.store.identity import run_key
 from longfat.words import Mode
 
-BASELINES = ("sack", "cubic")
-"""Reno as Longfat's standard TCP with SACK, and CUBIC."""
-USUAL_NAMES = {"sack": "Reno", "cubic": "CUBIC"}
+BASELINES = ("reno", "cubic")
+"""Reno on its host's loss detection, and CUBIC."""
+USUAL_NAMES = {"reno": "Reno", "cubic": "CUBIC"}
 """What readers call them."""
 REPEATS: dict[Mode, int] = {"quick": 5, "full": 20}
 

@@ -28,7 +28,7 @@ from longfat.words import Backend
     "baselines",
     multiple=True,
     metavar="ALGORITHM",
-    help="Compare with this one; can be given again. By default standard TCP (sack) and cubic.",
+    help="Compare with this one; can be given again. By default standard TCP (reno) and cubic.",
 )
 @on_stack
 @click.option("--quick/--full", default=True, help="A few points and 5 repeats, or more points and 20.")

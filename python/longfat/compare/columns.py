@@ -10,7 +10,7 @@ from typing import Literal
 
 from longfat.words import Mode
 
-RENO, CUBIC = "sack", "cubic"
+RENO, CUBIC = "reno", "cubic"
 """The algorithms that a new one must share links with: standard TCP, and what most hosts run."""
 
 FAR = 4

@@ -64,7 +64,7 @@ RESPONSIVE = (10, 64)
 """TCP flows beside the datagrams: few, and many as CHOKe's theory assumes."""
 NUMBERS: dict[Mode, tuple[int, ...]] = {"quick": (5, 10, 20, 50, 100), "full": (2, 5, 10, 20, 50, 100, 200)}
 
-SACK: dict[str, Any] = {"algorithm": "sack"}
+SACK: dict[str, Any] = {"algorithm": "reno"}
 START = {"uniform": ["0 s", "5 s"]}
 
 HIGH_MBPS, LOW_MBPS = 100, 10

@@ -85,7 +85,7 @@ def _together(document: Document) -> Document:
 def _over_an_epoch(document: Document) -> Document:
     """Draws the start of flow 2 from a whole epoch of a first flow of standard TCP that is alone."""
     first = document["flow"][0]
-    if len(document["flow"]) < 2 or first["algorithm"]["name"] != "sack":
+    if len(document["flow"]) < 2 or first["algorithm"]["name"] != "reno":
         return document
     rtt_s = TIME.parse(first["rtt"])
     share = _queue_packets(document) / bdp_packets(_rate_bps(document), rtt_s)
