@@ -52,7 +52,7 @@ def overhead(
     scenarios = (base.with_values({"seed": seed}) for seed in range(1, runs + 1))
     busy: dict[int, float] = {}
     wall, own = time.perf_counter(), time.process_time()
-    for _, (worker, cpu_s, _) in simulate.run_many(scenarios, jobs=jobs, reduce=reduce):
+    for worker, cpu_s, _ in simulate.run_many(scenarios, jobs=jobs, reduce=reduce):
         busy[worker] = max(cpu_s, busy.get(worker, 0.0))
     wall_s, own_s = time.perf_counter() - wall, time.process_time() - own
     cpu_s = own_s + sum(s for worker, s in busy.items() if worker != os.getpid())

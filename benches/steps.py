@@ -33,7 +33,7 @@ PAIR = longfat.Scenario.from_dict(
     {
         "duration": "20 s",
         "bottleneck": {"rate": "100 Mbit/s", "buffer": "100 packets"},
-        "flow": [{"algorithm": "cubic", "rtt": "42 ms"}, {"algorithm": "sack", "rtt": "42 ms"}],
+        "flow": [{"algorithm": "cubic", "rtt": "42 ms"}, {"algorithm": "reno", "rtt": "42 ms"}],
     }
 )
 IDLE = PAIR.with_values({"flow.0.start": "19.9 s", "flow.1.start": "19.9 s"})

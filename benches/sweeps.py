@@ -36,7 +36,7 @@ def asked(runs: int, seconds: float, rate: str, repeats: int) -> sweep.Sweep:
     base: dict[str, Any] = {
         "duration": f"{seconds} s",
         "bottleneck": {"rate": rate, "buffer": "20 packets"},
-        "flow": [{"algorithm": "sack", "rtt": "10 ms", "count": 2}],
+        "flow": [{"algorithm": "reno", "rtt": "10 ms", "count": 2}],
     }
     axes = {
         "bottleneck.buffer": [f"{n} packets" for n in range(11, 21)],

@@ -17,9 +17,9 @@ WIDTH = 110
 INTRODUCTION = """\
 # Dossiers of known algorithms
 
-These are the ten lines of [dossiers](assess.md) of algorithms that are well known, in the quick form: 5
-repeats of each point, and ± is half of a 95 % interval. The greatest difference comes first. Lines about
-others say what *they* get, and compare it with what they get beside Reno or CUBIC.
+These are the ten lines of [dossiers](assess.md) of algorithms that are well known, in the quick form and on
+the stack `linux`: 5 repeats of each point, and ± is half of a 95 % interval. The greatest difference comes
+first. Lines about others say what *they* get, and compare it with what they get beside Reno or CUBIC.
 
 What is known comes out. BBR v1 loses a great deal with buffers below 1.5 BDP, which RFC 9743 (section 5.1.3)
 tells of, and BBR v3 loses less. CUBIC fills a buffer of 16 BDP. `tests/python/test_assess.py` checks these,

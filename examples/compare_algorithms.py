@@ -11,30 +11,29 @@ BASE = Scenario.from_dict(
         "window": ["20 s", "120 s"],
         "bottleneck": {"rate": "100 Mbit/s", "buffer": "20 % BDP"},
         "flow": [
-            {"algorithm": "sack", "rtt": "42 ms"},
-            {"algorithm": "sack", "rtt": "42 ms", "start": "5 s"},
+            {"algorithm": "reno", "rtt": "42 ms"},
+            {"algorithm": "reno", "rtt": "42 ms", "start": "5 s"},
         ],
     }
 )
 
 
-def figures(result: Result) -> tuple[float, float]:
+def figures(result: Result) -> tuple[float | None, float | None]:
     """Runs in the worker, so that only two numbers are sent back."""
-    return result.summary["links"][0]["utilization"], result.summary["metrics"]["jain"]
+    return result.link("bottleneck").utilization, result.metrics.jain
 
 
 def main() -> None:
     """Print one line per setting."""
-    settings = [(name, rtt) for name in ("sack", "hstcp", "stcp", "htcp") for rtt in ("42 ms", "162 ms")]
+    settings = [(name, rtt) for name in ("reno", "hstcp", "stcp", "htcp") for rtt in ("42 ms", "162 ms")]
     scenarios = [
         BASE.with_values(
             {"flow.0.algorithm": name, "flow.1.algorithm": name, "flow.0.rtt": rtt, "flow.1.rtt": rtt}
         )
         for name, rtt in settings
     ]
-    measured = dict(run_many(scenarios, reduce=figures))
-    for i, (name, rtt) in enumerate(settings):
-        utilization, jain = measured[i]
+    measured = run_many(scenarios, reduce=figures)
+    for (name, rtt), (utilization, jain) in zip(settings, measured, strict=True):
         print(f"{name:6} {rtt:>7}  utilisation {utilization:.3f}  Jain's index {jain:.3f}")
 
 

@@ -18,7 +18,7 @@ from longfat.env import AURORA, AURORA_PATHS, VectorEnv
 SCENARIO = {
     "duration": "20 s",
     "bottleneck": {"rate": "3 Mbit/s", "buffer": "100 packets"},
-    "flow": [{"algorithm": "sack", "rtt": "100 ms"}],
+    "flow": [{"algorithm": "reno", "rtt": "100 ms"}],
 }
 SETTING = dataclasses.replace(AURORA, history=3)
 PATHS = {**AURORA_PATHS, "flow.0.rtt": {"uniform": ["60 ms", "300 ms"]}}

@@ -45,7 +45,7 @@ rate = "5 Mbit/s"
 buffer = "50 % BDP"
 loss = 0.01
 [[flow]]
-algorithm = "sack"
+algorithm = "reno"
 rtt = "20 ms"
 """
 SWEEP = """base = "base.toml"
@@ -60,7 +60,7 @@ y = "bottleneck_utilization"
 
 VALUES = """
 ""|0|-1|1e999|nan|[]|{}|true|"0 s"|"1e300 s"|"-1 ms"|"100 %"|"auto"|"1 Gbit/s"|"/dev/null"|"\\u0000"|"ü"
-[[1]]|"sack"|"htcp"|"rack"|1e-9|{ from = 1, to = 2, points = 3 }|"a" "b"|{ uniform = ["1 ms", "2 ms"] }
+[[1]]|"reno"|"htcp"|"rack"|1e-9|{ from = 1, to = 2, points = 3 }|"a" "b"|{ uniform = ["1 ms", "2 ms"] }
 { name = "udt", variant = "draft" }|{ sine = { max = "1 Gbit/s", min = "1 Mbit/s", period = "1 s" } }
 999999999999999999999999999999
 """

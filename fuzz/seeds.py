@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from longfat.api import run
+from longfat.runs.capture import Capture
 from longfat.scenario.model import Scenario
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
@@ -105,7 +106,7 @@ def captures() -> Iterator[tuple[str, bytes]]:
         ):
             flow = {"algorithm": "reno", "rtt": "20 ms", "bytes": "40 kB"} | changes
             file = Path(folder) / f"{name}.pcapng"
-            run({"duration": "2 s", "bottleneck": lossy, "flow": [flow]}, pcap=file, snaplen=80)
+            run({"duration": "2 s", "bottleneck": lossy, "flow": [flow]}, capture=Capture(file, snaplen=80))
             yield name, file.read_bytes()
     records = [
         struct.pack("<IIII", i, 5, len(data), len(data)) + data for i, (_, data) in enumerate(packets())

@@ -121,9 +121,9 @@ class Agent:
 
 
 AGENTS = {
-    "Reno": Agent("reno", "reno"),
+    "Reno": Agent("reno", "reno-classic"),
     "Newreno": Agent("newreno", "newreno"),
-    "Sack1": Agent("sack1", "sack"),
+    "Sack1": Agent("sack1", "reno"),
     "Sack1, HighSpeed": Agent("hstcp", "hstcp"),
     "Vegas": Agent("vegas", "vegas"),
     "Vegas, 3 flows": Agent("vegas", "vegas", flows=3),

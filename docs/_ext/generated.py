@@ -68,8 +68,8 @@ def draw_gallery() -> None:
         newest = max(core, scenario.stat().st_mtime, Path(__file__).stat().st_mtime)
         if not picture.is_file() or picture.stat().st_mtime < newest:
             stale.append(scenario)
-    for position, figure in run_many(stale, reduce=drawn):
-        plots.save(replace(figure, name=stale[position].stem), PICTURES, ["png"])
+    for scenario, figure in zip(stale, run_many(stale, reduce=drawn), strict=True):
+        plots.save(replace(figure, name=scenario.stem), PICTURES, ["png"])
 
 
 def gallery() -> str:

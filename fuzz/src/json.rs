@@ -223,7 +223,7 @@ fn word(dice: &mut Dice) -> String {
     match dice.below(4) {
         0 => word_of(dice, false),
         1 => dice
-            .one(&["", "a", "true", "rack", "reno", "sack", "custom", "standard", "limited", "random"])
+            .one(&["", "a", "true", "rack", "reno-classic", "sack", "custom", "standard", "limited", "random"])
             .to_owned(),
         _ => word_of(dice, true),
     }

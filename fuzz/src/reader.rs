@@ -6,7 +6,6 @@ use longfat_scenario::tables::Scenario;
 use longfat_scenario::tree::Value;
 use longfat_scenario::world::{Own, OwnFacts, World};
 use longfat_scenario::{memory, notes, read, resolve, write};
-use longfat_wire::SimPacket;
 use std::path::{Path, PathBuf};
 
 /// A machine without files.
@@ -72,7 +71,7 @@ pub fn check(data: &[u8]) {
         let again = resolve::resolve(&filled, true).map(|resolved| format!("{:?}", resolved.plan));
         assert!(again.as_ref() == Ok(&plan), "another plan with its defaults written out");
     }
-    if let Err(error) = resolved.plan.check::<SimPacket>() {
+    if let Err(error) = resolved.plan.check() {
         panic!("accepted, and its plan is refused: {error}");
     }
 }

@@ -3,7 +3,8 @@
 import longfat
 
 result = longfat.run("scenarios/two-hstcp.toml")
-result.summary["metrics"]["jain"]
+result.metrics.jain
+result.flow("1").throughput_bps
 result.to_pandas("flows")
 """
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from longfat.api import run, run_many
     from longfat.errors import AlgorithmError, InputError, LongfatError, ScenarioError
     from longfat.installation import __version__
+    from longfat.runs.capture import Capture
     from longfat.runs.imported import Imported, read_capture
+    from longfat.runs.qlog import Qlog
+    from longfat.runs.repeats import Results
     from longfat.runs.result import Result
     from longfat.runs.step import Simulation
     from longfat.scenario.model import Scenario
@@ -40,6 +44,7 @@ __all__ = [
     "AlgorithmError",
     "Bottleneck",
     "Bulk",
+    "Capture",
     "Flow",
     "Imported",
     "InputError",
@@ -48,7 +53,9 @@ __all__ = [
     "Node",
     "Onoff",
     "Program",
+    "Qlog",
     "Result",
+    "Results",
     "Sample",
     "Scenario",
     "ScenarioError",
@@ -67,7 +74,10 @@ _MODULES = {
     "__version__": "installation",
     **dict.fromkeys(("AlgorithmError", "InputError", "LongfatError", "ScenarioError"), "errors"),
     **dict.fromkeys(("Imported", "read_capture"), "runs.imported"),
+    "Capture": "runs.capture",
+    "Qlog": "runs.qlog",
     "Result": "runs.result",
+    "Results": "runs.repeats",
     "Scenario": "scenario.model",
     **dict.fromkeys(
         ("Bottleneck", "Bulk", "Flow", "Link", "Node", "Onoff", "Program", "Sample", "Short", "Surge", "Web"),

@@ -52,12 +52,12 @@ class Ack(Protocol):
         """The round-trip time that it measured, or None."""
 
     @property
-    def srtt_s(self) -> float:
-        """The smoothed round-trip time (RFC 6298); NaN before the first."""
+    def srtt_s(self) -> float | None:
+        """The smoothed round-trip time (RFC 6298), or None before the first measurement."""
 
     @property
-    def base_rtt_s(self) -> float:
-        """The least round-trip time of this connection so far; NaN before the first."""
+    def base_rtt_s(self) -> float | None:
+        """The least round-trip time of this connection so far, or None before the first measurement."""
 
     @property
     def in_flight(self) -> float:
@@ -78,6 +78,14 @@ class Congestion(Protocol):
     @property
     def in_flight(self) -> float:
         """Segments in flight when it was noticed."""
+
+    @property
+    def srtt_s(self) -> float | None:
+        """The smoothed round-trip time (RFC 6298), or None before the first measurement."""
+
+    @property
+    def base_rtt_s(self) -> float | None:
+        """The least round-trip time of this connection so far, or None before the first measurement."""
 
 
 class Opening(Protocol):
@@ -166,8 +174,8 @@ class Delivery(Protocol):
         """Segments in flight after it (the pipe of RFC 6675)."""
 
     @property
-    def srtt_s(self) -> float:
-        """The smoothed round-trip time (RFC 6298); NaN before the first."""
+    def srtt_s(self) -> float | None:
+        """The smoothed round-trip time (RFC 6298), or None before the first measurement."""
 
     @property
     def next_departure_s(self) -> float:

@@ -3,32 +3,57 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Literal
+from typing import overload
 
 from longfat.errors import InputError
 from longfat.runs import simulate
-from longfat.runs.capture import SNAPLEN, Capture
-from longfat.runs.qlog import VERSIONS, Qlog
+from longfat.runs.capture import Capture, Recording
+from longfat.runs.qlog import Logging, Qlog
+from longfat.runs.repeats import Results, refuse_number
 from longfat.runs.result import Result
 from longfat.runs.simulate import Source, load, run_many
+from longfat.words import Backend, choice, shown
 
 __all__ = ["run", "run_many"]
 
 
+@overload
 def run(
     source: Source,
     *,
     seed: int | None = None,
     window: tuple[str, str] | None = None,
-    backend: Literal["sim", "live"] = "sim",
+    backend: Backend = "sim",
     traffic: str = "longfat",
-    pcap: str | os.PathLike[str] | None = None,
-    snaplen: int = SNAPLEN,
-    pcap_links: Sequence[str] = (),
-    qlog: str | os.PathLike[str] | None = None,
-    qlog_version: str = VERSIONS[0],
-) -> Result:
+    capture: Capture | str | os.PathLike[str] | None = None,
+    qlog: Qlog | str | os.PathLike[str] | None = None,
+    repeats: None = None,
+) -> Result: ...
+@overload
+def run(
+    source: Source,
+    *,
+    seed: int | None = None,
+    window: tuple[str, str] | None = None,
+    backend: Backend = "sim",
+    traffic: str = "longfat",
+    repeats: int,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> Results: ...
+def run(
+    source: Source,
+    *,
+    seed: int | None = None,
+    window: tuple[str, str] | None = None,
+    backend: Backend = "sim",
+    traffic: str = "longfat",
+    capture: Capture | str | os.PathLike[str] | None = None,
+    qlog: Qlog | str | os.PathLike[str] | None = None,
+    repeats: int | None = None,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> Result | Results:
     """Runs a scenario in the simulator, or live. It releases the GIL, and Ctrl-C ends the run.
 
     Args:
@@ -37,31 +62,65 @@ def run(
         window: times such as ("100 s", "600 s"); every metric is restricted to them.
         backend: "sim", or "live" for this machine's own TCP in real time (docs/live.md).
         traffic: what carries live flows over TCP: "longfat", its own traffic, or "iperf3".
-        pcap: a pcapng file for the packets of the run (docs/guide/packets.md), told in the summary.
-        snaplen: the most bytes of a packet that the capture keeps; 0 keeps all.
-        pcap_links: the names of the links to capture; all if empty.
-        qlog: a file for what the sender of each flow does, in qlog; with several flows, one for each.
-        qlog_version: "current" for the drafts of today, "0.3" for tools that read only that.
+        capture: a pcapng file for the packets of the run (docs/guide/packets.md), or a `Capture`, which has
+            more options. The summary says what became of it.
+        qlog: a file for what the sender of each flow does, in qlog, or a `Qlog`, which has more options.
+        repeats: how often to run it, with the seeds seed, seed + 1, and so on. `Results` has them in this
+            order, also if it is 1.
+        jobs: with repeats in the simulator, the number of processes, all processors if None; 1 runs in this
+            process.
+        progress: with repeats in the simulator, whether to say how many runs are done.
 
     Raises:
         InputError: the scenario is refused, or the capture cannot be written.
         AlgorithmError: a user's own algorithm failed.
         LongfatError: a live run ended early.
     """
+    if backend not in ("sim", "live"):
+        raise InputError(f"backend = {shown(backend)}; {choice(backend, ('sim', 'live'))}")
+    for name, option in (("capture", capture), ("qlog", qlog)):
+        if repeats is not None and option is not None:
+            raise InputError(f"{name} and repeats: {name} is of one run; accepted: one of them")
     scenario = load(source, seed=seed, window=window)
     file = source if isinstance(source, (str, os.PathLike)) else None
-    capture = None if pcap is None else Capture(pcap, snaplen, tuple(pcap_links), file)
+    recording = None if capture is None else Recording(_capture(capture), file)
+    logging = None if qlog is None else Logging(_qlog(qlog), file)
+    if repeats is not None:
+        refuse_number(repeats)
+    elif jobs is not None or progress:
+        given = "progress" if jobs is None else "jobs"
+        raise InputError(f"{given}: accepted: only together with repeats")
     if backend == "live":
         from longfat.live import programs
         from longfat.live import run as live
 
-        named = "scenario" if file is None else os.fspath(file)
-        if qlog is not None:
+        if logging is not None:
             raise InputError("qlog: a kernel does not tell that much; accepted: the simulator")
-        return live.run(scenario, named, traffic, user=programs.user(), capture=capture)
+        if jobs is not None:
+            raise InputError("jobs: live runs go one after the other; accepted: the simulator")
+        named = "scenario" if file is None else os.fspath(file)
+        runs = live.repeats(scenario, repeats or 1, named, traffic, user=programs.user(), capture=recording)
+        return runs[0] if repeats is None else Results(runs)
     if traffic != "longfat":
         from longfat.live import traffic as traffics
 
         traffics.refuse_unknown(traffic, backend)
-    logs = None if qlog is None else Qlog(qlog, qlog_version, file)
-    return simulate.run(scenario, capture=capture, qlog=logs)
+    if repeats is None:
+        return simulate.run(scenario, capture=recording, qlog=logging)
+    return Results(simulate.repeats(scenario, repeats, jobs=jobs, progress=progress))
+
+
+def _capture(given: Capture | str | os.PathLike[str]) -> Capture:
+    if isinstance(given, Capture):
+        return given
+    if not isinstance(given, (str, os.PathLike)):
+        raise InputError(f'capture = {shown(given)}: accepted: a file, or Capture("run.pcapng")')
+    return Capture(given)
+
+
+def _qlog(given: Qlog | str | os.PathLike[str]) -> Qlog:
+    if isinstance(given, Qlog):
+        return given
+    if not isinstance(given, (str, os.PathLike)):
+        raise InputError(f'qlog = {shown(given)}: accepted: a file, or Qlog("run.sqlog")')
+    return Qlog(given)

@@ -55,7 +55,7 @@ def plot(
     Means have 95 % confidence intervals over the repeats (Student's t).
 
     Args:
-        results: a folder of a run, a sweep or a screen, or several, or an opened sweep.
+        results: a folder of a run, a sweep or a comparison, or several, or an opened sweep.
         kind: "lines", "bars", "heat", "cdf", "box" or "timeline"; bars where x has words, else lines.
         x: what is along the axis.
         y: what is measured, or "a / b".

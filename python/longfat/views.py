@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.figure import matplotlib
 from longfat.figure.data import Figure
 from longfat.report import columns, panels, run
+from longfat.runs.repeats import Results
 from longfat.runs.result import Result
 from longfat.store import output
 
@@ -32,16 +33,18 @@ PANEL_PIXELS, HEAD_PIXELS = 250, 110
 """The height of a panel and of what is above the first one."""
 
 
-def save(result: Result, folder: Path | str) -> Path:
-    """Writes a run as `longfat run --out` does; see `Result.save`."""
+def save(result: Result | Results, folder: Path | str) -> Path:
+    """Writes a run, or repeats of it, as `longfat run --out` does; see `Result.save`."""
     path = Path(folder)
+    results = [result] if isinstance(result, Result) else list(result)
+    summary = results[0].summary if len(results) == 1 else result.summary
     with output.folder(path) as draft:
-        output.write([result], result.summary, ["longfat.Result.save"], draft)
+        output.write(results, summary, [f"longfat.{type(result).__name__}.save"], draft)
     return path
 
 
-def report(result: Result, folder: Path | str) -> Path:
-    """Writes a run and its page; see `Result.report`."""
+def report(result: Result | Results, folder: Path | str) -> Path:
+    """Writes a run, or repeats of it, with a page; see `Result.report`."""
     return run.build(save(result, folder))
 
 

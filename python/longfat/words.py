@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 LONGEST_VALUE = 60
+MOST_REPEATS = 10_000
+"""The most repeats of a run at once."""
 
 Mode = Literal["quick", "full"]
-"""How much of a suite or a screen runs: a short list of points, or all of them."""
+"""How much of a suite or a comparison runs: a short list of points, or all of them."""
 Backend = Literal["sim", "live"]
 """What carries runs: the simulator, or this machine's own TCP."""
 

@@ -224,7 +224,7 @@ rate = "5 Mbit/s"
 buffer = "50 % BDP"
 loss = 0.01
 [[flow]]
-algorithm = "sack"
+algorithm = "reno"
 rtt = "20 ms"
 [[flow]]
 algorithm = "cubic"

@@ -42,7 +42,7 @@ def scenario(number: int) -> dict[str, Any]:
         "queue": draw.choice(["droptail", "red", "codel", "fq_codel", "pie"]),
     }
     flow: dict[str, Any] = {
-        "algorithm": draw.choice(["sack", "cubic", "bbr", "htcp", "vegas"]),
+        "algorithm": draw.choice(["reno", "cubic", "bbr", "htcp", "vegas"]),
         "rtt": f"{rtt} ms",
     }
     table: dict[str, Any] = {"duration": "20 s", "seed": number, "bottleneck": bottleneck, "flow": [flow]}

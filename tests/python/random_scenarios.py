@@ -429,7 +429,7 @@ class _Draw:
             "quick_acks": [0, 3],
             "sack_compression": ["1 ms", _time(max(self.rtt / 9, 1e-6))],
             "slow_start_limit": [1, "infinite"],
-            "loss_detection": ["rack", "sack", "newreno", "reno", "tahoe"],
+            "loss_detection": ["rack", "sack", "newreno", "reno-classic", "tahoe"],
             "recovery": ["rate-halving-to-half", "prr", "prr-9937", "immediate"],
             "timeout_reductions": ["each"],
             "first_reduction": ["half"],
@@ -496,5 +496,5 @@ class _Draw:
             ]
             row = self.random.choice(rows)
             part["algorithm"] = {"name": row["name"], **self.parameters("algorithms", row)}
-        transport = self.transport(part.get("algorithm", "sack"), None)
+        transport = self.transport(part.get("algorithm", "reno"), None)
         return part | transport

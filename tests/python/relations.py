@@ -17,11 +17,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import longfat
 import random_scenarios
 import scaling
 from longfat import units
 from longfat.errors import LongfatError
-from longfat.runs import simulate
 from longfat.runs.capture import Capture
 from longfat.runs.qlog import Qlog
 from longfat.runs.result import Result
@@ -268,16 +268,14 @@ def in_steps(tables: Table, draws: random.Random) -> Trial:
 
 def captured(tables: Table, draws: random.Random) -> Trial:
     """A capture of the packets and logs of the senders."""
-    rows = [registry.algorithm_named(flow.get("algorithm", "sack")) for flow in tables.get("flow", ())]
+    rows = [registry.algorithm_named(flow.get("algorithm", "reno")) for flow in tables.get("flow", ())]
     over_tcp = any(row is None or row.get("transport") == "tcp" for row in rows)
     logged = over_tcp and draws.random() < 0.5
 
     def run(scenario: Scenario) -> Result:
         with tempfile.TemporaryDirectory() as folder:
             capture = Capture(Path(folder, "packets.pcapng"))
-            return simulate.run(
-                scenario, capture=capture, qlog=Qlog(Path(folder, "qlog")) if logged else None
-            )
+            return longfat.run(scenario, capture=capture, qlog=Qlog(Path(folder, "qlog")) if logged else None)
 
     return Trial(tables, tables, equal, run)
 

@@ -16,8 +16,8 @@ def table(**changes: Any) -> dict[str, Any]:
         "duration": "10 s",
         "bottleneck": {"rate": "10 Mbit/s", "buffer": "50 packets"},
         "flow": [
-            {"algorithm": "sack", "rtt": "40 ms"},
-            {"algorithm": "sack", "rtt": "40 ms", "start": "1 s"},
+            {"algorithm": "reno", "rtt": "40 ms"},
+            {"algorithm": "reno", "rtt": "40 ms", "start": "1 s"},
         ],
     } | changes
 

@@ -34,11 +34,11 @@ from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from trials import Table, Trial, View, seconds
 
-TIMELESS = ("sack", "newreno", "reno", "tahoe", "hstcp", "stcp", "bic", "ptcp", "dctcp")
+TIMELESS = ("reno", "newreno", "reno-classic", "tahoe", "hstcp", "stcp", "bic", "ptcp", "dctcp")
 """Algorithms over TCP that look at no time."""
 DATAGRAMS = ("cbr", "onoff")
 """And others, which keep their rates."""
-IN_SEGMENTS = ("sack", "newreno", "reno", "tahoe", "hstcp", "stcp", "bic", "dctcp")
+IN_SEGMENTS = ("reno", "newreno", "reno-classic", "tahoe", "hstcp", "stcp", "bic", "dctcp")
 """Algorithms that count segments, and look at no time."""
 FACTOR = 2
 BYTE_NS = 8_000_000_000

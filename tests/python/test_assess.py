@@ -21,6 +21,7 @@ from longfat.cli import report
 from longfat.cli.app import end_code
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
+from longfat.scenario.stacks import LINUX, hosts
 
 STRANGE = Path(__file__).with_name("strange_algorithms.py")
 SECTIONS = [
@@ -39,7 +40,7 @@ def mine(name):
 def numbers(experiment, at, algorithm, seed=1):
     """What one run of an experiment measures, in the units of the dossier."""
     (point,) = [point for point in experiment.points("quick") if point.at == at]
-    row = task(Scenario.from_dict(point.make(algorithm) | {"seed": seed}))
+    row = task(Scenario.from_dict(point.make(algorithm) | {"seed": seed}, stack=LINUX))
     found = {}
     for measure in experiment.measures:
         value = row[measure.key]
@@ -68,7 +69,7 @@ def test_an_experiment_has_sources_and_scenarios_that_are_accepted(name):
         points = experiment.points(mode)
         assert len({point.at for point in points}) == len(points)
         for point in (points[0], points[-1]):
-            for algorithm in ("sack", "prague", "xcp", mine("Deaf")):
+            for algorithm in ("reno", "prague", "xcp", mine("Deaf")):
                 Scenario.from_dict(point.make(algorithm))
 
 
@@ -83,7 +84,7 @@ def test_an_explicit_rate_algorithm_gets_its_router_except_behind_a_tunnel():
     router = [point.make("xcp")["bottleneck"].get("router") for point in general.TUNNEL.points("quick")]
     assert router == ["xcp", None]
     assert general.DROPTAIL.points("quick")[0].make("rcp")["bottleneck"]["router"] == "rcp"
-    assert "router" not in general.DROPTAIL.points("quick")[0].make("sack")["bottleneck"]
+    assert "router" not in general.DROPTAIL.points("quick")[0].make("reno")["bottleneck"]
 
 
 def test_sections_are_selected_by_their_beginning():
@@ -99,6 +100,19 @@ def test_the_topics_of_the_lines_name_numbers_and_points_that_exist():
         for mode in ("quick", "full"):
             points = [point.at for point in topic.experiment.points(mode)]
             assert not topic.points or any(at.endswith(topic.points) for at in points)
+
+
+def test_the_hosts_are_todays_unless_another_stack_is_asked_for():
+    def found(**more):
+        planned = tasks.plan(tasks.assessment("htcp", only=["5.1.2", "5.2.1"], **more))
+        return {
+            (name == "beside-quic", *sorted(set(hosts(work.scenario).values())))
+            for work in planned.works
+            for name in {place[0] for place in work.places}
+        }
+
+    assert found() == {(False, "linux"), (True, "linux", "quic")}
+    assert found(stack="rfc") == {(False, "rfc"), (True, "quic", "rfc")}
 
 
 # the arithmetic
@@ -174,18 +188,18 @@ def test_a_number_of_others_is_compared_with_what_it_was_beside_a_baseline():
 
 
 def test_reno_backs_off_as_rfc_6298_says_when_everything_is_lost():
-    found = numbers(behaviour.COLLAPSE, "100 % lost", "sack")
+    found = numbers(behaviour.COLLAPSE, "100 % lost", "reno")
     assert found["backoff"] == pytest.approx(2.0, abs=0.02)  # RFC 6298, section 5.5: twice the timeout
     # from a first timeout of 0.24 s to 1 s, after which gaps double: at most 7 packets fit into 60 s
     assert found["packets_per_rtt"] * 59 / 0.04 <= 7.5
-    blackout = numbers(behaviour.BLACKOUT, "blackout", "sack")
+    blackout = numbers(behaviour.BLACKOUT, "blackout", "reno")
     assert blackout["backoff"] == pytest.approx(2.0, abs=0.05)
     assert blackout["packets_per_rtt"] < 0.01
 
 
 def test_bbr_v1_loses_much_below_one_and_a_half_bdp_and_little_above():
     low, high = (numbers(behaviour.HIGH_LOSS, f"8 flows, {buffer} BDP", "bbr") for buffer in ("0.25", "3"))
-    reno = numbers(behaviour.HIGH_LOSS, "8 flows, 0.25 BDP", "sack")
+    reno = numbers(behaviour.HIGH_LOSS, "8 flows, 0.25 BDP", "reno")
     assert low["own_loss"] > 5.0
     assert low["own_loss"] > 5.0 * reno["own_loss"]
     assert high["own_loss"] < 0.2 * low["own_loss"]
@@ -199,13 +213,13 @@ def test_cubic_fills_a_buffer_of_16_bdp_and_bbr_does_not():
 
 def test_scalable_tcp_starves_reno():
     at = "50 Mbit/s, 80 ms, 0.5 BDP"
-    starved, usual = (numbers(behaviour.BESIDE_RENO, at, name)["other_of_fair"] for name in ("stcp", "sack"))
+    starved, usual = (numbers(behaviour.BESIDE_RENO, at, name)["other_of_fair"] for name in ("stcp", "reno"))
     assert starved < 25.0 < 80.0 < usual
 
 
 def test_dctcp_without_marks_does_as_reno():
     for experiment, at in ((general.DROPTAIL, "5 Mbit/s, 10 ms, 2 BDP"), (special.AQM, "CoDel, drops")):
-        dctcp, reno = (numbers(experiment, at, name) for name in ("dctcp", "sack"))
+        dctcp, reno = (numbers(experiment, at, name) for name in ("dctcp", "reno"))
         assert dctcp["utilization"] == pytest.approx(reno["utilization"], abs=1.5)
         assert dctcp["own_loss"] == pytest.approx(reno["own_loss"], rel=0.2)
     marked, dropped = (numbers(special.DATA_CENTRE, at, "dctcp") for at in ("marks", "drops"))
@@ -260,6 +274,7 @@ def test_a_dossier_has_the_promised_form(htcp):
     document, out = htcp
     assert document["algorithm"] == "htcp"
     assert document["baselines"] == ["Reno", "CUBIC"]
+    assert document["stack"] == "linux"
     keys = {"section", "title", "asks", "status", "figures", "measured", "baseline", "uncertainty", "runs"}
     assert all(keys <= row.keys() for row in document["criteria"])
     statuses = {row["section"]: row["status"] for row in document["criteria"]}
@@ -374,7 +389,7 @@ def test_each_cause_of_failures_is_said_once_over_all_sections(tmp_path, store):
         ({"algorithm": "nowhere.py:Mine"}, "assess: nowhere.py:Mine: there is no file"),
         ({"algorithm": "cubic", "only": ["5.4"]}, "--only 5.4: no such section of RFC 9743; accepted: 5.1.1"),
         ({"algorithm": "cubic", "baselines": ["cubic"]}, "--baseline: cubic is what is assessed"),
-        ({"algorithm": "cubic", "baselines": ["sack", "tcp"]}, "--baseline: tcp: given twice"),
+        ({"algorithm": "cubic", "baselines": ["reno", "tcp"]}, "--baseline: tcp: given twice"),
     ],
 )
 def test_what_cannot_be_assessed_is_refused_in_a_line(asked, told):

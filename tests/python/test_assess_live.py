@@ -55,7 +55,7 @@ def row(*points):
     return Criterion("5.1.2", "Toy", "How much?", (experiment,))
 
 
-def asked(*points, algorithm="cubic", baseline="sack"):
+def asked(*points, algorithm="cubic", baseline="reno"):
     return replace(tasks.assessment(algorithm, [baseline]), criteria=(row(*points),))
 
 

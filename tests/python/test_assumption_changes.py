@@ -11,7 +11,7 @@ from longfat.suites.kit.assumptions import Change
 
 VALUES = st.one_of(st.integers(), st.booleans(), st.text(max_size=5), st.lists(st.integers(), max_size=2))
 TABLES = st.dictionaries(st.sampled_from(["mss", "rtt", "sack", "queue", "name"]), VALUES, max_size=4)
-ALGORITHMS = st.sampled_from(["sack", "hstcp", "udt", {"name": "stcp", "increase": 0.02}, {"kind": "fast"}])
+ALGORITHMS = st.sampled_from(["reno", "hstcp", "udt", {"name": "stcp", "increase": 0.02}, {"kind": "fast"}])
 FLOWS = st.builds(lambda table, algorithm: {**table, "algorithm": algorithm}, TABLES, ALGORITHMS)
 BACKGROUNDS = st.builds(lambda t, kind: {**t, "kind": kind}, TABLES, st.sampled_from(["web", "onoff"]))
 DOCUMENTS = st.fixed_dictionaries(
@@ -81,7 +81,7 @@ def test_a_background_over_udp_stays_as_it_is():
         ("scalable", {"name": "scalable", "increase": 0.02}),
         ({"name": "stcp", "low_window": 9}, {"name": "stcp", "low_window": 9, "increase": 0.02}),
         ({"kind": "stcp", "increase": 1.0}, {"kind": "stcp", "increase": 0.02}),
-        ("sack", "sack"),
+        ("reno", "reno"),
     ],
 )
 def test_an_algorithm_is_found_as_a_name_and_as_a_table(written, changed):
@@ -93,17 +93,17 @@ def test_an_algorithm_is_found_as_a_name_and_as_a_table(written, changed):
     assert found["flow"][0]["algorithm"] == found["background"][0]["algorithm"] == changed
 
 
-def test_a_flow_that_names_no_algorithm_runs_sack():
+def test_a_flow_that_names_no_algorithm_runs_reno():
     document = {"flow": [{"rtt": "9 ms"}], "background": [{"kind": "web"}]}
-    found = Change(algorithms={"sack": {"alpha": 2}}).apply(document)
+    found = Change(algorithms={"reno": {"alpha": 2}}).apply(document)
     assert (
-        found["flow"][0]["algorithm"] == found["background"][0]["algorithm"] == {"name": "sack", "alpha": 2}
+        found["flow"][0]["algorithm"] == found["background"][0]["algorithm"] == {"name": "reno", "alpha": 2}
     )
 
 
 def test_an_algorithm_of_ones_own_runs_over_tcp():
     document = {"flow": [{"algorithm": "mine.py:Mine"}, {"algorithm": Scenario}]}
-    found = Change(flows={"mss": 1000}, algorithms={"sack": {"alpha": 2}}).apply(document)
+    found = Change(flows={"mss": 1000}, algorithms={"reno": {"alpha": 2}}).apply(document)
     assert [flow["mss"] for flow in found["flow"]] == [1000, 1000]
     assert [flow["algorithm"] for flow in found["flow"]] == ["mine.py:Mine", Scenario]
 

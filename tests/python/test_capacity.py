@@ -175,7 +175,7 @@ def test_inefficiency_is_the_share_of_the_varying_capacity_that_was_not_used() -
 
 
 def test_an_xcp_flow_carries_its_header_and_needs_its_router() -> None:
-    flows = [{"algorithm": "xcp", "rtt": "40 ms", "mss": "1428 B"}, {"algorithm": "sack", "rtt": "40 ms"}]
+    flows = [{"algorithm": "xcp", "rtt": "40 ms", "mss": "1428 B"}, {"algorithm": "reno", "rtt": "40 ms"}]
     routed = scenario({"bottleneck.router": "xcp"}, flow=flows)
     plan = routed.plan
     assert [flow["header_bytes"] for flow in plan["flows"]] == [72, 52]

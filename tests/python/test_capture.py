@@ -54,7 +54,7 @@ def hops(**changes: Any) -> dict[str, Any]:
             {"from": a, "to": b, "rate": rate, "delay": "5 ms", "buffer": "25 packets"}
             for a, b, rate in links
         ],
-        "flow": [{"algorithm": "reno", "from": "S", "to": "D"}],
+        "flow": [{"algorithm": "reno-classic", "from": "S", "to": "D"}],
     } | changes
 
 
@@ -68,7 +68,10 @@ SCENARIOS: Mapping[str, dict[str, Any]] = {
     ),
     "a queue that marks": path(
         bottleneck={"rate": "20 Mbit/s", "buffer": "60 packets", "queue": {"kind": "codel", "ecn": True}},
-        flow=[{"algorithm": "cubic", "rtt": "40 ms", "ecn": True}, {"algorithm": "reno", "rtt": "20 ms"}],
+        flow=[
+            {"algorithm": "cubic", "rtt": "40 ms", "ecn": True},
+            {"algorithm": "reno-classic", "rtt": "20 ms"},
+        ],
     ),
     "accurate feedback": path(
         bottleneck={"rate": "20 Mbit/s", "buffer": "100 packets", "queue": "dualpi2"},
@@ -131,7 +134,7 @@ def senders(result: longfat.Result) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_tshark_reads_whole_packets_without_complaint_and_counts_the_same(name: str, tmp_path: Path) -> None:
     file = tmp_path / "run.pcapng"
-    result = longfat.run(SCENARIOS[name], pcap=file, snaplen=0)
+    result = longfat.run(SCENARIOS[name], capture=longfat.Capture(file, snaplen=0))
     told = result.summary["capture"]
     assert (told["complete"], told["bytes"]) == (True, file.stat().st_size)
     assert tshark(file, "-Y", WORRIES) == []
@@ -161,7 +164,7 @@ def test_tshark_reads_whole_packets_without_complaint_and_counts_the_same(name: 
 
 def test_what_tshark_calls_out_of_order_is_what_was_sent_a_second_time(tmp_path: Path) -> None:
     file = tmp_path / "run.pcapng"
-    longfat.run(SCENARIOS["drop-tail losses and SACK"], pcap=file)
+    longfat.run(SCENARIOS["drop-tail losses and SACK"], capture=file)
     fields = ("-T", "fields", "-e", "tcp.seq")
     sent = Counter(tshark(file, "-Y", "tcp.len > 0", *fields))
     early = Counter(tshark(file, "-Y", "tcp.analysis.out_of_order", *fields))
@@ -171,13 +174,13 @@ def test_what_tshark_calls_out_of_order_is_what_was_sent_a_second_time(tmp_path:
 
 def test_each_link_is_an_interface_and_one_of_several_hops_can_be_captured_alone(tmp_path: Path) -> None:
     every, one = tmp_path / "every.pcapng", tmp_path / "one.pcapng"
-    result = longfat.run(hops(), pcap=every)
+    result = longfat.run(hops(), capture=every)
     names = Counter(tshark(every, "-T", "fields", "-e", "frame.interface_name"))
     assert set(names) == {"S-A", "A-B", "B-D", "A-S", "B-A", "D-B"}
     for link in result.summary["links"][:3]:
         data = f"frame.interface_name == {link['name']} and ip.src == 10.0.0.1"
         assert len(tshark(every, "-Y", data)) == link["packets_in"]
-    longfat.run(hops(), pcap=one, pcap_links=["S-A", "A-S"])
+    longfat.run(hops(), capture=longfat.Capture(one, links=["S-A", "A-S"]))
     assert counted(one, SENT_AGAIN)["10.0.0.1"] == result.summary["flows"][0]["retransmits"] > 0
 
 
@@ -186,7 +189,7 @@ def test_a_capture_changes_nothing_and_is_the_same_again(tmp_path: Path) -> None
         plain = longfat.run(scenario)
         files = [tmp_path / f"{i}.pcapng" for i in range(2)]
         for file in files:
-            run = longfat.run(scenario, pcap=file)
+            run = longfat.run(scenario, capture=file)
             pandas.testing.assert_frame_equal(run.flows.to_pandas(), plain.flows.to_pandas())
             pandas.testing.assert_frame_equal(run.links.to_pandas(), plain.links.to_pandas())
             left_out = ("performance", "capture")
@@ -201,7 +204,7 @@ def test_round_trip_times_are_those_of_the_sender(tmp_path: Path) -> None:
     quiet = path(
         duration="3 s", flow=[{"algorithm": "cubic", "rtt": "40 ms", "max_window": 20, "delayed_ack": False}]
     )
-    longfat.run(quiet, pcap=file)
+    longfat.run(quiet, capture=file)
     answered = "tcp.analysis.ack_rtt and ip.dst == 10.0.0.1"
     rtts = [float(x) for x in tshark(file, "-Y", answered, "-T", "fields", "-e", "tcp.analysis.ack_rtt")]
     assert 0.0400 < min(rtts) < 0.0410
@@ -216,7 +219,7 @@ def test_sequence_numbers_wrap(tmp_path: Path) -> None:
         {"algorithm": "cubic", "rtt": "10 ms", "bytes": "40 MB", "mss": "8948 B"},
     ]
     fast = path(bottleneck={"rate": "200 Mbit/s", "buffer": "100 packets"}, flow=flows)
-    result = longfat.run(fast, pcap=file)
+    result = longfat.run(fast, capture=file)
     raw = [int(x) for x in tshark(file, "-Y", "tcp.len > 0", "-T", "fields", "-e", "tcp.seq_raw")]
     assert max(raw) > 2**32 - 9000 > 9000 > min(raw), "it wraps"
     again = counted(file, SENT_AGAIN)
@@ -337,6 +340,6 @@ def test_a_capture_over_several_links_says_how_to_capture_each_packet_once(tmp_p
 
 
 def test_a_link_that_there_is_not_is_refused_before_the_run(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such link"):
-        longfat.run(path(), pcap=tmp_path / "x.pcapng", pcap_links=["b"])
+    with pytest.raises(InputError, match=r'^Capture: links: "b": there is no such link; '):
+        longfat.run(path(), capture=longfat.Capture(tmp_path / "x.pcapng", links=["b"]))
     assert not (tmp_path / "x.pcapng").exists()

@@ -1,4 +1,4 @@
-"""`longfat plot`: figures for papers from stored runs, sweeps and screens."""
+"""`longfat plot`: figures for papers from stored runs, sweeps and comparisons."""
 
 import dataclasses
 import math
@@ -198,15 +198,15 @@ def test_several_folders_have_a_column_of_folders(ran):
     assert [group.label for group in found.groups] == ["cubic", "bbr"]
 
 
-def test_a_screen_is_drawn_with_its_own_columns_and_paths(tmp_path):
+def test_a_comparison_is_drawn_with_its_own_columns_and_paths(tmp_path):
     path = tmp_path / "short.toml"
     path.write_text(
         'duration = "4 s"\nbottleneck = { rate = "5 Mbit/s", loss = 1e-3 }\n[[flow]]\nalgorithm = "cubic"\n'
         'rtt = "20 ms"\nstart = { uniform = ["0 s", "1 s"] }\n'
     )
     grid = ["--rates", "1 Mbit/s", "--rtts", "20 ms", "--buffers", "100 % BDP", "--repeats", "2"]
-    folder = tmp_path / "screen"
-    given = ["screen", "cubic", "htcp", *grid, "--path", str(path), "--out", str(folder)]
+    folder = tmp_path / "compare"
+    given = ["compare", "cubic", "htcp", *grid, "--path", str(path), "--out", str(folder)]
     assert CliRunner().invoke(app, given).exit_code == 0
     usual = made(folder, kind="bars")
     assert (usual.x.categories, [group.label for group in usual.groups]) == (("short",), ["cubic", "htcp"])
@@ -221,8 +221,8 @@ def test_a_screen_is_drawn_with_its_own_columns_and_paths(tmp_path):
 def test_a_sweep_file_is_run_and_drawn(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text(
-        '[base]\nduration = "1 s"\nbottleneck = { rate = "1 Mbit/s" }\nflow = [{ algorithm = "sack", '
-        'rtt = "20 ms" }]\n[axes]\n"flow.0.algorithm" = ["sack", "cubic"]\n'
+        '[base]\nduration = "1 s"\nbottleneck = { rate = "1 Mbit/s" }\nflow = [{ algorithm = "reno", '
+        'rtt = "20 ms" }]\n[axes]\n"flow.0.algorithm" = ["reno", "cubic"]\n'
     )
     done = CliRunner().invoke(app, ["plot", "mine.toml", "--format", "svg"], catch_exceptions=False)
     assert done.exit_code == 0
@@ -243,8 +243,8 @@ def test_columns_are_looked_for_before_the_runs_of_a_sweep_file(tmp_path, monkey
     Path("mine.toml").write_text(
         "repeats = 3\n"
         "[base]\nduration = '1 s'\nbottleneck = { rate = '1 Mbit/s', buffer = '20 packets' }\n"
-        "flow = [{ algorithm = 'sack', rtt = '20 ms' }]\n"
-        "[axes]\n'flow.0.algorithm' = ['sack', 'cubic']\n'flow.0.rtt' = ['20 ms', '40 ms']\n"
+        "flow = [{ algorithm = 'reno', rtt = '20 ms' }]\n"
+        "[axes]\n'flow.0.algorithm' = ['reno', 'cubic']\n'flow.0.rtt' = ['20 ms', '40 ms']\n"
     )
 
     def lines(*options):
@@ -256,7 +256,7 @@ def test_columns_are_looked_for_before_the_runs_of_a_sweep_file(tmp_path, monkey
     assert not Path("out").exists()
     # a value that the first run lacks is known all the same
     assert lines("--y", "throughput_bps", "--where", "algorithm=cubic", "--kind", "lines").exit_code == 0
-    assert lines("--y", "throughput_bps", "--where", "algorithm=sack", "--kind", "lines").exit_code == 0
+    assert lines("--y", "throughput_bps", "--where", "algorithm=reno", "--kind", "lines").exit_code == 0
     names = {file.name for file in Path("out/mine/figures").glob("*.pdf")}
     assert len(names) == 2
     assert all("algorithm" in name for name in names)

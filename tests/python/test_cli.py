@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -45,11 +46,11 @@ def test_run_prints_flows_links_metrics_and_the_defaults_used(longfat: Any, file
 
 
 def test_the_registry_is_shown_in_the_words_of_a_scenario_file(longfat: Any) -> None:
-    lines = {line.split()[0]: line for line in longfat("algorithms")[1].splitlines() if line.split()}
+    lines = {line.split()[0]: line for line in longfat("list", "algorithms")[1].splitlines() if line.split()}
     assert " true " in lines["fast_convergence"]
     assert "(true, false)" in lines["fast_convergence"]
     assert '"auto"' in lines["s_min"]
-    assert " 0 " not in longfat("queues")[1].split("weight", 1)[1].splitlines()[0]
+    assert " 0 " not in longfat("list", "queues")[1].split("weight", 1)[1].splitlines()[0]
 
 
 def test_json_is_one_object_and_nothing_else(longfat: Any, file: Path) -> None:
@@ -84,7 +85,7 @@ def test_set_seed_and_window_change_the_run(longfat: Any, file: Path) -> None:
     assert (summary["seed"], summary["window_s"]) == (7, [2.0, 8.0])
     assert summary["links"][0]["rate_bps"] == 2e7
     assert [(flow["rtt_s"], flow["algorithm"]) for flow in summary["flows"]] == [
-        (0.082, "sack"),
+        (0.082, "reno"),
         (0.04, "hstcp"),
     ]
 
@@ -95,7 +96,7 @@ duration = "4 s"
 rate = "100 Mbit/s"
 buffer = "30 % BDP"
 [[flow]]
-algorithm = "sack"
+algorithm = "reno"
 rtt = "200 ms"
 """
 
@@ -108,7 +109,7 @@ def test_a_window_with_more_goodput_than_throughput_says_why(longfat: Any) -> No
 
 def test_links_without_any_delay_are_run(longfat: Any) -> None:
     link = '[[link]]\nfrom = "a"\nto = "b"\nrate = "10 Mbit/s"\nbuffer = "10 packets"\n'
-    flow = '[[flow]]\nalgorithm = "sack"\nfrom = "a"\nto = "b"\n'
+    flow = '[[flow]]\nalgorithm = "reno"\nfrom = "a"\nto = "b"\n'
     code, out, err = longfat("run", "-", "--json", stdin=f'duration = "1 s"\n{link}{flow}')
     assert (code, err) == (0, "")
     assert json.loads(out)["metrics"]["jain"] == 1.0
@@ -205,7 +206,7 @@ OUTSIDE = "it is not within the run; accepted: a time before the run's end, 10 s
             ["--set", "flow.0.rtt=[1"],
             "--set flow.0.rtt=[1 does not close what it opens; accepted: ",
         ),
-        (["--set", "flow.0.algorithm=sackk"], 'did you mean "sack"?'),
+        (["--set", "flow.0.algorithm=renoo"], 'did you mean "reno"?'),
         (["--set", 'background=[{kind="cbr"}]'], 'kind = "cbr": there is no such kind; accepted: "web"'),
         (["--warmup", "1 s", "--window", "1 s,2 s"], "--warmup and --window: accepted: one of them"),
         (["--window", "2 s"], '--window "2 s": accepted: two times such as'),
@@ -361,7 +362,7 @@ def test_warnings_go_to_standard_error(longfat: Any, file: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["algorithms", "queues", "routers"])
 def test_registries_are_lists_with_the_documented_keys(longfat: Any, kind: str) -> None:
-    code, out, _ = longfat(kind, "--json")
+    code, out, _ = longfat("list", kind, "--json")
     rows = json.loads(out)
     assert code == 0
     for row in rows:
@@ -372,15 +373,21 @@ def test_registries_are_lists_with_the_documented_keys(longfat: Any, kind: str) 
     assert (
         names
         >= {
-            "algorithms": {"sack", "reno", "hstcp"},
+            "algorithms": {"reno", "reno-classic", "hstcp"},
             "queues": {"droptail", "red", "codel"},
             "routers": {"xcp", "friendly", "dqw"},
         }[kind]
     )
 
 
+def test_the_lists_are_named_where_none_is_asked_for(longfat: Any) -> None:
+    code, out, err = longfat("list")
+    assert (code, out) == (2, "")
+    assert re.findall(r"^  (\w+)  ", err, re.MULTILINE) == ["algorithms", "queues", "routers", "stacks"]
+
+
 def test_queues_that_can_mark_say_so(longfat: Any) -> None:
-    code, out, _ = longfat("queues", "--json")
+    code, out, _ = longfat("list", "queues", "--json")
     rows = {row["name"]: row for row in json.loads(out)}
     assert code == 0
     assert rows["red"]["ecn"]
@@ -407,7 +414,7 @@ def test_an_unsound_queue_is_one_clear_line(longfat: Any, file: Path, value: str
 
 
 def test_algorithms_for_people_name_parameters_and_sources(longfat: Any) -> None:
-    _, out, _ = longfat("algorithms")
+    _, out, _ = longfat("list", "algorithms")
     assert "RFC 3649" in out
     assert "low_window" in out
 

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from longfat.cli.screen import screen
+from longfat.cli.compare import compare
+from longfat.compare.grid import grid
 from longfat.scenario import registry
-from longfat.screen.grid import grid
 from longfat.suites import names as suite_names
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -211,9 +211,9 @@ def test_the_tutorials_commands_run(tmp_path, monkeypatch):
     for command, printed in commands_of(text):
         if command.startswith(("make ", "source ")):
             continue
-        if command.startswith("longfat screen"):  # whose runs have lengths of their own
+        if command.startswith("longfat compare"):  # whose runs have lengths of their own
             monkeypatch.chdir(tmp_path)
-            asked = screen.make_context("screen", shlex.split(command)[2:]).params
+            asked = compare.make_context("compare", shlex.split(command)[2:]).params
             planned = grid(
                 *(asked[key] for key in ("algorithms", "rates", "rtts", "buffers", "repeats")), "quick"
             )

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 def scenario(queue: Any = "droptail", **flow: Any) -> Scenario:
     bottleneck = {"rate": "10 Mbit/s", "buffer": "100 % BDP", "queue": queue}
-    flows = [{"algorithm": "sack", "rtt": "40 ms"} | flow]
+    flows = [{"algorithm": "reno", "rtt": "40 ms"} | flow]
     return Scenario.from_dict({"duration": "20 s", "bottleneck": bottleneck, "flow": flows})
 
 
@@ -27,7 +27,7 @@ def scenario(queue: Any = "droptail", **flow: Any) -> Scenario:
         ({"ecn": "l4"}, 'accepted: true, false, "accurate" or "l4s"'),
         ({"ecn": 1}, 'accepted: true, false, "accurate" or "l4s"'),
         ({"abe": True, "algorithm": "hstcp"}, 'abe = true: it does not go with "hstcp"'),
-        ({"abe": True, "algorithm": "dctcp"}, 'accepted: beside it "sack"'),
+        ({"abe": True, "algorithm": "dctcp"}, 'accepted: beside it "reno"'),
         ({"slow_start": "hystart"}, "hystart++"),
         ({"slow_start": "hystart++", "algorithm": "xcp"}, "which its routers guide"),
         ({"slow_start": "search", "algorithm": "prague"}, "which controls the window itself"),
@@ -73,7 +73,7 @@ def test_flows_that_answer_the_extent_of_marks_shrink_by_prr_unless_the_key_says
     def recovery(**flow: Any) -> str:
         return str(scenario(**flow).plan["flows"][0]["recovery"])
 
-    assert [recovery(algorithm=name) for name in ("sack", "dctcp", "prague")] == [
+    assert [recovery(algorithm=name) for name in ("reno", "dctcp", "prague")] == [
         "rate-halving",
         "prr",
         "prr",
@@ -119,7 +119,7 @@ def test_slow_start_ends_before_a_buffer_overflows_by_a_window(end: str, buffer:
     # With SEARCH the queue that slow-start builds lengthens the round trip by which it looks back. Until it
     # sees that deliveries no longer double, the window has six times the path's product.
     def lost(slow_start: str) -> float:
-        flows = [{"algorithm": "sack", "rtt": "80 ms", "slow_start": slow_start}]
+        flows = [{"algorithm": "reno", "rtt": "80 ms", "slow_start": slow_start}]
         data = {"duration": "6 s", "bottleneck": {"rate": "50 Mbit/s", "buffer": buffer}, "flow": flows}
         return longfat.run(Scenario.from_dict(data)).summary["flows"][0]["packets_lost"]
 

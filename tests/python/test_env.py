@@ -27,7 +27,7 @@ DUMBBELL: dict[str, Any] = {
     "bottleneck": {"rate": "6 Mbit/s", "buffer": "50 packets"},
     "flow": [
         {"algorithm": "cubic", "rtt": {"uniform": ["30 ms", "90 ms"]}},
-        {"algorithm": "sack", "rtt": "50 ms"},
+        {"algorithm": "reno", "rtt": "50 ms"},
     ],
 }
 RATES = {"bottleneck.rate": {"uniform": ["4 Mbit/s", "20 Mbit/s"]}}
@@ -104,7 +104,7 @@ def test_an_action_moves_rates_as_aurora_and_windows_as_orca_do() -> None:
 
 
 def test_the_reward_and_the_observation_are_those_of_the_interval() -> None:
-    env = Env({**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "50 ms"}]}, AURORA)
+    env = Env({**DUMBBELL, "flow": [{"algorithm": "reno", "rtt": "50 ms"}]}, AURORA)
     _, _ = env.reset(seed=2)
     for _ in range(30):
         seen, reward, terminated, truncated, told = env.step(np.zeros(1))
@@ -124,7 +124,7 @@ def test_a_higher_rate_than_the_link_s_fills_its_queue_and_a_lower_one_empties_i
     setting = dataclasses.replace(
         AURORA, action=dataclasses.replace(AURORA.action, start=(0.5, 0.5), reach=1000.0)
     )
-    env = Env({**DUMBBELL, "duration": "30 s", "flow": [{"algorithm": "sack", "rtt": "50 ms"}]}, setting)
+    env = Env({**DUMBBELL, "duration": "30 s", "flow": [{"algorithm": "reno", "rtt": "50 ms"}]}, setting)
     env.reset(seed=1)
     double = np.array([0.052])  # 1 + 0.025 x 52 = 2.3 times as fast: 1.15 of the link's rate
 
@@ -271,7 +271,7 @@ def test_paths_are_drawn_within_their_limits() -> None:
         "bottleneck.rate": {"uniform": ["4 Mbit/s", "5 Mbit/s"]},
         "bottleneck.buffer": {"log_uniform": ["5 packets", "500 packets"]},
         "bottleneck.loss": {"uniform": [0.0, 0.01]},
-        "flow.1.algorithm": {"choice": ["sack", "htcp"]},
+        "flow.1.algorithm": {"choice": ["reno", "htcp"]},
     }
     env = Env(DUMBBELL, ORCA, paths=paths)
     generator = np.random.default_rng(1)
@@ -281,7 +281,7 @@ def test_paths_are_drawn_within_their_limits() -> None:
     buffers = [plan["links"][0]["queue"]["limit_packets"] for plan in drawn]
     assert 5 <= min(buffers) < 15
     assert 150 < max(buffers) <= 500
-    assert {plan["flows"][1]["algorithm"] for plan in drawn} == {"sack", "htcp"}
+    assert {plan["flows"][1]["algorithm"] for plan in drawn} == {"reno", "htcp"}
     assert len({plan["seed"] for plan in drawn}) == 40
 
 
@@ -310,15 +310,15 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
     assert refusal(lambda: Env(DUMBBELL, AURORA, flow="3")) == 'no flow "3"; accepted: "1" or "2"'
     udp = {**DUMBBELL, "flow": [{"algorithm": "udt", "rtt": "40 ms"}]}
     assert "UDP carries it" in refusal(lambda: Env(udp, AURORA).reset())
-    sized = {**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "40 ms", "bytes": "1 MB"}]}
+    sized = {**DUMBBELL, "flow": [{"algorithm": "reno", "rtt": "40 ms", "bytes": "1 MB"}]}
     assert refusal(lambda: Env(sized, AURORA)).startswith("flow 1 has a size; accepted: ")
-    ended = {**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "40 ms", "stop": "3 s"}]}
+    ended = {**DUMBBELL, "flow": [{"algorithm": "reno", "rtt": "40 ms", "stop": "3 s"}]}
     assert refusal(lambda: Env(ended, AURORA)).startswith("flow 1 stops; accepted: ")
-    late = {**DUMBBELL, "flow": [{"algorithm": "sack", "rtt": "40 ms", "start": "8 s"}]}
+    late = {**DUMBBELL, "flow": [{"algorithm": "reno", "rtt": "40 ms", "start": "8 s"}]}
     assert refusal(lambda: Env(late, AURORA).reset()).startswith(
         "flow 1 has not begun at the end of an episode"
     )
-    wide = {**DUMBBELL, "duration": "100 ms", "flow": [{"algorithm": "sack", "rtt": "40 ms"}]}
+    wide = {**DUMBBELL, "duration": "100 ms", "flow": [{"algorithm": "reno", "rtt": "40 ms"}]}
     assert "is not out of slow start" in refusal(lambda: Env(wide, ORCA).reset())
     told = refusal(lambda: replaced(AURORA, observation=["latency_ration"]))
     assert told.startswith('Setting: observation: "latency_ration": did you mean "latency_ratio"? accepted: ')
@@ -445,7 +445,7 @@ def test_numbers_of_numpy_are_numbers_of_a_setting() -> None:
 
 
 def test_an_episode_that_ends_before_the_first_action_is_refused() -> None:
-    flow = {"algorithm": "sack", "rtt": "50 ms", "start": "930 ms"}
+    flow = {"algorithm": "reno", "rtt": "50 ms", "start": "930 ms"}
     short = {**DUMBBELL, "duration": "1 s", "flow": [flow]}
     told = "flow 1: the episode ends before the agent's first action; accepted: a longer duration"
     setting = dataclasses.replace(AURORA, interval="20 ms")

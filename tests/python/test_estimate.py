@@ -10,7 +10,7 @@ from longfat.sweep.reduction import reduce_run
 BASE = {
     "duration": "2 s",
     "bottleneck": {"rate": "1 Mbit/s"},
-    "flow": [{"algorithm": "sack", "rtt": "20 ms", "start": {"uniform": ["0 s", "1 s"]}}],
+    "flow": [{"algorithm": "reno", "rtt": "20 ms", "start": {"uniform": ["0 s", "1 s"]}}],
 }
 SECONDS_A_PACKET = 1e-4
 

@@ -7,7 +7,7 @@ import longfat
 LOSSY = {
     "duration": "20 s",
     "bottleneck": {"rate": "10 Mbit/s", "buffer": "50 packets", "loss": {"every": 500}},
-    "flow": [{"algorithm": "sack", "rtt": "40 ms"}],
+    "flow": [{"algorithm": "reno", "rtt": "40 ms"}],
 }
 
 

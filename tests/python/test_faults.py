@@ -248,7 +248,7 @@ def test_samples_are_whole_or_missing_after_any_step_has_failed(
 BASE = {
     "duration": "0.2 s",
     "bottleneck": {"rate": "5 Mbit/s", "buffer": "50 % BDP"},
-    "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+    "flow": [{"algorithm": "reno", "rtt": "20 ms"}],
 }
 
 

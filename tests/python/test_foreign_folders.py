@@ -23,8 +23,8 @@ from longfat.figure.data import Figure, Panel, plain_name, points
 from longfat.store import sums
 from samples import table
 from test_assess import assessed
+from test_compare import compared  # noqa: F401
 from test_report import stored  # noqa: F401
-from test_screen import screened  # noqa: F401
 
 CHROMIUM = shutil.which("chromium")
 MARKUP = (
@@ -123,7 +123,7 @@ def named(summary: Row) -> Row:
 def sweep_folder(folder: Path) -> Path:
     base = {"duration": "1 s", "bottleneck": {"rate": "5 Mbit/s"}, "flow": [{"rtt": "20 ms"}]}
     axes = {
-        "flow.0.algorithm": ["cubic", "sack"],
+        "flow.0.algorithm": ["cubic", "reno"],
         "title": [f"a{MARKUP}", f"b{MARKUP}"],
         "flow.0.rtt": ["9 ms", MARKUP],
     }
@@ -132,19 +132,19 @@ def sweep_folder(folder: Path) -> Path:
     return folder
 
 
-def compare_folder(folder: Path) -> Path:
+def crosscheck_folder(folder: Path) -> Path:
     folder.mkdir()
     panel = Panel("p", "x", "y", (points("c", [(1.0, (0.5, 0.1))], "htcp"),))
     check = {"name": "late", "value": 2.0, "bound": 1.0, "ok": False}
     document = {
         "live": [{"seed": 1, "validity": {"valid": False, "checks": [check], "others": None}}],
-        "figure": Figure("compare", "compare", "t", "c", (panel,)).to_json(),
+        "figure": Figure("crosscheck", "crosscheck", "t", "c", (panel,)).to_json(),
         "stacks": {"flow.0": "linux"},
         "scenario": "title",
         "provenance": {"version": "0"},
     }
-    (folder / "compare.json").write_text(json.dumps(document))
-    rewrite(folder / "compare.json")
+    (folder / "crosscheck.json").write_text(json.dumps(document))
+    rewrite(folder / "crosscheck.json")
     return folder
 
 
@@ -158,25 +158,25 @@ def dossier(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folders(
     tmp_path: Path,
-    screened: Any,  # noqa: F811
+    compared: Any,  # noqa: F811
     stored: Path,  # noqa: F811
     dossier: Path,
 ) -> dict[str, Path]:
     """A folder of each kind with markup in its texts."""
-    suite, screen, assess = (tmp_path / name for name in ("suite", "screen", "assess"))
-    shutil.copytree(stored, suite, ignore=shutil.ignore_patterns("suite", "screen", "assess"))
+    suite, compare, assess = (tmp_path / name for name in ("suite", "compare", "assess"))
+    shutil.copytree(stored, suite, ignore=shutil.ignore_patterns("suite", "compare", "assess"))
     for file in ("suite.json", "claims.json", "experiments/F3.json"):
         rewrite(suite / file)
-    shutil.copytree(screened[2], screen)
-    rewrite(screen / "screen.json")
+    shutil.copytree(compared[2], compare)
+    rewrite(compare / "compare.json")
     shutil.copytree(dossier, assess)
     rewrite(assess / "dossier.json")
     return {
         "run": run_folder(tmp_path / "run"),
         "sweep": sweep_folder(tmp_path / "sweep"),
-        "compare": compare_folder(tmp_path / "compare"),
+        "crosscheck": crosscheck_folder(tmp_path / "crosscheck"),
         "suite": suite,
-        "screen": screen,
+        "compare": compare,
         "assess": assess,
     }
 
@@ -231,18 +231,18 @@ def test_a_name_that_leads_elsewhere_is_no_name_of_a_file(name: Any) -> None:
 
 @pytest.mark.parametrize("name", ["../../escaped", '"><script>alert(1)</script>/x', ".hidden"])
 def test_the_name_of_a_stored_figure_stays_in_its_folder(tmp_path: Path, name: str) -> None:
-    folder = compare_folder(tmp_path / "deep")
-    rewrite(folder / "compare.json", lambda one: one | {"figure": one["figure"] | {"name": name}})
+    folder = crosscheck_folder(tmp_path / "deep")
+    rewrite(folder / "crosscheck.json", lambda one: one | {"figure": one["figure"] | {"name": name}})
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(InputError, match=r"compare\.json: damaged"):
+    with pytest.raises(InputError, match=r"crosscheck\.json: damaged"):
         report.build(folder)
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_figure_s_name_with_markup_is_escaped_in_the_page(tmp_path: Path) -> None:
-    folder = compare_folder(tmp_path / "one")
+    folder = crosscheck_folder(tmp_path / "one")
     name = '"><b onmouseover="alert(1)" x=?#%'
-    rewrite(folder / "compare.json", lambda one: one | {"figure": one["figure"] | {"name": name}})
+    rewrite(folder / "crosscheck.json", lambda one: one | {"figure": one["figure"] | {"name": name}})
     page = report.build(folder).read_text()
     assert "<b onmouseover" not in page
     assert (folder / "figures" / f"{name}.svg").is_file()
@@ -319,16 +319,16 @@ def test_a_fault_that_no_value_causes_is_not_hidden(tmp_path: Path, monkeypatch:
     def fails(_: Path) -> Path:
         raise AssertionError("a fault of Longfat")
 
-    monkeypatch.setattr("longfat.compare.page.build", fails)
+    monkeypatch.setattr("longfat.crosscheck.page.build", fails)
     with pytest.raises(AssertionError, match="a fault of Longfat"):
-        report.build(compare_folder(tmp_path / "one"))
+        report.build(crosscheck_folder(tmp_path / "one"))
 
 
 def test_a_link_in_place_of_a_figure_is_replaced_and_not_followed(tmp_path: Path) -> None:
-    folder = compare_folder(tmp_path / "one")
+    folder = crosscheck_folder(tmp_path / "one")
     (folder / "figures").mkdir()
     (folder / "mine").write_text("mine")
-    for name in ("figures/compare.svg", "figures/compare.pdf", "index.html"):
+    for name in ("figures/crosscheck.svg", "figures/crosscheck.pdf", "index.html"):
         (folder / name).symlink_to(folder / "mine")
     report.build(folder)
     assert (folder / "mine").read_text() == "mine"
@@ -345,7 +345,11 @@ def test_odd_values_of_a_foreign_folder_are_refused_in_one_line(
     dossier: Path,
 ) -> None:
     """Each key of each kind in turn is of another type."""
-    kinds = {"suite.json": stored, "compare.json": compare_folder(tmp_path / "one"), "dossier.json": dossier}
+    kinds = {
+        "suite.json": stored,
+        "crosscheck.json": crosscheck_folder(tmp_path / "one"),
+        "dossier.json": dossier,
+    }
     left_out = shutil.ignore_patterns("*-odd", "one", "figures", "scenarios.zip")
     for name, source in kinds.items():
         folder = tmp_path / f"{name}-odd"

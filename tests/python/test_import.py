@@ -38,7 +38,7 @@ def scenario(**changes: Any) -> dict[str, Any]:
         "bottleneck": {"rate": "20 Mbit/s", "buffer": "60 packets", "loss": 0.002},
         "flow": [
             {"name": "first", "algorithm": "cubic", "rtt": "40 ms"},
-            {"name": "second", "algorithm": "reno", "rtt": "25 ms", "start": "2 s"},
+            {"name": "second", "algorithm": "reno-classic", "rtt": "25 ms", "start": "2 s"},
         ],
     } | changes
 
@@ -68,7 +68,7 @@ SCENARIOS = {
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_capture_of_a_run_gives_the_numbers_of_the_run(name: str, tmp_path: Path) -> None:
     file = tmp_path / "run.pcapng"
-    run = longfat.run(SCENARIOS[name], pcap=file)
+    run = longfat.run(SCENARIOS[name], capture=file)
     imported = longfat.read_capture(file)
     assert imported.summary["notes"] == []
     assert imported.summary["backend"] == "capture"
@@ -100,7 +100,7 @@ def test_a_capture_of_a_run_gives_the_numbers_of_the_run(name: str, tmp_path: Pa
 def test_without_timestamps_round_trips_are_those_of_segments_sent_once(tmp_path: Path) -> None:
     file = tmp_path / "run.pcapng"
     plain = [{"algorithm": "cubic", "rtt": "40 ms", "timestamps": False}]
-    run = longfat.run(scenario(flow=plain), pcap=file)
+    run = longfat.run(scenario(flow=plain), capture=file)
     (flow,) = longfat.read_capture(file).summary["flows"]
     (own,) = run.summary["flows"]
     assert (flow["retransmits"], flow["packets_sent"]) == (own["retransmits"], own["packets_sent"])
@@ -118,7 +118,7 @@ def test_of_several_hops_each_packet_counts_once(tmp_path: Path) -> None:
         ],
         "flow": [{"algorithm": "cubic", "from": "S", "to": "D"}],
     }
-    (own,) = longfat.run(hops, pcap=file).summary["flows"]
+    (own,) = longfat.run(hops, capture=file).summary["flows"]
     imported = longfat.read_capture(file)
     (flow,) = imported.summary["flows"]
     assert (flow["packets_sent"], flow["retransmits"]) == (own["packets_sent"], own["retransmits"])
@@ -232,7 +232,7 @@ def test_any_link_and_both_versions_of_ip_say_the_same(
 @pytest.mark.skipif(shutil.which("editcap") is None, reason="editcap is not installed (apt install tshark)")
 def test_what_other_programs_make_of_a_capture_says_the_same(tmp_path: Path) -> None:
     file = tmp_path / "run.pcapng"
-    longfat.run(scenario(duration="5 s"), pcap=file)
+    longfat.run(scenario(duration="5 s"), capture=file)
     before = longfat.read_capture(file).summary
     for kind in ("pcap", "nsecpcap"):
         other = tmp_path / f"other.{kind}"
@@ -250,7 +250,7 @@ def run_program(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_program_prints_a_table_or_json_and_writes_what_report_draws(tmp_path: Path) -> None:
-    longfat.run(scenario(duration="3 s"), pcap=tmp_path / "run.pcapng")
+    longfat.run(scenario(duration="3 s"), capture=tmp_path / "run.pcapng")
     table = run_program("import", "run.pcapng", cwd=tmp_path)
     assert (table.returncode, table.stderr) == (0, "")
     assert "first" in table.stdout
@@ -266,7 +266,7 @@ def test_the_program_prints_a_table_or_json_and_writes_what_report_draws(tmp_pat
 
 
 def test_a_capture_is_drawn_beside_a_run(tmp_path: Path) -> None:
-    run = longfat.run(scenario(duration="3 s"), pcap=tmp_path / "run.pcapng")
+    run = longfat.run(scenario(duration="3 s"), capture=tmp_path / "run.pcapng")
     run.save(tmp_path / "run")
     assert run_program("import", "run.pcapng", "--out", "in", cwd=tmp_path).returncode == 0
     axes = ["--kind", "bars", "--x", "name", "--y", "throughput_bps", "--by", "folder"]
@@ -277,7 +277,7 @@ def test_a_capture_is_drawn_beside_a_run(tmp_path: Path) -> None:
 
 def test_what_is_left_of_a_damaged_file_is_read_with_a_note(tmp_path: Path) -> None:
     whole = tmp_path / "whole.pcapng"
-    longfat.run(scenario(duration="3 s"), pcap=whole)
+    longfat.run(scenario(duration="3 s"), capture=whole)
     content = whole.read_bytes()
     (tmp_path / "cut.pcapng").write_bytes(content[:-7])
     cut = run_program("import", "cut.pcapng", "--json", cwd=tmp_path)
@@ -348,7 +348,7 @@ def test_what_is_no_capture_gets_one_line(content: bytes | None, said: str, tmp_
 def test_a_note_has_the_place_from_which_on_nothing_could_be_read(
     packed: bool, after: bytes, said: str, tmp_path: Path
 ) -> None:
-    longfat.run(scenario(duration="1 s"), pcap=tmp_path / "run.pcapng")
+    longfat.run(scenario(duration="1 s"), capture=tmp_path / "run.pcapng")
     content = (tmp_path / "run.pcapng").read_bytes()
     content += after
     (tmp_path / "x").write_bytes(gzip.compress(content) if packed else content)
@@ -435,7 +435,7 @@ def test_an_idle_flow_has_its_rate_while_data_were_in_flight(tmp_path: Path) -> 
 
 
 def test_rows_join_with_those_of_the_run(tmp_path: Path) -> None:
-    run = longfat.run(scenario(duration="3 s"), pcap=tmp_path / "run.pcapng")
+    run = longfat.run(scenario(duration="3 s"), capture=tmp_path / "run.pcapng")
     own = set(run.flows.to_pandas()["time_s"])
     read = set(longfat.read_capture(tmp_path / "run.pcapng").flows.to_pandas()["time_s"])
     assert len(read) > 20
@@ -448,14 +448,14 @@ def test_twenty_thousand_connections_are_named_in_a_second(tmp_path: Path) -> No
     begin = time.process_time()
     names = imported._names
     assert time.process_time() - begin < 1.0
-    assert names[19_999] == ("192.0.2.1:1000 to 192.0.2.2:2000 (20000)", "?")
+    assert names[19_999] == ("192.0.2.1:1000 to 192.0.2.2:2000 (20000)", None)
 
 
 def test_what_is_in_flight_is_what_the_sender_logs(tmp_path: Path) -> None:
     flow = [{"algorithm": "bbr", "stack": "linux", "rtt": "50 ms"}]
     lossy = {"rate": "10 Mbit/s", "buffer": "100 packets", "loss": 0.1}
     asked = {"duration": "6 s", "bottleneck": lossy, "flow": flow}
-    longfat.run(asked, pcap=tmp_path / "run.pcapng", qlog=tmp_path / "run.sqlog")
+    longfat.run(asked, capture=tmp_path / "run.pcapng", qlog=tmp_path / "run.sqlog")
     logged: list[tuple[float, float]] = []
     for text in (tmp_path / "run.sqlog").read_text().split("\x1e")[1:]:
         event = json.loads(text)

@@ -10,7 +10,18 @@ import pytest
 
 import longfat
 
-ALGORITHMS = ("cubic", "reno", "bbr", "htcp", "westwood", "vegas", "newreno", "dctcp", "illinois", "scalable")
+ALGORITHMS = (
+    "cubic",
+    "reno-classic",
+    "bbr",
+    "htcp",
+    "westwood",
+    "vegas",
+    "newreno",
+    "dctcp",
+    "illinois",
+    "scalable",
+)
 KINDS = ("plain", "reverse", "two links", "no timestamps", "short", "both ways")
 PACKET_BITS = 12_000
 """A packet with 1448 bytes of payload, bits."""
@@ -71,7 +82,7 @@ def test_a_capture_of_a_random_run_says_what_the_guide_says(seed: int, tmp_path:
     rate_bps = 1e6 * float(link.get("reverse_rate", link["rate"]).split()[0])
     packet_s = PACKET_BITS / rate_bps
     file = tmp_path / "run.pcapng"
-    run = longfat.run(asked, pcap=file)
+    run = longfat.run(asked, capture=file)
     ran = {flow["name"]: flow for flow in run.summary["flows"]}
     read = {flow["name"]: flow for flow in longfat.read_capture(file).summary["flows"]}
     assert set(read) == set(ran)

@@ -82,7 +82,7 @@ def base(**changes: Any) -> dict[str, Any]:
     return {
         "duration": "1000000 s",
         "bottleneck": {"rate": "100 Mbit/s", "buffer": "100 packets"},
-        "flow": [{"algorithm": "sack", "rtt": "42 ms"}],
+        "flow": [{"algorithm": "reno", "rtt": "42 ms"}],
         "sample": {"cwnd": "100 s", "queue": "100 s"},
     } | changes
 
@@ -92,7 +92,7 @@ def bottleneck(**keys: Any) -> dict[str, Any]:
 
 
 def flow(**keys: Any) -> dict[str, Any]:
-    return {"algorithm": "sack", "rtt": "42 ms"} | keys
+    return {"algorithm": "reno", "rtt": "42 ms"} | keys
 
 
 def link(begin: str, end: str) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def reading(text: Callable[[Path], str]) -> Phase:
 
 HEAD = 'duration = "1000000 s"\nsample = { cwnd = "1000 s", queue = "1000 s" }\n'
 BOTTLENECK = '[bottleneck]\nrate = "10 Mbit/s"\nbuffer = "100 packets"\n'
-FLOW = '[[flow]]\nalgorithm = "sack"\nrtt = "42 ms"\n'
+FLOW = '[[flow]]\nalgorithm = "reno"\nrtt = "42 ms"\n'
 
 
 def steps(_: Path) -> str:
@@ -169,7 +169,7 @@ class Greedy(Slow):
 def own(name: str) -> Phase:
     def prepare(folder: Path) -> None:
         (folder / "own.py").write_text(ALGORITHM)
-        (folder / "a.toml").write_text(f"{HEAD}{BOTTLENECK}" + FLOW.replace('"sack"', f'"own.py:{name}"'))
+        (folder / "a.toml").write_text(f"{HEAD}{BOTTLENECK}" + FLOW.replace('"reno"', f'"own.py:{name}"'))
 
     return Phase(["run", "{dir}/a.toml", "--out", "{dir}/out", "--memory", "1000000 TB"], prepare)
 
@@ -223,7 +223,7 @@ def phases() -> dict[str, Phase]:
             bottleneck=None,
             node=[{"name": "a"}, {"name": "b"}, {"name": "c"}],
             link=[link("a", "b"), link("b", "c")],
-            flow=[{"algorithm": "sack", "from": "a", "to": "c"}],
+            flow=[{"algorithm": "reno", "from": "a", "to": "c"}],
         ),
         "idle": running(flow=[flow(start="900000 s")], sample={"cwnd": "0.1 s", "queue": "0.1 s"}),
         "samples": running(duration="1000 s", sample={"cwnd": "0.0001 s", "queue": "0.0001 s"}),
@@ -253,7 +253,7 @@ def phases() -> dict[str, Phase]:
             ["sweep", "{dir}/s.toml", "--out", "{dir}/out"], sweep_of("1 s", "series"), fresh=""
         ),
         "estimate of a sweep": Phase(["sweep", "{dir}/s.toml", "--dry-run"], sweep_of("1000000 s")),
-        "screen": Phase(["screen", "cubic", "htcp", "--full", "--out", "{dir}/out"], fresh=""),
+        "compare": Phase(["compare", "cubic", "htcp", "--full", "--out", "{dir}/out"], fresh=""),
         "suite": Phase(["suite", "li2007", "--full", "--out", "{dir}/out"], fresh=""),
         "report": Phase(["report", "{dir}/done"], written, latest_s=1.0),
     }

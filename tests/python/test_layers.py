@@ -23,7 +23,7 @@ LAYERS = (
     ("store",),
     ("live",),
     ("report",),
-    ("compare", "ebpf", "env", "screen", "sweep"),
+    ("crosscheck", "ebpf", "env", "compare", "sweep"),
     ("assess",),
     ("charts", "suites"),
     ("api", "plots", "sweeping", "views"),

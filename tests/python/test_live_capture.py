@@ -45,7 +45,7 @@ def test_tshark_counts_the_retransmissions_of_the_kernel_and_the_router_s_drops_
             {"name": "dropped", "algorithm": "reno", "rtt": "20 ms", "bytes": "6 MB"},
         ],
     }
-    result = longfat.run(path, backend="live", pcap=file, snaplen=0)
+    result = longfat.run(path, backend="live", capture=longfat.Capture(file, snaplen=0))
     told = result.summary["capture"]
     assert (told["complete"], told["missing"], told["bytes"]) == (True, 0, file.stat().st_size)
     assert tshark(file, "-Y", KERNEL_WORRIES) == []
@@ -83,8 +83,7 @@ def test_a_segment_is_captured_before_the_kernel_s_answer_to_it(tmp_path: Path) 
     longfat.run(
         {"duration": "3 s", "bottleneck": {"rate": "50 Mbit/s"}, "flow": flows},
         backend="live",
-        pcap=file,
-        snaplen=0,
+        capture=longfat.Capture(file, snaplen=0),
     )
     assert len(tshark(file, "-Y", "tcp.flags.fin == 1")) >= 400
     assert tshark(file, "-Y", "tcp.analysis.ack_lost_segment") == []
@@ -126,9 +125,9 @@ def test_a_live_capture_that_cannot_be_written_is_refused_before_the_run() -> No
     }
     with pytest.raises(
         longfat.InputError,
-        match=r"--pcap /no/such/folder/x\.pcapng: No such file or directory; accepted: a file",
+        match=r": capture /no/such/folder/x\.pcapng: No such file or directory; accepted: a file",
     ):
-        longfat.run(path, backend="live", pcap="/no/such/folder/x.pcapng")
+        longfat.run(path, backend="live", capture="/no/such/folder/x.pcapng")
 
 
 @pytest.mark.live

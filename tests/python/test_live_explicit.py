@@ -167,14 +167,14 @@ WEB = {"kind": "web", "sessions": 2, "gap": "1 s", "algorithm": "xcp", "rtt": "4
         ({"flow": [{"algorithm": {"name": "xcp-r", "variant": "first"}, "rtt": "40 ms"}]}, "variant"),
         (
             {
-                "flow": [{"algorithm": "sack", "rtt": "40 ms", "quick_start": "5 Mbit/s"}],
+                "flow": [{"algorithm": "reno", "rtt": "40 ms", "quick_start": "5 Mbit/s"}],
                 "bottleneck.router": "quickstart",
             },
             'bottleneck.router = "quickstart"',
         ),
         (
             {
-                "flow": [{"algorithm": "sack", "rtt": "40 ms", "quick_start": "5 Mbit/s"}],
+                "flow": [{"algorithm": "reno", "rtt": "40 ms", "quick_start": "5 Mbit/s"}],
                 "bottleneck.router": "xcp",
             },
             "flow.0.quick_start: Quick-Start is an option of the IP header",

@@ -19,7 +19,7 @@ Table = dict[str, Any]
 def network(seconds: float, links: list[Table], flows: list[Table], **more: Any) -> Scenario:
     """Links of 40 Mbit/s, 5 ms and 100 packets, and flows of the kernel's Reno, but for what is given."""
     link = {"rate": "40 Mbit/s", "delay": "5 ms", "buffer": "100 packets"}
-    flow = {"algorithm": "sack", "stack": "linux"}
+    flow = {"algorithm": "reno", "stack": "linux"}
     return Scenario.from_dict(
         {
             "duration": f"{seconds} s",

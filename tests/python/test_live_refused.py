@@ -60,8 +60,8 @@ to = "b"
         ),
         ({"flow": [{"algorithm": "cubic", "rtt": "40 ms", "send_jitter": "1 ms"}]}, "flow.0.send_jitter"),
         (
-            {"flow": [{"algorithm": "cubic", "rtt": "40 ms", "loss_detection": "reno"}]},
-            'flow.0.loss_detection = "reno": the kernel has SACK',
+            {"flow": [{"algorithm": "cubic", "rtt": "40 ms", "loss_detection": "reno-classic"}]},
+            'flow.0.loss_detection = "reno-classic": the kernel has SACK',
         ),
         ({"bottleneck.router": "rcp"}, 'bottleneck.router = "rcp"'),
         (
@@ -92,7 +92,7 @@ def test_a_topology_with_such_a_router_is_refused_on_the_command_line_with_its_f
 ) -> None:
     file = tmp_path / "two.toml"
     file.write_text(TOPOLOGY)
-    for what in (command(file), [sys.executable, "-m", "longfat", "compare", str(file)]):
+    for what in (command(file), [sys.executable, "-m", "longfat", "crosscheck", str(file)]):
         ended = subprocess.run(what, capture_output=True, text=True, cwd=tmp_path)
         assert ended.returncode == 2
         assert ended.stderr.startswith(f'error: {file}: link.0.router = "rcp": no kernel has hosts')

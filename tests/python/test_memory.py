@@ -35,7 +35,7 @@ def _default() -> Iterator[None]:
 
 
 def flow(**keys: Any) -> dict[str, Any]:
-    return {"algorithm": "sack", "rtt": "42 ms"} | keys
+    return {"algorithm": "reno", "rtt": "42 ms"} | keys
 
 
 def web(**keys: Any) -> dict[str, Any]:
@@ -104,7 +104,7 @@ MEASURED: dict[str, dict[str, Any]] = {
         "bottleneck": {"rate": "1 Gbit/s", "buffer": "2000 packets"},
         "background": [
             {"kind": "bulk", "flows": 3000, "rtt": "100 ms", "algorithm": algorithm, "stack": "linux"}
-            for algorithm in ("sack", "bbr")
+            for algorithm in ("reno", "bbr")
         ],
     },
     "connections": {"duration": "10 s", "background": [web(gap="1 ms", sessions=2)]},

@@ -34,7 +34,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("claims nope", "nope: No such file or directory; accepted: a folder of results"),
         ("report", "DIR is missing; usage: longfat report [OPTIONS] DIR"),
         ("run a.toml b.toml", "Got unexpected extra argument (b.toml); usage: longfat run [OPTIONS] [FILE]"),
-        ("queues x", "Got unexpected extra argument (x); usage: longfat queues [OPTIONS]"),
+        ("list queues x", "Got unexpected extra argument (x); usage: longfat list queues [OPTIONS]"),
         (
             "run --reapeats 2 a.toml",
             '--reapeats: there is no such option, did you mean "--repeats"?; '
@@ -68,14 +68,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (
             "plot nope",
             "nope: No such file or directory; accepted: a folder written by `longfat run --out`, `sweep` or "
-            "`screen`",
+            "`compare`",
         ),
         ("report suite", "suite/suite.json: damaged: it has no suite; accepted: what a command wrote there"),
         ("report sweep", "sweep/sweep.json: not a stored sweep; accepted: what `longfat sweep` wrote"),
         ("run a.toml --window 1", '--window "1": accepted: two times such as "100 s,600 s"'),
         ("run a.toml --warmup 3", '--warmup "3": a time needs a unit; accepted: "3 s"'),
         (
-            "screen cubic --path nope",
+            "compare cubic --stack linx",
+            '--stack "linx": did you mean "linux"? accepted: "rfc", "linux", "linux-2.6.6-altaimd", '
+            '"linux-2.6.16", "ns-2" or "quic"',
+        ),
+        (
+            "compare cubic --path nope",
             "--path nope: No such file or directory; accepted: a file, "
             "or a scenario file whose name ends in .toml",
         ),
@@ -106,9 +111,9 @@ DAMAGE = [b"", b'{"format": 1, "ax', b"[]", b"null", b"3", b"\xff\xfe", b"[" * 1
     [
         ("report x", "summary.json", NO_OBJECT),
         ("report x", "suite.json", NO_OBJECT),
-        ("report x", "screen.json", NO_OBJECT),
-        ("report x", "dossier.json", NO_OBJECT),
         ("report x", "compare.json", NO_OBJECT),
+        ("report x", "dossier.json", NO_OBJECT),
+        ("report x", "crosscheck.json", NO_OBJECT),
         ("report x", "sweep.json", NO_SWEEP),
         ("results x", "sweep.json", NO_SWEEP),
         ("plot x --x time_s --y cwnd", "summary.json", NO_OBJECT),

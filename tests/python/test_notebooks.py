@@ -194,7 +194,7 @@ def test_a_sweep_says_before_running_that_it_takes_no_class_of_a_cell():
         with pytest.raises(InputError, match=r'accepted: "file\.py:.*Mine"'):
             longfat.Sweep(base, {"seed": [1, 2]})
     with pytest.raises(InputError, match=r'accepted: "file\.py:.*Mine"'):
-        longfat.Sweep(SMALL, {"flow.0.algorithm": ["sack", Mine]})
+        longfat.Sweep(SMALL, {"flow.0.algorithm": ["reno", Mine]})
 
 
 def test_a_suite_shows_its_experiments_and_claims():

@@ -35,7 +35,7 @@ def test_another_sample_period_changes_no_packet_of_background_traffic(queue: st
     }
     periods = [happened(base | {"sample": {"cwnd": period}}) for period in ("10 ms", "100 ms", "3 s")]
     assert periods[0] == periods[1] == periods[2]
-    idle = {"name": "aa", "algorithm": "sack", "rtt": "80 ms", "start": "100 s"}
+    idle = {"name": "aa", "algorithm": "reno", "rtt": "80 ms", "start": "100 s"}
     more = happened(base | {"flow": [idle, *base["flow"]], "sample": {"cwnd": "3 s"}})
     assert {name: more[name] for name in periods[2]} == periods[2]
 

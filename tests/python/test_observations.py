@@ -80,10 +80,28 @@ def test_metrics_of_a_path_that_carried_nothing_are_undefined() -> None:
 
 def test_the_state_of_a_simulation_has_no_round_trip_time_before_the_first() -> None:
     sim = longfat.Simulation(dumbbell({}))
-    assert math.isnan(sim.flows["1"].srtt_s)
+    assert sim.flows["1"].srtt_s is None
     assert sim.snapshot()["flows"]["1"]["srtt_s"] is None
     sim.step("100 ms")
-    assert sim.flows["1"].srtt_s > 0.02
+    srtt_s = sim.flows["1"].srtt_s
+    assert srtt_s is not None
+    assert srtt_s > 0.02
+
+
+def test_what_a_simulation_does_not_know_is_none() -> None:
+    source = {"algorithm": {"name": "cbr", "rate": "1 Mbit/s"}}
+    sim = longfat.Simulation(dumbbell({}, source))
+    flow, datagrams = sim.flows["1"], sim.flows["2"]
+    sim.step("50 ms")
+    assert flow.ssthresh is None  # no loss yet
+    assert (datagrams.cwnd, datagrams.ssthresh, datagrams.srtt_s) == (None, None, None)
+    assert repr(datagrams) == "<Flow '2': no cwnd, no RTT yet>"
+    state = datagrams.state()
+    assert (state["cwnd"], state["packets_sent"]) == (None, 5.0)  # one each 12 ms
+    assert sim.link("bottleneck").state()["flows_estimated"] is None
+    assert sim.snapshot()["flows"]["2"] == state
+    sim.run()
+    assert flow.ssthresh is not None
 
 
 def test_flows_with_an_end_show_when_it_was_acknowledged_and_when_everything_had_arrived() -> None:
@@ -209,3 +227,20 @@ def test_transfers_of_background_are_delivered_before_they_are_acknowledged() ->
     assert mean_s == pytest.approx(transfers["delivery_s"].mean())
     assert all(row["delivery_p50_s"] <= row["delivery_p95_s"] <= row["delivery_p99_s"] for row in rows)
     assert "delivery" in printed(result).partition("Completion times by size")[2]
+
+
+def test_connections_without_ports_or_without_a_span_of_time_have_none_in_the_summary() -> None:
+    def row(protocol: str, last_s: float) -> dict[str, Any]:
+        way = {"packets": 1, "dropped": 0, "marked": 0, "bytes": 84, "throughput_bps": 672.0 * (last_s > 1.0)}
+        ends = {"a": "10.0.0.1", "a_port": 0, "b": "10.0.0.2", "b_port": 0, "opened_by": "a"}
+        return {"protocol": protocol, **ends, "first_s": 1.0, "last_s": last_s, "a_to_b": way, "b_to_a": way}
+
+    ran = longfat.run(dumbbell({}))
+    rows = [row("icmp", 1.0), row("icmp", 2.0), row("udp", 2.0)]
+    made = longfat.Result(
+        ran.scenario, {**ran._output, "programs": {"programs": [], "connections": rows}}, 1.0
+    )
+    single, pair, datagrams = made.summary["connections"]
+    assert (single["a_port"], single["b_port"], single["b_to_a_throughput_bps"]) == (None, None, None)
+    assert (pair["a_port"], pair["a_to_b_throughput_bps"]) == (None, 672.0)
+    assert (datagrams["a_port"], datagrams["b_port"]) == (0, 0)

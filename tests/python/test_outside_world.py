@@ -161,7 +161,7 @@ def test_a_full_disk_is_named_with_the_file_and_the_table_is_printed(file: Path,
 @pytest.mark.parametrize("as_json", [False, True])
 def test_import_on_a_full_disk_names_the_file_and_prints_the_table(tmp_path: Path, as_json: bool) -> None:
     capture, out = tmp_path / "run.pcapng", tmp_path / "out"
-    library.run(table(duration="2 s"), pcap=capture)
+    library.run(table(duration="2 s"), capture=capture)
     done = subprocess.run(
         [*LONGFAT, "import", str(capture), "--out", str(out), *(["--json"] if as_json else [])],
         capture_output=True,

@@ -21,9 +21,9 @@ def sample_figure():
         "loss",
         "Mbit/s",
         (
-            points("Standard TCP", [(1e-3, (3.0, 0.1)), (1e-4, (9.0, math.nan))], "sack"),
+            points("Standard TCP", [(1e-3, (3.0, 0.1)), (1e-4, (9.0, math.nan))], "reno"),
             points("H-TCP", [(1e-4, (math.nan, math.nan)), (1e-3, (5.0, 0.2))], "htcp"),
-            theory("theory", [1e-4, 1e-3], [9.1, 2.9], "sack"),
+            theory("theory", [1e-4, 1e-3], [9.1, 2.9], "reno"),
         ),
         x_log=True,
         y_log=True,
@@ -88,7 +88,7 @@ def test_every_label_is_in_the_legend_once():
 
 
 def test_a_figure_of_a_hundred_flows_has_a_short_legend_and_room_for_its_axes(tmp_path, recwarn):
-    curves = tuple(Curve(f"flow {i}", (0.0, 1.0), (1.0, i), None, "sack", "line") for i in range(100))
+    curves = tuple(Curve(f"flow {i}", (0.0, 1.0), (1.0, i), None, "reno", "line") for i in range(100))
     figure = Figure("T", "T", "", "", (Panel("", "time, s", "packets", curves),))
     plots.save(figure, tmp_path, ["png"])
     assert not recwarn.list

@@ -119,9 +119,9 @@ def figures(result):
     return result.summary["flows"][0]["algorithm"], result.summary["seed"]
 
 small = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flow": [{"algorithm": Mine, "rtt": "20 ms"}]}
-print(sorted(longfat.run_many([small] * 2, jobs=2, reduce=figures)))
+print(list(longfat.run_many([small] * 2, jobs=2, reduce=figures)))
 print({type(result.scenario.flow[0].algorithm.factory()) is Mine
-       for _, result in longfat.run_many([small] * 2, jobs=2)})
+       for result in longfat.run_many([small] * 2, jobs=2)})
 """
 
 
@@ -129,7 +129,7 @@ print({type(result.scenario.flow[0].algorithm.factory()) is Mine
 def test_what_a_program_without_a_file_defines_reaches_the_workers(how: str) -> None:
     given = [sys.executable, "-c", PROGRAM] if how == "-c" else [sys.executable, "-"]
     ran = subprocess.run(given, input=PROGRAM, capture_output=True, text=True, check=True)
-    assert ran.stdout == "[(0, ('Mine', 1)), (1, ('Mine', 1))]\n{True}\n"
+    assert ran.stdout == "[('Mine', 1), ('Mine', 1)]\n{True}\n"
 
 
 SCRIPT = """
@@ -148,9 +148,9 @@ if __name__ == "__main__":
 
     small = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}}
     small["flow"] = [{"algorithm": Mine, "rtt": "20 ms"}]
-    print(sorted(longfat.run_many([small] * 2, jobs=2, reduce=figures)))
+    print(list(longfat.run_many([small] * 2, jobs=2, reduce=figures)))
     print({type(result.scenario.flow[0].algorithm.factory()) is Mine
-           for _, result in longfat.run_many([small] * 2, jobs=2)})
+           for result in longfat.run_many([small] * 2, jobs=2)})
 """
 
 
@@ -158,7 +158,38 @@ def test_what_a_script_defines_only_as_the_program_reaches_the_workers(tmp_path:
     script = tmp_path / "guarded.py"
     script.write_text(SCRIPT)
     ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
-    assert ran.stdout == "[(0, ('guarded.py:Mine', 1)), (1, ('guarded.py:Mine', 1))]\n{True}\n"
+    assert ran.stdout == "[('guarded.py:Mine', 1), ('guarded.py:Mine', 1)]\n{True}\n"
+
+
+UNGUARDED = """
+import longfat
+
+class Mine:
+    def on_ack(self, ack, window):
+        window.cwnd += 1 / window.cwnd
+
+    def on_congestion(self, event, window):
+        window.cwnd = window.ssthresh = max(2.0, window.cwnd / 2)
+
+def seed(result):
+    return result.summary["seed"]
+
+small = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flow": [{"algorithm": Mine, "rtt": "20 ms"}]}
+
+def main():
+    print("once", list(longfat.run_many([small] * 2, jobs=2, reduce=seed)))
+    print([seed(result) for result in longfat.run(small, repeats=2, jobs=2)])
+
+"""
+
+
+@pytest.mark.parametrize("call", ["main()", "if small:\n    main()", "for _ in [0]:\n    main()"])
+def test_a_script_that_asks_for_no_name_does_not_begin_again_in_workers(call: str, tmp_path: Path) -> None:
+    script = tmp_path / "plain.py"
+    script.write_text(UNGUARDED + call)
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == "once [1, 1]\n[1, 2]\n"
 
 
 HIDDEN = """
@@ -258,13 +289,13 @@ def main():
     base = longfat.Scenario.from_dict({
         "duration": "100000 s",
         "bottleneck": {"rate": "1 Gbit/s", "buffer": "100 % BDP"},
-        "flow": [{"algorithm": "sack", "rtt": "100 ms"}],
+        "flow": [{"algorithm": "reno", "rtt": "100 ms"}],
         "sample": {"cwnd": "10 s", "queue": "10 s"},
     })
     short = base.with_values({"duration": "1 s"})
     try:
-        for position, _ in longfat.run_many([short, base, base], jobs=JOBS):
-            print("done", position, flush=True)
+        for done in longfat.run_many([short, base, base], jobs=JOBS, ordered=ORDERED):
+            print("done", 0 if ORDERED else done[0], flush=True)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
 
@@ -285,11 +316,14 @@ def workers_of(group: int) -> list[int]:
     return alive
 
 
+@pytest.mark.parametrize("ordered", [True, False])
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
-def test_workers_end_with_their_parent_and_what_was_done_stays(jobs: int, sent: int, tmp_path: Path) -> None:
+def test_workers_end_with_their_parent_and_what_was_done_stays(
+    jobs: int, sent: int, ordered: bool, tmp_path: Path
+) -> None:
     script = tmp_path / "long.py"
-    script.write_text(LONG.replace("JOBS", str(jobs)))
+    script.write_text(LONG.replace("JOBS", str(jobs)).replace("ORDERED", str(ordered)))
     parent = subprocess.Popen(
         [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -358,7 +392,7 @@ def test_no_command_imports_python_files_of_the_current_folder(command: str, tmp
     for name in PLANTED:
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\n")
     tiny = 'duration = "1 s"\n[bottleneck]\nrate = "1 Mbit/s"\nbuffer = "50 % BDP"\n'
-    (tmp_path / "tiny.toml").write_text(tiny + '[[flow]]\nalgorithm = "sack"\nrtt = "20 ms"\n')
+    (tmp_path / "tiny.toml").write_text(tiny + '[[flow]]\nalgorithm = "reno"\nrtt = "20 ms"\n')
     (tmp_path / "sweep.toml").write_text('base = "tiny.toml"\n[axes]\nseed = [1, 2]\n')
     start = [str(Path(sys.executable).with_name("longfat")), *command.split()]
     done = subprocess.run(start, cwd=tmp_path, capture_output=True, text=True, check=False)

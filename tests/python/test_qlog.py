@@ -184,7 +184,7 @@ def test_the_metrics_are_those_of_the_series(tmp_path: Path) -> None:
 def test_a_log_changes_nothing_and_one_flow_has_the_file_itself(tmp_path: Path) -> None:
     file = tmp_path / "run.sqlog"
     only = scenario(flow=[{"algorithm": "bbr", "rtt": "40 ms"}])
-    logged, plain = longfat.run(only, qlog=file, pcap=tmp_path / "run.pcapng"), longfat.run(only)
+    logged, plain = longfat.run(only, qlog=file, capture=tmp_path / "run.pcapng"), longfat.run(only)
     assert logged.summary["flows"] == plain.summary["flows"]
     assert logged.summary["links"] == plain.summary["links"]
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["run.pcapng", "run.sqlog"]
@@ -195,7 +195,7 @@ def test_a_log_changes_nothing_and_one_flow_has_the_file_itself(tmp_path: Path) 
 def test_version_0_3_has_the_older_names(tmp_path: Path) -> None:
     file = tmp_path / "run.qlog"
     flows = [{"algorithm": "cubic", "rtt": "40 ms"}]
-    longfat.run(scenario(flow=flows), qlog=file, qlog_version="0.3")
+    longfat.run(scenario(flow=flows), qlog=longfat.Qlog(file, version="0.3"))
     first, *events = records(file)
     assert (first["qlog_version"], first["qlog_format"]) == ("0.3", "JSON-SEQ")
     assert {event["name"] for event in events} == {

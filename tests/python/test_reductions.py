@@ -21,8 +21,8 @@ import pytest
 import longfat
 from longfat import suites
 from longfat.assess import measure as assess_measure
+from longfat.compare import measure
 from longfat.runs.result import Result
-from longfat.screen import measure
 from longfat.store.kept import kept_as, reduction_key
 from longfat.sweep import reduction as sweep_reduction
 
@@ -55,9 +55,9 @@ RED = {"kind": "red", "min": "5 packets", "max": "15 packets"}
 RUNS: dict[str, tuple[dict[str, Any], ...]] = {
     "li2007": (
         scenario(30, flows("hstcp", "bic"), background=[WEB]),
-        scenario(10, flows("sack"), bottleneck={"loss": 1e-3}),
+        scenario(10, flows("reno"), bottleneck={"loss": 1e-3}),
     ),
-    "yeah2007": (scenario(110, flows("yeah", "sack"), background=[SURGE], sample={"events": True}),),
+    "yeah2007": (scenario(110, flows("yeah", "reno"), background=[SURGE], sample={"events": True}),),
     "ha2006": (scenario(30, flows("htcp", "fast"), background=[SHORT], window=["5 s", "30 s"]),),
     "lopez2008": (
         scenario(
@@ -68,14 +68,14 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
         scenario(6, flows("newreno", "hstcp"), sample={"cwnd": "50 ms"}),
     ),
     "aqm": (
-        scenario(16, flows("sack", "stcp"), bottleneck={"queue": RED, "rate": STEPS}, window=["2 s", "16 s"]),
-        scenario(12, flows("sack", "sack"), bottleneck={"queue": {"kind": "sred"}}, window=["2 s", "12 s"]),
+        scenario(16, flows("reno", "stcp"), bottleneck={"queue": RED, "rate": STEPS}, window=["2 s", "16 s"]),
+        scenario(12, flows("reno", "reno"), bottleneck={"queue": {"kind": "sred"}}, window=["2 s", "12 s"]),
         scenario(
             12,
             [
-                {**flows("sack")[0], "name": "bulk"},
-                {**flows("sack")[0], "name": "back", "direction": "reverse"},
-                {**flows("sack")[0], "name": "page-1", "count": 2, "bytes": "30 kB", "start": "4 s"},
+                {**flows("reno")[0], "name": "bulk"},
+                {**flows("reno")[0], "name": "back", "direction": "reverse"},
+                {**flows("reno")[0], "name": "page-1", "count": 2, "bytes": "30 kB", "start": "4 s"},
             ],
             bottleneck={"reverse_buffer": "10 packets"},
             window=["2 s", "12 s"],
@@ -88,7 +88,7 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
     "relatives": (
         scenario(
             8,
-            [*flows("sack", "udt", bytes="1 MB"), {"name": "udp-1", **flows("cubic")[0]}],
+            [*flows("reno", "udt", bytes="1 MB"), {"name": "udp-1", **flows("cubic")[0]}],
             bottleneck={"loss": 1e-3},
         ),
         {
@@ -102,7 +102,7 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
             20,
             [
                 {**flows("cubic")[0], "name": "first"},
-                {**flows("sack")[0], "name": "second", "start": "3 s"},
+                {**flows("reno")[0], "name": "second", "start": "3 s"},
             ],
             background=[
                 {**SHORT, "name": "all-down-1500", "direction": "forward"},
@@ -111,7 +111,7 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
             window=["5 s", "20 s"],
         ),
         scenario(
-            12, [{**flows("sack")[0], "name": "old"}, {**flows("sack")[0], "name": "new", "start": "2 s"}]
+            12, [{**flows("reno")[0], "name": "old"}, {**flows("reno")[0], "name": "new", "start": "2 s"}]
         ),
         scenario(
             70,
@@ -126,15 +126,15 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
             ],
         ),
     ),
-    "screen": (scenario(20, flows("cubic", "sack")),),
-    "sweep": (scenario(10, flows("htcp", "sack"), background=[WEB]),),
+    "compare": (scenario(20, flows("cubic", "reno")),),
+    "sweep": (scenario(10, flows("htcp", "reno"), background=[WEB]),),
     "assess": (
-        scenario(20, [{**flow, "name": f"own-{i}"} for i, flow in enumerate(flows("cubic", "sack"))]),
+        scenario(20, [{**flow, "name": f"own-{i}"} for i, flow in enumerate(flows("cubic", "reno"))]),
         scenario(
             20,
             [
                 {**flows("cubic")[0], "name": "own"},
-                {**flows("sack")[0], "name": "short", "count": 3, "bytes": "30 kB", "stagger": "2 s"},
+                {**flows("reno")[0], "name": "short", "count": 3, "bytes": "30 kB", "stagger": "2 s"},
                 {**flows("cbr")[0], "name": "media", "algorithm": {"name": "cbr", "rate": "1 Mbit/s"}},
             ],
             bottleneck={"outages": [{"begin": "10 s", "length": "4 s", "queue": "drains"}]},
@@ -146,7 +146,7 @@ RUNS: dict[str, tuple[dict[str, Any], ...]] = {
 
 REDUCTIONS: dict[str, Reduction] = {
     **{name: suites.get(name).reduce for name in suites.names()},
-    "screen": measure.measure,
+    "compare": measure.measure,
     "sweep": sweep_reduction.reduce_run,
     "assess": assess_measure.measure,
 }
@@ -290,7 +290,7 @@ def toy_with_another_version(result: Result) -> dict[str, Any]:
     ],
 )
 def test_a_reduction_that_changed_under_its_version_is_told_what_to_do(reduction, seed, expected):
-    lossy = scenario(4, flows("sack"), bottleneck={"loss": 1e-2})
+    lossy = scenario(4, flows("reno"), bottleneck={"loss": 1e-2})
     kept = {"toy-1": measured(toy, [longfat.run(lossy, seed=1)])}
     said = problem(reduction_key(reduction), measured(reduction, [longfat.run(lossy, seed=seed)]), kept)
     assert said == expected or (expected and said and said.startswith(expected))

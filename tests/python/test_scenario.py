@@ -180,7 +180,7 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         ({"flow__0__algorithm": "nowhere.py:Mine"}, "flow.0.algorithm = "),
         (
-            {"flow__0__algoritm": "sack"},
+            {"flow__0__algoritm": "reno"},
             'flow.0.algoritm: there is no such key, did you mean "algorithm"?; accepted: ',
         ),
         (
@@ -214,7 +214,7 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         ({"bottleneck": {}}, 'bottleneck.rate: this key is missing; accepted: a rate such as "250 Mbit/s"'),
         (
-            {"flow__0": {"algorithm": "sack"}},
+            {"flow__0": {"algorithm": "reno"}},
             'flow.0.rtt: this key is missing; accepted: a two-way propagation delay such as "42 ms"',
         ),
         ({"flow": []}, "there is nothing to send; accepted: at least one [[flow]], "),
@@ -441,7 +441,7 @@ def test_a_buffer_in_bytes_has_room_for_a_packet_of_the_background_too() -> None
     with pytest.raises(ScenarioError, match=r'buffer = "1000 B": it is less than a packet of 1500 B'):
         scenario(
             bottleneck={"rate": "10 Mbit/s", "buffer": "1000 B"},
-            flow=[{"algorithm": "sack", "rtt": "42 ms", "mss": "500 B"}],
+            flow=[{"algorithm": "reno", "rtt": "42 ms", "mss": "500 B"}],
             background=[{"kind": "web"}],
         )
 

@@ -137,7 +137,7 @@ FORMS: list[tuple[str, Any]] = [
     ("flow.0.delayed_ack", 1),
     ("flow.0.direction", "both"),
     ("flow.0.quick_start", "10"),
-    ("flow.0", {"algorithm": "sack", "wrong": 1}),
+    ("flow.0", {"algorithm": "reno", "wrong": 1}),
     ("background", [{"kind": "webb"}]),
     ("background", [{"sessions": 3}]),
     ("background", [{"kind": "web", "users": 3}]),
@@ -185,7 +185,7 @@ ENDS = {"from": "A", "to": "B"}
     ("good", "change"),
     [
         (DUMBBELL, {"flow": [{}]}),
-        (DUMBBELL, {"flow": [{"rtt": "20 ms"}, {"algorithm": "sack"}]}),
+        (DUMBBELL, {"flow": [{"rtt": "20 ms"}, {"algorithm": "reno"}]}),
         (DUMBBELL, {"flow": [ENDS]}),
         (DUMBBELL, {"flow": [{"rtt": "20 ms", "from": "A"}]}),
         (DUMBBELL, {"flow": [{"rtt": "20 ms", "to": "B"}]}),

@@ -37,14 +37,14 @@ def test_a_seed_draws_a_path_of_each_kind_and_another_seed_draws_others():
 @pytest.mark.parametrize("seed", range(20))
 def test_each_drawn_path_is_a_valid_scenario(seed):
     for path in drawn_paths.draw(seed):
-        for algorithm in ("sack", "xcp"):
+        for algorithm in ("reno", "xcp"):
             router = stack_matrix.protocol(algorithm)
             _ = Scenario.from_dict(path.scenario(algorithm, "quic", router)).plan
 
 
 def test_the_table_has_every_algorithm_over_tcp_and_no_other():
     names = stack_matrix.algorithms()
-    assert {"sack", "cubic", "bbr3", "prague", "xcp"} <= set(names)
+    assert {"reno", "cubic", "bbr3", "prague", "xcp"} <= set(names)
     assert not {"udt", "cbr", "onoff"} & set(names)
 
 
@@ -72,11 +72,11 @@ def test_where_the_path_or_the_algorithm_draws_the_run_of_median_goodput_stands_
     paths = {path.kind: path for path in drawn_paths.draw(2)}
     runs = [
         len(stack_matrix.seeds(paths[kind], name))
-        for kind, name in [("constant", "sack"), ("loss", "sack"), ("bursts", "sack"), ("constant", "cdg")]
+        for kind, name in [("constant", "reno"), ("loss", "reno"), ("bursts", "reno"), ("constant", "cdg")]
     ]
     assert runs == [1, 5, 5, 5]
-    seeds = stack_matrix.seeds(paths["bursts"], "sack")
-    scenarios = [paths["bursts"].scenario("sack", "rfc", None, seed) for seed in seeds]
+    seeds = stack_matrix.seeds(paths["bursts"], "reno")
+    scenarios = [paths["bursts"].scenario("reno", "rfc", None, seed) for seed in seeds]
     assert len({scenario["seed"] for scenario in scenarios}) == 5
     outcomes = [changed(goodput_bps=bps) for bps in (5e6, 1e6, 3e6, 4e6, 2e6)]
     assert Outcome.median(outcomes).goodput_bps == 3e6
@@ -174,15 +174,15 @@ def test_the_explanations_of_the_repository_can_be_read():
     stack_matrix.explanations(stack_matrix.EXPLANATIONS)
 
 
-ARGUMENTS = ["--paths", "constant", "--only", "sack", "cubic", "--jobs", "1"]
+ARGUMENTS = ["--paths", "constant", "--only", "reno", "cubic", "--jobs", "1"]
 
 
 def test_a_small_matrix_has_a_row_for_each_algorithm_with_the_stacks_side_by_side(tmp_path, capsys):
     assert stack_matrix.main(ARGUMENTS) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "6 cells, 0 flags, 0 of them not explained." in lines
-    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith(("sack ", "cubic "))}
-    assert set(rows) == {"sack", "cubic"}
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith(("reno ", "cubic "))}
+    assert set(rows) == {"reno", "cubic"}
     for cells in rows.values():
         assert len(cells) == len(stack_matrix.COLUMNS) * len(stack_matrix.STACKS)
         goodput, throughput = map(float, cells[0:3]), map(float, cells[3:6])
@@ -199,12 +199,12 @@ def test_only_an_explanation_whose_control_run_is_not_flagged_explains_a_flag(
     monkeypatch.setattr(stack_matrix, "MOST_LOST", 0.0)
     none = written(tmp_path, "")
     assert stack_matrix.main([*ARGUMENTS, "--explanations", str(none)]) == 1
-    assert "NOT EXPLAINED  constant    sack       rfc   loss" in capsys.readouterr().out
+    assert "NOT EXPLAINED  constant      reno         rfc   loss" in capsys.readouterr().out
     entry = f'[[explanation]]\nrules = ["loss"]\ncontrol = {{ {control} }}\ntext = "it probes"\n'
     explained = stack_matrix.main([*ARGUMENTS, "--explanations", str(written(tmp_path, entry))]) == 0
     assert explained is sound
     shown = capsys.readouterr().out
-    assert ("explained      constant    sack       rfc   loss" in shown) is sound
+    assert ("explained      constant      reno         rfc   loss" in shown) is sound
     assert ("it probes" in shown) is sound
     assert ("control: goodput" in shown) is sound
     assert "! rfc:loss linux:loss quic:loss" in shown

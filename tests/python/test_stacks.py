@@ -15,7 +15,6 @@ from click.testing import CliRunner
 import longfat
 from longfat import _core, sweep
 from longfat.cli.app import app
-from longfat.compare.compare import hosts
 from longfat.errors import InputError
 from longfat.live.check import check
 from longfat.scenario import registry, stacks
@@ -100,8 +99,8 @@ def test_a_parameter_that_is_written_out_wins(algorithm: dict[str, str]) -> None
 
 
 def test_aliases_have_the_keys_of_their_algorithm() -> None:
-    alias = next(row["aliases"][0] for row in registry.rows("algorithms") if row["name"] == "sack")
-    named = (Scenario.from_dict(flow(stack="linux", algorithm=name)) for name in (alias, "sack"))
+    alias = next(row["aliases"][0] for row in registry.rows("algorithms") if row["name"] == "reno")
+    named = (Scenario.from_dict(flow(stack="linux", algorithm=name)) for name in (alias, "reno"))
     assert len({json.dumps(one.plan) for one in named}) == 1
 
 
@@ -168,9 +167,9 @@ def test_stacks_are_an_axis_of_a_sweep() -> None:
 
 
 def test_another_stack_of_a_scenario_sets_all_of_its_keys() -> None:
-    plain = Scenario.from_dict(flow(algorithm="sack"))
+    plain = Scenario.from_dict(flow(algorithm="reno"))
     linux = plain.with_values({"flow.0.stack": "linux"})
-    assert linux == Scenario.from_dict(flow(algorithm="sack", stack="linux"))
+    assert linux == Scenario.from_dict(flow(algorithm="reno", stack="linux"))
     assert linux.with_values({"flow.0.stack": "rfc"}) == plain
     both = plain.with_values({"flow.0.initial_window": 4, "flow.0.stack": "linux"}).flow[0]
     assert (both.initial_window, both.rtt_samples) == (4.0, "last")
@@ -240,16 +239,24 @@ def test_a_scenario_can_be_read_with_a_stack_for_what_names_none() -> None:
     assert [part.rtt_samples for part in read.background] == ["echoed", "last"]
 
 
-def test_a_comparison_says_which_hosts_the_simulator_had() -> None:
+def test_the_hosts_of_a_scenario_have_the_name_of_the_nearest_stack() -> None:
     data = flow(algorithm="cubic") | {"background": [{"kind": "onoff", "sources": 2}]}
-    assert hosts(Scenario.from_dict(data, stack="linux")) == {"flow.0": "linux"}
-    assert hosts(Scenario.from_dict(data)) == {"flow.0": "rfc"}
+    assert stacks.hosts(Scenario.from_dict(data, stack="linux")) == {"flow.0": "linux"}
+    assert stacks.hosts(Scenario.from_dict(data)) == {"flow.0": "rfc"}
     changed = Scenario.from_dict(flow(algorithm="cubic", initial_window=4), stack="linux")
-    assert hosts(changed) == {"flow.0": "linux, except initial_window"}
+    assert stacks.hosts(changed) == {"flow.0": "linux, except initial_window"}
+
+
+def test_the_hosts_are_named_once_if_all_are_the_same_and_else_by_flow() -> None:
+    assert stacks.in_words({}) == []
+    assert stacks.in_words({"flow.0": "linux", "flow.1": "linux"}) == ["stack linux"]
+    mixed = {"flow.0": "linux", **{f"flow.{i}": "rfc" for i in range(1, 6)}}
+    said = ["stack linux of flow.0", "stack rfc of flow.1, flow.2, flow.3 and 2 more"]
+    assert stacks.in_words(mixed) == said
 
 
 def test_live_runs_take_what_the_kernel_decides_as_it_is_on_linux_and_refuse_other_values() -> None:
-    for algorithm in ("cubic", "reno", "sack"):
+    for algorithm in ("cubic", "reno-classic", "reno"):
         check(Scenario.from_dict(flow(algorithm=algorithm, stack="linux")))
     with pytest.raises(InputError, match="slow_start_limit: the kernel decides this itself"):
         check(Scenario.from_dict(flow(algorithm="cubic", stack="linux", slow_start_limit=1)))
@@ -273,7 +280,7 @@ def test_the_pages_of_the_stacks_have_every_value() -> None:
 
 
 def test_the_list_of_stacks_is_json_with_the_documented_keys() -> None:
-    printed = CliRunner().invoke(app, ["stacks", "--json"])
+    printed = CliRunner().invoke(app, ["list", "stacks", "--json"])
     listed = json.loads(printed.output)
     assert printed.exit_code == 0
     assert [stack["name"] for stack in listed] == list(stacks.NAMES)
@@ -286,7 +293,7 @@ def test_the_list_of_stacks_is_json_with_the_documented_keys() -> None:
 
 
 def test_the_list_of_stacks_has_every_key() -> None:
-    printed = CliRunner().invoke(app, ["stacks"])
+    printed = CliRunner().invoke(app, ["list", "stacks"])
     assert printed.exit_code == 0
     for stack in stacks.STACKS:
         assert stack["title"] in printed.output

@@ -20,7 +20,7 @@ ONE = {
     "title": "one",
     "duration": "10 s",
     "bottleneck": {"rate": "10 Mbit/s", "buffer": "20 packets"},
-    "flow": [{"algorithm": "sack", "rtt": "42 ms"}],
+    "flow": [{"algorithm": "reno", "rtt": "42 ms"}],
 }
 
 

@@ -25,7 +25,7 @@ from samples import flips
 TINY: dict[str, Any] = {
     "duration": "1 s",
     "bottleneck": {"rate": "10 Mbit/s", "buffer": "50 % BDP"},
-    "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+    "flow": [{"algorithm": "reno", "rtt": "20 ms"}],
 }
 
 
@@ -243,7 +243,7 @@ def test_an_option_at_its_default_changes_no_run_s_name() -> None:
     assert told[0] == run_key(base) != told[1]
 
 
-@pytest.mark.parametrize("algorithm", ["sack", "westwood+", "westwoodplus"])
+@pytest.mark.parametrize("algorithm", ["reno", "westwood+", "westwoodplus"])
 def test_a_change_of_all_results_gives_every_run_another_name(algorithm: str) -> None:
     scenario = Scenario.from_dict(TINY).with_values({"flow.0.algorithm": algorithm})
     version = 9  # the last change that concerns all plans (crates/sim/src/results/version.rs)

@@ -74,7 +74,7 @@ class Ran:
                     "rate": rate,
                     "queue": {"kind": "red", "min": "1.6 packets", "max": "9 packets"},
                 },
-                "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+                "flow": [{"algorithm": "reno", "rtt": "20 ms"}],
             }
         )
         self.summary = {
@@ -301,7 +301,7 @@ def both_directions():
             "duration": "12 s",
             "window": ["2 s", "12 s"],
             "bottleneck": {"rate": "5 Mbit/s", "buffer": "10 packets", "reverse_buffer": "10 packets"},
-            "flow": [{"algorithm": "sack", "rtt": "40 ms", **flow} for flow in flows],
+            "flow": [{"algorithm": "reno", "rtt": "40 ms", **flow} for flow in flows],
             "sample": {"queue": "10 ms"},
         }
     )
@@ -333,7 +333,7 @@ def acks_before(reverse_rate):
             "duration": "12 s",
             "window": ["2 s", "12 s"],
             "bottleneck": bottleneck | {"reverse_rate": reverse_rate},
-            "flow": [{"algorithm": "sack", "rtt": "40 ms", "max_window": 30, **flow} for flow in flows],
+            "flow": [{"algorithm": "reno", "rtt": "40 ms", "max_window": 30, **flow} for flow in flows],
             "sample": {"queue": "10 ms"},
         }
     )
@@ -360,7 +360,7 @@ def test_drops_of_data_alone_are_no_drops_of_acks():
     document = {
         "duration": "12 s",
         "bottleneck": {"rate": "5 Mbit/s", "buffer": "10 packets", "reverse_buffer": "900 packets"},
-        "flow": [{"algorithm": "sack", "rtt": "40 ms", **flow} for flow in flows],
+        "flow": [{"algorithm": "reno", "rtt": "40 ms", **flow} for flow in flows],
         "sample": {"queue": "10 ms"},
         "window": ["2 s", "12 s"],
     }

@@ -29,15 +29,15 @@ REPEATS = 3
 def grid(mode):
     return [
         Run(
-            {"algorithm": "sack", "repeat": repeat},
+            {"algorithm": "reno", "repeat": repeat},
             {
                 "title": "two flows",
                 "duration": "6 s",
                 "seed": repeat + 1,
                 "bottleneck": {"rate": "5 Mbit/s", "buffer": "20 packets"},
                 "flow": [
-                    {"algorithm": "sack", "rtt": "20 ms"},
-                    {"algorithm": "sack", "rtt": "20 ms", "start": {"uniform": ["1 s", "2 s"]}},
+                    {"algorithm": "reno", "rtt": "20 ms"},
+                    {"algorithm": "reno", "rtt": "20 ms", "start": {"uniform": ["1 s", "2 s"]}},
                 ],
             },
             3000.0,

@@ -67,7 +67,7 @@ def test_tcp_alone_keeps_its_rate_because_its_packets_travel_in_trains() -> None
     assert tcp.divisor == 1
     assert tcp.document["bottleneck"]["rate"]["sine"]["max"] == "1000 Mbit/s"
     flow = tcp.document["flow"][0]
-    assert (flow["algorithm"], flow["stack"], flow["mss"]) == ("sack", "linux", "1024 B")
+    assert (flow["algorithm"], flow["stack"], flow["mss"]) == ("reno", "linux", "1024 B")
     assert not {"initial_ssthresh", "max_window", "loss_detection"} & set(flow)
 
 
@@ -143,7 +143,7 @@ SUITE = Suite(
     "tiny",
     "A small suite",
     "a paper",
-    (tiny("A", "sack"), tiny("B", "newreno")),
+    (tiny("A", "reno"), tiny("B", "newreno")),
     (claim("A", "A"), claim("B", "B")),
     reduce_run,
     hosts=Hosts(adapt, lambda row, k: {**row, "aggregate_bps": k * row["aggregate_bps"]}, ()),
@@ -316,12 +316,12 @@ def test_a_run_that_is_never_valid_leaves_its_claim_unmeasured_and_ends_with_exi
     row = ledger(out)["TINY-A"]["live"]
     assert row["verdict"] == "not measured"
     assert row["note"] == (
-        "two sack: no valid result in 3 live runs: suite tiny, two sack: the process of the live run ended "
+        "two reno: no valid result in 3 live runs: suite tiny, two reno: the process of the live run ended "
         "early; lateness, s 0.5."
     )
     printed = capsys.readouterr()
     assert json.loads(printed.out)["invalid"] == {"A": row["note"][:-1]}
-    assert "error: suite tiny: --backend live: without live results: A: two sack" in printed.err
+    assert "error: suite tiny: --backend live: without live results: A: two reno" in printed.err
     assert suite_file(out)["live"]["status"] == "partly"
     Machine(monkeypatch)
     assert longfat(monkeypatch, "suite", "tiny", "--backend", "live", "--out", str(out)) == 0
@@ -338,7 +338,7 @@ def test_what_a_machine_refuses_is_not_asked_again_and_the_other_runs_go_on(
     refused: list[str] = []
 
     def run(scenario: Scenario, source: str) -> object:
-        if scenario.title == "two sack":
+        if scenario.title == "two reno":
             refused.append(source)
             raise error
         return machine.run(scenario, source)
@@ -347,7 +347,7 @@ def test_what_a_machine_refuses_is_not_asked_again_and_the_other_runs_go_on(
     outcome = live.run_live(BOTH, out=tmp_path)
     assert len(refused) == attempts
     assert outcome.invalid == {
-        "A": f"two sack: no valid result in {attempts} live run{'s' * (attempts > 1)}: no memory"
+        "A": f"two reno: no valid result in {attempts} live run{'s' * (attempts > 1)}: no memory"
     }
     assert [row["live"]["verdict"] for row in outcome.ledger] == ["not measured", "not reproduced"]
 
@@ -356,7 +356,7 @@ BOTH = Suite(
     "tiny",
     "",
     "",
-    (tiny("A", "sack"), tiny("C", "cubic")),
+    (tiny("A", "reno"), tiny("C", "cubic")),
     (claim("A", "A"), claim("C", "C")),
     reduce_run,
     hosts=SUITE.hosts,
@@ -404,10 +404,10 @@ def test_runs_of_one_experiment_with_different_divisors_are_told_apart(
 
     def runs(mode: str) -> list[Run]:
         return [
-            Run({"repeat": 0, "algorithm": name}, document(name), 1000.0) for name in ("sack", "cubic", "bic")
+            Run({"repeat": 0, "algorithm": name}, document(name), 1000.0) for name in ("reno", "cubic", "bic")
         ]
 
-    experiment = dataclasses.replace(tiny("A", "sack"), runs=runs)
+    experiment = dataclasses.replace(tiny("A", "reno"), runs=runs)
     Machine(monkeypatch)
     live.run_live(
         dataclasses.replace(
@@ -418,9 +418,9 @@ def test_runs_of_one_experiment_with_different_divisors_are_told_apart(
         ),
         out=tmp_path,
     )
-    assert ledger(tmp_path)["TINY-A"]["live"]["divided"] == "1 (bic, sack), 5 (cubic)"
+    assert ledger(tmp_path)["TINY-A"]["live"]["divided"] == "1 (bic, reno), 5 (cubic)"
     shown = (tmp_path / "index.html").read_text()
-    assert "Rates were divided by 1 (bic, sack), 5 (cubic);" in shown
+    assert "Rates were divided by 1 (bic, reno), 5 (cubic);" in shown
 
 
 @pytest.mark.parametrize(
@@ -482,7 +482,7 @@ def test_a_machine_that_lacks_something_is_one_line_before_anything_is_run(
         str(refused.value) == "suite lopez2008: --backend live: cgroup: no permission; to fix it: run as root"
     )
     assert not (tmp_path / "out").exists()
-    live.check_machine("tiny", [Scenario.from_dict(document("sack"))])  # its flows need no cgroup
+    live.check_machine("tiny", [Scenario.from_dict(document("reno"))])  # its flows need no cgroup
 
 
 @pytest.mark.live

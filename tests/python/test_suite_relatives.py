@@ -57,7 +57,7 @@ def test_a_system_has_its_router_wherever_it_needs_one():
         assert run.document["bottleneck"]["router"] == {"cadpc": "ptp"}.get(system, system)
     for run in RUNS["lot"]:
         routers = [link.get("router") for link in run.document["link"]]
-        expected = {"sack": None, "cadpc": "ptp"}.get(run.coordinates["system"], run.coordinates["system"])
+        expected = {"reno": None, "cadpc": "ptp"}.get(run.coordinates["system"], run.coordinates["system"])
         assert routers[:3] == [expected] * 3
         assert routers[3:] == [None] * 3
 
@@ -95,7 +95,7 @@ def test_even_sizes_keep_the_mean_of_the_heavy_ones():
             for table in (before, after)
         ]
         assert means[1] == pytest.approx(means[0], rel=1e-3)
-        payload = {"rcp": 1436, "xcp": 1428, "sack": 1448}[run.coordinates["system"]]
+        payload = {"rcp": 1436, "xcp": 1428, "reno": 1448}[run.coordinates["system"]]
         assert means[0] == pytest.approx(25 * payload, rel=1e-3)
 
 

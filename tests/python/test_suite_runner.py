@@ -70,8 +70,8 @@ SUITE = Suite(
     "A small suite",
     PAPER,
     (
-        Experiment("A", "Fig. A", "both", grid("sack", "hstcp"), figure("A"), keeps_series=True),
-        Experiment("B", "Fig. B", "one", grid("sack"), figure("B")),
+        Experiment("A", "Fig. A", "both", grid("reno", "hstcp"), figure("A"), keeps_series=True),
+        Experiment("B", "Fig. B", "one", grid("reno"), figure("B")),
     ),
     (claim("A", ("A",)), claim("B", ("B",), passed=False), claim("AB", ("A", "B"))),
     reduce_run,
@@ -106,7 +106,7 @@ def test_a_run_that_experiments_share_is_run_once(finished):
 def test_results_lie_in_files_that_other_tools_read(finished):
     _, out, _ = finished
     rows = pq.read_table(out / "experiments" / "A.parquet").to_pylist()
-    assert [row["algorithm"] for row in rows] == ["sack", "hstcp"]
+    assert [row["algorithm"] for row in rows] == ["reno", "hstcp"]
     assert all(0.0 < row["ratio"] <= 1.0 for row in rows)
     series = pq.read_table(out / "experiments" / "A.series.parquet")
     assert set(series.column_names) == {"run", "name", "time_s", "cwnd", "received_bytes"}
@@ -287,7 +287,7 @@ def test_a_longer_run_is_started_first(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "run_many", watched)
     runs = [
         Run({"algorithm": name, "repeat": 0}, document(name), work)
-        for name, work in (("sack", 1.0), ("stcp", 9.0))
+        for name, work in (("reno", 1.0), ("stcp", 9.0))
     ]
     suite = Suite(
         "tiny",
@@ -298,7 +298,7 @@ def test_a_longer_run_is_started_first(tmp_path, monkeypatch):
         reduce_run,
     )
     suites.run_suite(suite, "quick", jobs=1, out=tmp_path)
-    assert started == ["two stcp", "two sack"]
+    assert started == ["two stcp", "two reno"]
 
 
 def test_provenance_is_stored_beside_the_results(finished):

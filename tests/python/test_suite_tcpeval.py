@@ -39,7 +39,7 @@ def test_the_rtts_are_those_of_table_1_and_twice_the_delay_of_the_central_link()
 
 @pytest.mark.parametrize("basic", BASIC, ids=lambda basic: basic.name)
 def test_the_traffic_offers_the_load_and_a_tenth_of_its_bytes_in_the_other_direction(basic):
-    for run in runs_of("basic", algorithm="sack", scenario=basic.name):
+    for run in runs_of("basic", algorithm="reno", scenario=basic.name):
         down = up = 0.0
         for part in run.document["background"]:
             share = float(part["load"].removesuffix(" %"))
@@ -67,7 +67,7 @@ def offered_mbps(document):
 @pytest.mark.parametrize(("reading", "ratio"), [("tenth", 0.1), ("half", 0.5)])
 @pytest.mark.parametrize("load", [60, 85, 110])
 def test_the_wireless_lan_offers_the_load_of_6_mbit_s_in_all_and_of_each_direction(reading, ratio, load):
-    (run,) = runs_of("basic", algorithm="sack", scenario="wireless", load=load)
+    (run,) = runs_of("basic", algorithm="reno", scenario="wireless", load=load)
     document = changed(run, "asymmetry", reading)
     down, up = offered_mbps(document)
     assert down + up == pytest.approx(0.06 * load)
@@ -78,7 +78,7 @@ def test_the_wireless_lan_offers_the_load_of_6_mbit_s_in_all_and_of_each_directi
 
 
 def test_with_half_the_bytes_back_the_other_links_keep_their_load_from_right_to_left():
-    (run,) = runs_of("basic", algorithm="sack", scenario="access", load=85)
+    (run,) = runs_of("basic", algorithm="reno", scenario="access", load=85)
     assert offered_mbps(changed(run, "asymmetry", "half")) == pytest.approx((85.0, 42.5))
 
 
@@ -91,7 +91,7 @@ def changed(run, assumption, reading):
 def test_both_directions_of_the_tradeoff_have_the_buffer_under_test():
     sizes = {
         (run.document["bottleneck"]["buffer"], run.document["bottleneck"]["reverse_buffer"])
-        for run in runs_of("tradeoff", algorithm="sack")
+        for run in runs_of("tradeoff", algorithm="reno")
     }
     # 10 to 200 % of 100 ms
     assert sizes == {(f"{ms} ms", f"{ms} ms") for ms in (10, 20, 50, 100, 200)}
@@ -99,7 +99,7 @@ def test_both_directions_of_the_tradeoff_have_the_buffer_under_test():
 
 def test_a_tenth_of_the_connections_have_packets_of_536_bytes_and_the_others_of_1500():
     (document,) = [
-        run.document for run in runs_of("basic", algorithm="sack", scenario="data-center", load=60)
+        run.document for run in runs_of("basic", algorithm="reno", scenario="data-center", load=60)
     ]
     document = {**document, "duration": "2 s", "window": ["0 s", "2 s"]}
     entries = longfat.run(document).summary["background"]
@@ -111,15 +111,15 @@ def test_a_tenth_of_the_connections_have_packets_of_536_bytes_and_the_others_of_
 
 
 def test_the_full_form_has_the_times_of_the_tables():
-    (run,) = runs_of("basic", "full", algorithm="sack", scenario="access", load=85)
+    (run,) = runs_of("basic", "full", algorithm="reno", scenario="access", load=85)
     # Table 3: a prefill of 52.02 s, a warm-up of 179 s, then 829 s
     assert run.document["window"] == ["231.02 s", "1060.02 s"]
-    (run,) = runs_of("lot", "full", algorithm="sack", load=60, repeat=0)
+    (run,) = runs_of("lot", "full", algorithm="reno", load=60, repeat=0)
     assert run.document["duration"] == "684.4 s"  # Table 11
 
 
 def test_all_paths_of_the_parking_lot_have_60_ms_and_cross_three_bottlenecks_or_one():
-    scenario = Scenario.from_dict(parking_lot("lot", Times(0.0, 1.0, 2.0), 0, "sack", 30))
+    scenario = Scenario.from_dict(parking_lot("lot", Times(0.0, 1.0, 2.0), 0, "reno", 30))
     flows = [part["flow"] for part in scenario.plan["background"]]
     assert [flow["rtt_s"] for flow in flows] == pytest.approx([0.06] * len(flows))
     assert sorted(len(flow["forward"]) for flow in flows) == [3] * 12 + [5] * 4
@@ -154,7 +154,7 @@ def test_connections_of_both_camps_start_alike_in_the_baseline_and_in_the_mix():
         return {(row.name, round(row.start_s, 9)): row.bytes for row in table.itertuples(index=False)}
 
     base, mix = (
-        sizes(runs_of("impact", algorithm=name, mbps=100, load=50)[0].document) for name in ("sack", "cubic")
+        sizes(runs_of("impact", algorithm=name, mbps=100, load=50)[0].document) for name in ("reno", "cubic")
     )
     both = set(base) & set(mix)
     assert len(both) > 0.9 * max(len(base), len(mix)) > 50
@@ -286,7 +286,7 @@ def test_a_camp_that_gains_nothing_shares_no_expense_and_a_loss_alone_is_none():
 
     def only_loss(experiment, run):
         row = worlds.of("tcpeval").as_nobody_says(experiment, run)
-        if experiment == "impact" and run.coordinates["algorithm"] != "sack":
+        if experiment == "impact" and run.coordinates["algorithm"] != "reno":
             row["goodput_bps_a"] = 0.5e6
         return row
 
@@ -332,10 +332,10 @@ def test_the_delay_of_a_half_used_link_is_that_of_its_packets_and_not_that_of_a_
 
 
 def test_other_algorithms_run_beside_the_baseline_in_both_modes():
-    suite = suite_of("vegas", "cubic", "vegas", "sack")
+    suite = suite_of("vegas", "cubic", "vegas", "reno")
     for mode in MODES:
         names = [run.coordinates["algorithm"] for run in suite.experiment("basic").runs(mode)]
-        assert list(dict.fromkeys(names)) == ["sack", "vegas", "cubic"]
+        assert list(dict.fromkeys(names)) == ["reno", "vegas", "cubic"]
     figure = suite.experiment("lot").figure(
         worlds.make(suite, worlds.of("tcpeval").as_published)["lot"], "quick"
     )
@@ -346,11 +346,11 @@ def test_other_algorithms_run_beside_the_baseline_in_both_modes():
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (("sack",), "no algorithm under test"),
+        (("reno",), "no algorithm under test"),
         (("cubik",), "cubik: accepted: an algorithm over TCP"),
         (("udt",), "udt: accepted: an algorithm over TCP"),
         (("xcp",), "needs no router"),
-        (("mine.py:Mine",), "that `longfat algorithms` lists"),
+        (("mine.py:Mine",), "that `longfat list algorithms` lists"),
     ],
 )
 def test_an_algorithm_that_cannot_drive_the_traffic_is_refused(names, said):

@@ -75,7 +75,7 @@ def test_hybla_has_at_every_rtt_the_rate_of_standard_tcp_at_25_ms():
     assert theory.hybla_window(1e-4, 0.005) == pytest.approx(theory.standard_window(1e-4))
 
 
-@pytest.mark.parametrize("name", ["hybla", "hstcp", "stcp", "ltcp", "ctcp", "cubic", "ptcp", "sack"])
+@pytest.mark.parametrize("name", ["hybla", "hstcp", "stcp", "ltcp", "ctcp", "cubic", "ptcp", "reno"])
 def test_a_laws_exponent_is_the_slope_of_its_window(name):
     law = theory.LAWS[name]
     slope = math.log10(law.window(1e-9, 0.1) / law.window(1e-7, 0.1)) / 2.0
@@ -91,7 +91,7 @@ def test_every_law_lies_at_or_above_that_of_standard_tcp():
 def test_rtt_unfairness_is_the_thesis_formula_and_one_for_cubic():
     # RFC 9438, 5.6: the throughput ratio is the inverse of the RTT ratio
     assert theory.LAWS["cubic"].unfairness == pytest.approx(1.0)
-    assert theory.LAWS["sack"].unfairness == pytest.approx(2.0)
+    assert theory.LAWS["reno"].unfairness == pytest.approx(2.0)
     assert theory.LAWS["hybla"].unfairness == 0.0
     assert theory.Law(theory.LAWS["hstcp"].window, 0.82, "LOP").unfairness == pytest.approx(5.55, abs=0.01)
     assert theory.LAWS["stcp"].unfairness == math.inf
@@ -100,14 +100,14 @@ def test_rtt_unfairness_is_the_thesis_formula_and_one_for_cubic():
 
 
 def test_algorithms_come_from_the_registry_but_for_those_without_a_control_of_their_own(monkeypatch):
-    carried = {"sack": "tcp", "udt": "udp", "cbr": "datagrams", "rbudp": "udp", "cadpc": "udp", "xcp": "tcp"}
+    carried = {"reno": "tcp", "udt": "udp", "cbr": "datagrams", "rbudp": "udp", "cadpc": "udp", "xcp": "tcp"}
     rows = [
         {"name": name, "linux_module": None, "explicit": name == "xcp", "transport": transport}
         for name, transport in {**carried, "new-one": "tcp"}.items()
     ]
     monkeypatch.setattr(registry, "rows", lambda kind: rows)
-    assert theory_settings.controlled() == ("sack", "udt", "new-one")
-    assert theory_settings.windowed() == ("sack", "new-one")
+    assert theory_settings.controlled() == ("reno", "udt", "new-one")
+    assert theory_settings.windowed() == ("reno", "new-one")
 
 
 def test_a_quick_run_of_the_suite_is_quick():
@@ -124,7 +124,7 @@ def test_every_windowed_algorithm_meets_losses_down_to_1e_7_in_full_and_1e_5_qui
         assert {name for name, loss in met if loss == least} == set(theory_settings.windowed())
 
 
-@pytest.mark.parametrize(("name", "window"), [("sack", 38.0), ("hstcp", 38.0)])
+@pytest.mark.parametrize(("name", "window"), [("reno", 38.0), ("hstcp", 38.0)])
 def test_a_measured_response_agrees_with_rfc_3649s_table_at_1e_3(name, window):
     asked = theory_experiments.response(name, 1e-3, "periodic", 0)
     measured = reduce(run(asked.document))
@@ -150,7 +150,7 @@ def test_a_single_window_off_its_law_is_told():
             values["window"] *= 1.5
         return values
 
-    found = row("LAW-sack", off)
+    found = row("LAW-reno", off)
     assert found["verdict"] == "partly"
     assert [check["text"] for check in found["checks"] if not check["passed"]] == [
         "p = 1e-05: window within a factor 1.25 of 387"
@@ -206,15 +206,15 @@ def test_the_worst_of_the_conditions_counts_for_performance_and_for_other_protoc
 
 
 def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):
-    panel = Panel("", "", "y", (points("a", [(0.0, (0.5, 0.1))], "sack"),), categories=("sack", "hstcp"))
+    panel = Panel("", "", "y", (points("a", [(0.0, (0.5, 0.1))], "reno"),), categories=("reno", "hstcp"))
     figure = Figure("T", "T", "title", "caption", (panel,), table=Table(("one", "two"), (("x", "<b>"),)))
     drawn = plots.draw(figure)
-    assert [label.get_text() for label in drawn.axes[0].get_xticklabels()] == ["sack", "hstcp"]
+    assert [label.get_text() for label in drawn.axes[0].get_xticklabels()] == ["reno", "hstcp"]
     axis = plotly.draw(figure)["layout"]["xaxis"]
-    assert axis["ticktext"] == ["sack", "hstcp"]
+    assert axis["ticktext"] == ["reno", "hstcp"]
     page = render(
         tmp_path,
-        "longfat.screen",
+        "longfat.compare",
         "page.html.j2",
         title="t",
         headings=[],
@@ -223,7 +223,7 @@ def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):
         notes=[],
         paths=([], []),
         figures=[entry(tmp_path, figure, {"runs": 1})],
-        screen={"columns": [], "performance": {"runs": 1, "packets": 1, "wall_s": 1.0}},
+        compared={"columns": [], "performance": {"runs": 1, "packets": 1, "wall_s": 1.0}},
         provenance={},
     ).read_text()
     assert "<th>two</th>" in page

@@ -27,7 +27,7 @@ BASE = {
     "title": "tiny",
     "duration": "1 s",
     "bottleneck": {"rate": "5 Mbit/s", "buffer": "50 % BDP", "loss": 0.01},
-    "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+    "flow": [{"algorithm": "reno", "rtt": "20 ms"}],
 }
 
 
@@ -54,12 +54,12 @@ def test_points_are_all_combinations_with_the_last_axis_and_the_repeat_fastest()
 def test_axes_that_are_zipped_move_together_and_dotted_keys_may_be_nested() -> None:
     asked = grid(
         axes={"bottleneck": {"rate": ["1 Mbit/s", "2 Mbit/s"]}},
-        zip=[{"flow.0.rtt": ["10 ms", "20 ms", "40 ms"], "flow.0.algorithm": ["sack", "hstcp", "cubic"]}],
+        zip=[{"flow.0.rtt": ["10 ms", "20 ms", "40 ms"], "flow.0.algorithm": ["reno", "hstcp", "cubic"]}],
     )
     assert asked.keys == ["bottleneck.rate", "flow.0.rtt", "flow.0.algorithm"]
     assert asked.count() == 6
     assert {(p.values["flow.0.rtt"], p.values["flow.0.algorithm"]) for p in asked.points()} == {
-        ("10 ms", "sack"),
+        ("10 ms", "reno"),
         ("20 ms", "hstcp"),
         ("40 ms", "cubic"),
     }
@@ -93,7 +93,7 @@ def test_a_filter_leaves_points_out_by_quantities_in_si_units() -> None:
 
 def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
     """A sweep whose figure is right but for these keys, and what is wrong with it."""
-    axes = {"flow.0.rtt": ["1 ms", "2 ms"], "flow.0.algorithm": ["sack", "cubic"]}
+    axes = {"flow.0.rtt": ["1 ms", "2 ms"], "flow.0.algorithm": ["reno", "cubic"]}
     right = {"kind": "lines", "x": "flow.0.rtt", "y": "jain"}
     return {"axes": axes, "figure": [right | keys]}, told
 
@@ -218,7 +218,7 @@ def test_an_algorithm_that_fails_is_one_failure_among_the_runs(tmp_path: Path) -
         "    def on_congestion(self, event, window): pass\n"
         "class Bad(Good):\n    def on_ack(self, ack, window): raise ValueError('no')\n"
     )
-    asked = grid(axes={"flow.0.algorithm": [f"{own}:Good", f"{own}:Bad", "sack"]})
+    asked = grid(axes={"flow.0.algorithm": [f"{own}:Good", f"{own}:Bad", "reno"]})
     document = sweep.run(asked, tmp_path / "out", jobs=2)
     assert (document["runs"], document["failed"], document["performance"]["ran"]) == (3, 1, 2)
     assert "no" in sweep.open_sweep(tmp_path / "out").failures["error"][0].as_py()
@@ -243,7 +243,7 @@ def test_what_is_probably_not_meant_is_told_before_anything_runs() -> None:
     assert repeated.warnings() == ["nothing in this scenario is random: repeats are identical"]
     lossy = sweep.from_dict({"base": same, "axes": axes | {"bottleneck.loss": [0, 0.1]}, "repeats": 2})
     assert lossy.warnings() == []
-    (told,) = grid(axes={"flow.0.algorithm": ["sack", "cubix"]}).warnings()
+    (told,) = grid(axes={"flow.0.algorithm": ["reno", "cubix"]}).warnings()
     assert told.startswith('a point will fail: sweep: flow.0.algorithm = "cubix"')
 
 
@@ -298,7 +298,7 @@ def test_figures_say_what_is_in_the_tables(tmp_path: Path) -> None:
 def test_a_figure_is_a_grid_of_panels_on_one_scale_that_the_file_asks_for(tmp_path: Path) -> None:
     axes = {
         "flow.0.rtt": ["10 ms", "40 ms"],
-        "flow.0.algorithm": ["sack", "cubic"],
+        "flow.0.algorithm": ["reno", "cubic"],
         "bottleneck.rate": ["1 Mbit/s", "4 Mbit/s"],
         "bottleneck.buffer": ["50 % BDP", "100 % BDP"],
     }
@@ -375,7 +375,7 @@ def sweep_file(folder: Path, repeats: int) -> Path:
     base = folder / "base.toml"
     base.write_text(
         'duration = "1 s"\n[bottleneck]\nrate = "5 Mbit/s"\nbuffer = "50 % BDP"\nloss = 0.01\n'
-        '[[flow]]\nalgorithm = "sack"\nrtt = "20 ms"\n'
+        '[[flow]]\nalgorithm = "reno"\nrtt = "20 ms"\n'
     )
     file = folder / "sweep.toml"
     file.write_text(FILE.format(base=json.dumps(base.name), repeats=repeats))
@@ -545,7 +545,7 @@ def test_the_command_of_a_sweep_with_failed_runs_ends_with_1_and_says_each_cause
     file = tmp_path / "bad.toml"
     file.write_text(
         'repeats = 2\n[base]\nduration = "1 s"\nbottleneck = { rate = "5 Mbit/s" }\n'
-        '[[base.flow]]\nalgorithm = "sack"\n[axes]\n"flow.0.rtt" = ["10 ms", "-2 ms"]\n'
+        '[[base.flow]]\nalgorithm = "reno"\n[axes]\n"flow.0.rtt" = ["10 ms", "-2 ms"]\n'
     )
     command = [sys.executable, "-m", "longfat", "sweep", str(file), "--out", str(tmp_path / "out")]
     ended = subprocess.run(command, capture_output=True, text=True)

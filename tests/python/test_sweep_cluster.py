@@ -20,7 +20,7 @@ pytest.importorskip("distributed")
 BASE = {
     "duration": "1 s",
     "bottleneck": {"rate": "5 Mbit/s", "buffer": "50 % BDP", "loss": 0.01},
-    "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+    "flow": [{"algorithm": "reno", "rtt": "20 ms"}],
 }
 RATES = ["1 Mbit/s", "2 Mbit/s", "4 Mbit/s"]
 

@@ -58,10 +58,10 @@ def swept(
     """A sweep over rates, algorithms and round-trip times with these figures; some runs have no result."""
     axes = {
         "bottleneck.rate": ["1 Mbit/s", "4 Mbit/s"],
-        "flow.0.algorithm": ["sack", "cubic"],
+        "flow.0.algorithm": ["reno", "cubic"],
         "flow.0.rtt": ["10 ms", "40 ms", "160 ms"],
     }
-    steps = list(itertools.product([1e6, 4e6], ["sack", "cubic"], [0.01, 0.04, 0.16]))
+    steps = list(itertools.product([1e6, 4e6], ["reno", "cubic"], [0.01, 0.04, 0.16]))
     whole = {"axes": [{"keys": [key], "values": [[v] for v in values]} for key, values in axes.items()]}
     (folder / "tables" / "runs").mkdir(parents=True)
     of_runs = dict(zip(axes, zip(*steps, strict=True), strict=True)) | columns
@@ -118,7 +118,7 @@ def test_the_caption_says_how_many_values_are_missing_if_any_is(tmp_path: Path, 
 def test_an_algorithm_without_a_result_takes_no_panels_and_the_caption_says_so(tmp_path: Path) -> None:
     read = swept(tmp_path, {"ratio": RATIOS}, OF_CUBIC)
     drawn = figures.heat_map(read, "ratio", "flow.0.rtt", "bottleneck.rate", rows="flow.0.algorithm")
-    assert [panel.title for panel in drawn.panels] == ["sack"]
+    assert [panel.title for panel in drawn.panels] == ["reno"]
     assert drawn.caption.endswith("Without a result: cubic.")
     where = {"flow.0.algorithm": ["cubic"]}
     none = figures.lines(read, "ratio", "flow.0.rtt", rows="flow.0.algorithm", where=where)
@@ -137,21 +137,21 @@ def test_a_line_has_a_gap_where_no_run_has_a_value(tmp_path: Path) -> None:
 def test_a_line_without_a_value_is_said_to_be_one(tmp_path: Path) -> None:
     none = [None if number // 3 % 2 else value for number, value in enumerate(RATIOS)]
     drawn = figures.lines(swept(tmp_path, {"ratio": none}), "ratio", "flow.0.rtt", by="flow.0.algorithm")
-    assert [curve.label for curve in drawn.panels[0].curves] == ["sack", "cubic (no values)"]
+    assert [curve.label for curve in drawn.panels[0].curves] == ["reno", "cubic (no values)"]
 
 
 def test_algorithms_along_an_axis_are_categories(tmp_path: Path) -> None:
     small = {
         "duration": "1 s",
         "bottleneck": {"rate": "1 Mbit/s"},
-        "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+        "flow": [{"algorithm": "reno", "rtt": "20 ms"}],
     }
     asked = {"kind": "lines", "x": "flow.0.algorithm", "y": "bottleneck_utilization"}
-    axes = {"flow.0.algorithm": ["sack", "cubic", "bbr"]}
+    axes = {"flow.0.algorithm": ["reno", "cubic", "bbr"]}
     sweep.run(sweep.from_dict({"base": small, "axes": axes, "figure": [asked]}), tmp_path, jobs=1)
     (drawn,) = figures.page(sweep.open_sweep(tmp_path))
     (panel,) = drawn.panels
-    assert panel.categories == ("sack", "cubic", "bbr")
+    assert panel.categories == ("reno", "cubic", "bbr")
     assert panel.curves[0].x == (0.0, 1.0, 2.0)
     (axis,) = plots.draw(drawn).axes
-    assert [text.get_text() for text in axis.get_xticklabels()] == ["sack", "cubic", "bbr"]
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["reno", "cubic", "bbr"]

@@ -121,7 +121,22 @@ def test_a_preset_runs_flows_without_a_file(monkeypatch):
     assert stored.exit_code == 0
 
 
+def test_the_hosts_of_a_preset_are_todays_and_the_line_used_names_their_stack(monkeypatch):
+    given = ["--preset", "dumbbell", "--flow", "cubic", "--flow", "sack", "--duration", "1 s"]
+
+    def used(*more):
+        return " ".join(printed(monkeypatch, *given, *more).split()).partition("Used: ")[2]
+
+    assert "stack linux; mss" in used()
+    assert "stack rfc; mss" in used("--stack", "rfc")
+    assert "stack linux of flow.0; stack rfc of flow.1; mss" in used("--set", "flow.1.stack=rfc")
+    assert "stack linux, except initial_window; mss" in used(
+        "--set", "flow.0.initial_window=4", "--set", "flow.1.initial_window=4"
+    )
+
+
 def test_what_presets_cannot_do_is_one_line(tmp_path):
+    assert "--stack: accepted: only together with --preset" in refused("mine.toml", "--stack", "rfc")
     assert 'did you mean "dumbbell"?' in refused("--preset", "dumbel", "--flow", "cubic")
     assert 'did you mean "cubic"?' in refused("--preset", "dumbbell", "--flow", "cubik")
     assert "a preset needs flows" in refused("--preset", "dumbbell")
@@ -189,7 +204,7 @@ def test_run_many_says_how_far_it_is_in_a_terminal(monkeypatch):
     small = {
         "duration": "1 s",
         "bottleneck": {"rate": "1 Mbit/s"},
-        "flow": [{"algorithm": "sack", "rtt": "9 ms"}],
+        "flow": [{"algorithm": "reno", "rtt": "9 ms"}],
     }
     assert len(list(longfat.run_many([small] * 3, jobs=1, progress=True))) == 3
     assert "3 of 3 runs" in terminal.getvalue()
@@ -219,7 +234,7 @@ LARGE += ["multiprocessing", "subprocess", "asyncio", "hashlib", "statistics", "
         (["--help"], [*LARGE, "rich", "longfat._core", "longfat.scenario", "longfat.runs", "fractions"]),
         (["run", "tiny.toml"], [*LARGE, "longfat.cli.suite", "longfat.runs.pool", "longfat.runs.cost"]),
         (["run", "tiny.toml", "--json"], [*LARGE, "rich", "longfat.report"]),
-        (["algorithms"], [*LARGE, "longfat.scenario.model"]),
+        (["list", "algorithms"], [*LARGE, "longfat.scenario.model"]),
     ],
     ids=lambda given: " ".join(given[:3]),
 )
@@ -227,7 +242,7 @@ def test_a_command_imports_no_module_that_it_does_not_need(
     command: list[str], unneeded: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / "tiny.toml").write_text(
-        'duration = "1 ms"\n[bottleneck]\nrate = "1 Mbit/s"\n[[flow]]\nalgorithm = "sack"\nrtt = "20 ms"\n'
+        'duration = "1 ms"\n[bottleneck]\nrate = "1 Mbit/s"\n[[flow]]\nalgorithm = "reno"\nrtt = "20 ms"\n'
     )
     script = (
         f"import sys; sys.argv[1:] = {command}; from longfat.__main__ import main\n"
@@ -243,14 +258,14 @@ def test_a_plot_in_a_narrow_terminal_is_wider_than_that(
     columns: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    given = ["run", "--preset", "dumbbell", "--flow", "sack", "--duration", "1 s", "--plot"]
+    given = ["run", "--preset", "dumbbell", "--flow", "reno", "--duration", "1 s", "--plot"]
     done = CliRunner().invoke(app, given, catch_exceptions=False)
     assert done.exit_code == 0
     assert "└" + 16 * "─" in done.stdout.replace("\n", "")
 
 
 def test_a_plot_of_repeats_says_that_it_shows_the_first() -> None:
-    given = ["run", "--preset", "dumbbell", "--flow", "sack", "--duration", "1 s", "--plot"]
+    given = ["run", "--preset", "dumbbell", "--flow", "reno", "--duration", "1 s", "--plot"]
     done = CliRunner().invoke(app, [*given, "--repeats", "3"], catch_exceptions=False)
     assert "Congestion window of the first of 3 runs, segments" in done.stdout
     refused = CliRunner().invoke(app, [*given, "--json"])

@@ -116,7 +116,7 @@ def test_runs_and_changed_scenarios_refuse_them(number: int, tmp_path: Path) -> 
     asked: list[Callable[[], object]] = [
         lambda: longfat.run(one, seed=number),
         lambda: longfat.run(one, window=(number, number)),  # type: ignore[arg-type]
-        lambda: longfat.run(one, pcap=tmp_path / "a.pcapng", snaplen=number),
+        lambda: longfat.run(one, capture=longfat.Capture(tmp_path / "a.pcapng", snaplen=number)),
         lambda: list(longfat.run_many([one], jobs=number)),
         lambda: one.with_values({"flow.0.rtt": number}),
         lambda: one.repeat(number),

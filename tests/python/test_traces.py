@@ -50,7 +50,7 @@ def with_trace(folder: Path, key: str, data: bytes, duration: str = "2 s", **res
     file = folder / f"{key}.trace"
     file.write_bytes(data)
     bottleneck = {"rate": "10 Mbit/s", "buffer": "50 packets", key: {"trace": str(file)}} | rest
-    flow = [{"algorithm": "sack", "rtt": "20 ms"}]
+    flow = [{"algorithm": "reno", "rtt": "20 ms"}]
     return Scenario.from_dict({"duration": duration, "bottleneck": bottleneck, "flow": flow})
 
 

@@ -43,7 +43,7 @@ def refusal(algorithm: Any, **options: Any) -> str:
         ("delayed_ack", False),
         ("delayed_ack_timeout", "40 ms"),
         ("byte_counting", True),
-        ("loss_detection", "reno"),
+        ("loss_detection", "reno-classic"),
         ("recovery", "prr"),
         ("ecn", True),
     ],
@@ -103,7 +103,7 @@ def test_a_scenario_with_its_defaults_filled_in_is_read_again(algorithm: str) ->
 
 def test_rows_say_what_carries_an_algorithm() -> None:
     carried = {row["name"]: row["transport"] for row in registry.rows("algorithms")}
-    assert (carried["sack"], carried["udt"], carried["runat"]) == ("tcp", "udp", "udp")
+    assert (carried["reno"], carried["udt"], carried["runat"]) == ("tcp", "udp", "udp")
     assert {carried[name] for name in ("sabul", "rbudp", "tsunami")} == {"udp"}
     assert (carried["cbr"], carried["onoff"]) == ("datagrams", "datagrams")
     for row in registry.rows("algorithms"):

@@ -98,7 +98,7 @@ def alone(algorithm: Any) -> longfat.Scenario:
 
 @pytest.mark.parametrize("algorithm", [Reno, MY_RENO, {"name": MY_RENO, "increase": 1.0}])
 def test_standard_tcp_written_by_a_user_gives_the_native_cwnd_trace_exactly(algorithm: Any) -> None:
-    native, mine = longfat.run(alone("sack")), longfat.run(alone(algorithm))
+    native, mine = longfat.run(alone("reno")), longfat.run(alone(algorithm))
     assert native.summary["flows"][0]["packets_lost"] > 0
     assert mine.flow("1")["cwnd"].tobytes() == native.flow("1")["cwnd"].tobytes()
 
@@ -106,7 +106,7 @@ def test_standard_tcp_written_by_a_user_gives_the_native_cwnd_trace_exactly(algo
 def test_parameters_reach_the_constructor() -> None:
     gentle = longfat.run(alone({"name": MY_RENO, "decrease": 0.125}))
     assert (
-        gentle.summary["flows"][0]["cwnd_mean"] > longfat.run(alone("sack")).summary["flows"][0]["cwnd_mean"]
+        gentle.summary["flows"][0]["cwnd_mean"] > longfat.run(alone("reno")).summary["flows"][0]["cwnd_mean"]
     )
 
 
@@ -123,6 +123,51 @@ def test_acknowledgements_carry_what_is_documented() -> None:
     assert all(ack["rtt_s"] is None or ack["rtt_s"] >= ack["base_rtt_s"] >= 0.04 for ack in Recorder.seen)
     assert all(ack["newly_delivered"] >= 1 and ack["in_flight"] >= 0 for ack in Recorder.seen)
     assert set(Recorder.causes) == {"loss"}
+
+
+class Times(Reno):
+    told: ClassVar[list[tuple[str, float | None, float | None]]] = []
+
+    def on_ack(self, ack: Any, window: Any) -> None:
+        self.told.append(("ack", ack.srtt_s, ack.base_rtt_s))
+        super().on_ack(ack, window)
+
+    def on_congestion(self, event: Any, window: Any) -> None:
+        self.told.append((event.cause, event.srtt_s, event.base_rtt_s))
+        super().on_congestion(event, window)
+
+
+class ModelTimes:
+    told: ClassVar[list[float | None]] = []
+
+    def on_delivery(self, sample: Any, window: Any) -> None:
+        self.told.append(sample.srtt_s)
+        window.cwnd = 10.0
+
+
+def unmeasured(algorithm: Any) -> dict[str, Any]:
+    """The first SYN and the first data are lost: what is sent again measures no time without timestamps."""
+    lost = [{"begin": "0 s", "length": "500 ms"}, {"begin": "1045 ms", "length": "100 ms"}]
+    return {
+        "duration": "6 s",
+        "bottleneck": {"rate": "10 Mbit/s", "outages": [each | {"queue": "drains"} for each in lost]},
+        "flow": [{"algorithm": algorithm, "rtt": "40 ms", "timestamps": False}],
+    }
+
+
+def test_round_trip_times_are_none_before_the_first_is_measured() -> None:
+    Times.told.clear()
+    longfat.run(unmeasured(Times))
+    assert Times.told[:2] == [("timeout", None, None), ("ack", None, None)]
+    _, srtt_s, base_rtt_s = Times.told[2]
+    assert srtt_s == base_rtt_s == pytest.approx(0.041, abs=1e-3)
+
+
+def test_a_model_learns_no_round_trip_time_before_the_first_is_measured() -> None:
+    ModelTimes.told.clear()
+    longfat.run(unmeasured(ModelTimes))
+    assert ModelTimes.told[0] is None
+    assert ModelTimes.told[-1] == pytest.approx(0.041, abs=0.02)
 
 
 def test_what_an_algorithm_records_is_a_series_of_the_result() -> None:
@@ -247,11 +292,8 @@ def test_a_failure_in_a_worker_arrives_whole() -> None:
 
 @pytest.mark.parametrize("algorithm", [Reno, MY_RENO])
 def test_users_algorithms_run_in_workers(algorithm: Any) -> None:
-    expected = longfat.run(alone("sack")).summary["flows"][0]["cwnd_mean"]
-    assert dict(longfat.run_many([alone(algorithm)] * 2, jobs=2, reduce=cwnd_mean)) == {
-        0: expected,
-        1: expected,
-    }
+    expected = longfat.run(alone("reno")).summary["flows"][0]["cwnd_mean"]
+    assert list(longfat.run_many([alone(algorithm)] * 2, jobs=2, reduce=cwnd_mean)) == [expected, expected]
 
 
 def test_a_class_that_is_not_in_its_file_is_refused_with_those_that_are(tmp_path: Path) -> None:
@@ -338,14 +380,14 @@ def test_a_constructor_that_raises_fails_the_run_with_its_traceback() -> None:
 
 def test_a_file_is_relative_to_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(EXAMPLE.read_text())
-    text = alone("sack").to_toml().replace('"sack"', '"mine.py:MyReno"')
+    text = alone("reno").to_toml().replace('"reno"', '"mine.py:MyReno"')
     (tmp_path / "mine.toml").write_text(text)
     ran = longfat.run(tmp_path / "mine.toml")
     assert ran.scenario.flow[0].algorithm.name == f"{tmp_path / 'mine.py'}:MyReno"
 
 
 def test_background_traffic_does_not_take_a_users_algorithm() -> None:
-    with pytest.raises(InputError, match="longfat algorithms"):
+    with pytest.raises(InputError, match="longfat list algorithms"):
         scenario(background=[{"kind": "web", "algorithm": Reno}])
 
 

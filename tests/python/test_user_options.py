@@ -302,7 +302,7 @@ def test_a_rate_based_toy_fills_a_link_even_where_packets_are_lost_at_random(
         found: dict[str, Any] = longfat.run(changed).summary["links"][0]
         return found
 
-    toy, reno = link(MY_BBR), link("sack")
+    toy, reno = link(MY_BBR), link("reno")
     assert toy["utilization"] > least
     if loss:
         assert reno["utilization"] < 0.6

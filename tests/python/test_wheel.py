@@ -28,7 +28,7 @@ buffer = "100 % BDP"
 algorithm = "htcp"
 rtt = "40 ms"
 [[flow]]
-algorithm = "sack"
+algorithm = "reno"
 rtt = "40 ms"
 start = { uniform = ["0 s", "1 s"] }
 """
@@ -206,11 +206,11 @@ def test_an_algorithm_of_the_users_own_runs(longfat: Callable[..., str], elsewhe
     assert summary["flows"][0]["algorithm"] == "my_reno.py:MyReno"
 
 
-def test_a_screen_has_its_page(longfat: Callable[..., str], elsewhere: Path) -> None:
+def test_a_comparison_has_its_page(longfat: Callable[..., str], elsewhere: Path) -> None:
     grid = ["--rates", "5 Mbit/s", "--rtts", "20 ms", "--buffers", "100 % BDP", "--repeats", 1, "--jobs", 2]
-    document = json.loads(longfat("screen", "htcp", *grid, "--out", "out/screen", "--json"))
+    document = json.loads(longfat("compare", "htcp", *grid, "--out", "out/compare", "--json"))
     assert [row["name"] for row in document["algorithms"]] == ["htcp"]
-    assert (elsewhere / "out" / "screen" / "index.html").exists()
+    assert (elsewhere / "out" / "compare" / "index.html").exists()
 
 
 def test_a_suite_checks_a_claim_and_the_ledger_is_read_back(
@@ -235,7 +235,7 @@ def test_a_sweep_runs_and_answers_a_question(longfat: Callable[..., str]) -> Non
 
 @pytest.mark.parametrize("kind", ["algorithms", "queues", "routers"])
 def test_the_registries_are_there(longfat: Callable[..., str], kind: str) -> None:
-    assert json.loads(longfat(kind, "--json"))
+    assert json.loads(longfat("list", kind, "--json"))
 
 
 def test_the_doctor_gives_no_advice_that_needs_a_checkout(execute: Longfat) -> None:
@@ -248,9 +248,9 @@ def test_the_doctor_gives_no_advice_that_needs_a_checkout(execute: Longfat) -> N
 
 @pytest.mark.live
 @pytest.mark.usefixtures("able_to_load")
-@pytest.mark.parametrize("command", ["run", "compare"])
+@pytest.mark.parametrize("command", ["run", "crosscheck"])
 def test_h_tcp_runs_live(command: str, longfat: Callable[..., str]) -> None:
-    live = ["--backend", "live"] if command == "run" else ["--out", "out/compare"]
+    live = ["--backend", "live"] if command == "run" else ["--out", "out/crosscheck"]
     alone = ["--set", "duration=3 s", "--set", 'flow.1.algorithm="cubic"']
     document = json.loads(longfat(command, "mine.toml", *alone, *live, "--json"))
     summary = document if command == "run" else document["live"][0]

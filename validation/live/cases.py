@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from longfat.scenario.loading import OBJECT
 
 ALGORITHMS = (
-    "sack",
+    "reno",
     "cubic",
     "hstcp",
     "stcp",
@@ -91,7 +91,7 @@ NETWORKS = (
         rtt_ms=82,
         buffer="50 % BDP",
         loss_every=20_000,
-        lossless=frozenset(("sack", "fast", "westwood+", "vegas")),
+        lossless=frozenset(("reno", "fast", "westwood+", "vegas")),
         duration_s=(90.0, 50.0),
         begin_s=(20.0, 15.0),
         second_s=(8.0, 12.0),
@@ -105,7 +105,7 @@ NETWORKS = (
         buffer="50 % BDP",
         loss_every=30_000,
         lossless=frozenset(
-            ("sack", "fast", "yeah", "africa", "westwood+", "ctcp", "illinois", "vegas", "ledbat++")
+            ("reno", "fast", "yeah", "africa", "westwood+", "ctcp", "illinois", "vegas", "ledbat++")
         ),
         duration_s=(100.0, 45.0),
         begin_s=(25.0, 15.0),

@@ -22,7 +22,7 @@ from matrix import PAGE, ROOT, write_page
 from runs import Kept, Run, measure
 
 MARKS = ("<!-- make validate-paths -->\n", "<!-- end of make validate-paths -->\n")
-ALGORITHMS = {"cubic": "cubic", "reno": "sack", "bbr": "bbr"}
+ALGORITHMS = {"cubic": "cubic", "reno": "reno", "bbr": "bbr"}
 """The kernel's name of an algorithm, and what a scenario calls it."""
 RATES_MBPS, RTTS_MS, BUFFERS_BDP = (5.0, 150.0), (10.0, 200.0), (0.05, 1.5)
 """Ranges of the paths, all drawn on a logarithmic scale."""

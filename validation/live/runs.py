@@ -16,7 +16,7 @@ import numpy as np
 
 import longfat
 from cases import Planned
-from longfat.compare import compare
+from longfat.crosscheck import crosscheck
 from longfat.errors import LongfatError
 from longfat.runs.result import Result
 from longfat.scenario.loading import OBJECT
@@ -28,7 +28,7 @@ KEPT = ("time_s", "cwnd", "ssthresh", "srtt_s", "received_bytes")
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its summary, and the backoff factors of each flow as `longfat compare` computes them."""
+    """One run: its summary, and the backoff factors of each flow as `longfat crosscheck` computes them."""
 
     summary: dict[str, Any]
     backoffs: list[list[float]]
@@ -38,7 +38,7 @@ class Run:
         """Returns what is compared of a result."""
         window = result.scenario.metrics_window_s()
         names = [flow["name"] for flow in result.summary["flows"]]
-        return cls(result.summary, [compare.backoffs(result.flow(name), window) for name in names])
+        return cls(result.summary, [crosscheck.backoffs(result.flow(name), window) for name in names])
 
     def mbps(self, flow: int) -> float:
         """Returns the throughput of a flow."""

@@ -111,9 +111,10 @@ class SelftestPath:
     def simulated(self, live: Sequence[Run], tail: bool = False) -> list[Run]:
         """Runs it in the simulator, with receivers that compress SACK blocks as the kernel's do.
 
-        With one live run nothing is random, and a live run of that scenario is the same, so `longfat compare`
-        takes it too. Beside several live runs, each of several seeds lets packets be late as their routers
-        were: up to twice the median lateness, so that the median is the same, or with the `tail` as well.
+        With one live run nothing is random, and a live run of that scenario is the same, so
+        `longfat crosscheck` takes it too. Beside several live runs, each of several seeds lets packets be
+        late as their routers were: up to twice the median lateness, so that the median is the same, or with
+        the `tail` as well.
         """
         if len(self.seeds) == 1:
             return [Run.of(longfat.run(self.told()))]

@@ -194,7 +194,7 @@ def explanations(file: Path) -> list[Explanation]:
 def _check(file: Path, explanation: Explanation) -> None:
     """Refuses a control whose keys no scenario has, before anything runs."""
     path = draw(SEED)[0]
-    for name in explanation.algorithms or ("sack",):
+    for name in explanation.algorithms or ("reno",):
         one = explanation.controlled(path.scenario(name, STACKS[0], protocol(name)))
         try:
             Scenario.from_dict(one)
@@ -224,8 +224,9 @@ def measure(
             runs.append((index, scenario if control is None else control.controlled(scenario)))
     found: dict[int, list[Outcome]] = {index: [] for index, _ in runs}
     scenarios = [scenario for _, scenario in runs]
-    for i, outcome in longfat.run_many(scenarios, jobs=jobs, reduce=Outcome.of, progress=progress):
-        found[runs[i][0]].append(outcome)
+    outcomes = longfat.run_many(scenarios, jobs=jobs, reduce=Outcome.of, progress=progress)
+    for (index, _), outcome in zip(runs, outcomes, strict=True):
+        found[index].append(outcome)
     return [Outcome.median(outcomes) for outcomes in found.values()]
 
 
@@ -294,7 +295,7 @@ COLUMNS: dict[str, Callable[[Outcome], str]] = {
     "timeouts": lambda outcome: str(outcome.timeouts),
 }
 """Headings, and what a cell below them shows of a run."""
-NAME_WIDTH, WIDTH, GAP = 10, 6, "  "
+NAME_WIDTH, WIDTH, GAP = 12, 6, "  "
 
 
 def _digits(value: float, digits: int = 3) -> str:

@@ -73,8 +73,8 @@ fn one_cubic_flow_fills_the_link_and_no_more() {
 
 #[test]
 fn flows_keep_their_own_round_trip_times_and_the_later_one_its_start_and_stop() {
-    let mut near = flow("near", "sack");
-    let mut far = flow("far", "sack");
+    let mut near = flow("near", "reno");
+    let mut far = flow("far", "reno");
     (near["rtt_s"], far["rtt_s"]) = (json!(0.02), json!(0.12));
     (far["start_s"], far["stop_s"]) = (json!(0.5), json!(1.5));
     let Some(live) = live(&plan(3.0, &[near, far]), &[("near", "reno"), ("far", "reno")]) else { return };
@@ -128,9 +128,9 @@ fn what_leaves_the_hosts_is_sent_dropped_lost_or_delivered_and_each_is_counted_o
 
 #[test]
 fn codel_marks_the_flow_that_uses_ecn_and_drops_from_the_other() {
-    let mut able = flow("able", "sack");
+    let mut able = flow("able", "reno");
     able["ecn"] = json!(true);
-    let mut plan = plan(3.0, &[able, flow("unable", "sack")]);
+    let mut plan = plan(3.0, &[able, flow("unable", "reno")]);
     plan["links"][0]["queue"] = json!({"kind": "codel", "limit_packets": 300, "ecn": "true"});
     let Some(live) = live(&plan, &[("able", "reno"), ("unable", "reno")]) else { return };
     let (link, flows) = (&live.outcome.summary.links[0], &live.outcome.summary.flows);

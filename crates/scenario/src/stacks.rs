@@ -363,7 +363,7 @@ pub static STACKS: &[Stack] = &[
             Setting {
                 key: "loss_detection",
                 value: None,
-                algorithms: &[(&["xcp", "xcp-r"], Some(Word::Text("reno")))],
+                algorithms: &[(&["xcp", "xcp-r"], Some(Word::Text("reno-classic")))],
                 source: "the agents keep their own: Sack1, Newreno, Reno, Tahoe; the XCP agent is \
                          Agent/TCP/Reno/XCP, Reno without SACK (ns-default.tcl)",
             },
@@ -386,7 +386,7 @@ pub static STACKS: &[Stack] = &[
                 key: "first_reduction",
                 value: None,
                 algorithms: &[(
-                    &["sack", "newreno", "reno", "tahoe", "hstcp", "xcp", "xcp-r"],
+                    &["reno", "newreno", "reno-classic", "tahoe", "hstcp", "xcp", "xcp-r"],
                     Some(Word::Text("half")),
                 )],
                 source: "tcp/tcp.cc, slowdown: half of cwnd if first_decrease_ is 1, if cwnd_ < ssthresh_, \

@@ -108,15 +108,6 @@ impl Value {
         }
     }
 
-    /// The whole number that it is, also if it is written with a point: JSON has no difference between 2 and 2.0.
-    pub fn whole(&self) -> Option<i128> {
-        match self {
-            Value::Integer(number) => Some(*number),
-            Value::Float(number) if number.fract() == 0.0 => Some(*number as i128),
-            _ => None,
-        }
-    }
-
     /// It as JSON.
     pub fn json(&self) -> Json {
         match self {
@@ -132,6 +123,15 @@ impl Value {
                 .map(|(key, item)| (key.to_owned(), item.value.json()))
                 .collect::<serde_json::Map<_, _>>()
                 .into(),
+        }
+    }
+
+    /// The whole number that it is, also if it is written with a point: JSON has no difference between 2 and 2.0.
+    pub fn whole(&self) -> Option<i128> {
+        match self {
+            Value::Integer(number) => Some(*number),
+            Value::Float(number) if number.fract() == 0.0 => Some(*number as i128),
+            _ => None,
         }
     }
 

@@ -87,7 +87,7 @@ fn flows_that_meet_share_the_path() {
 
 #[test]
 fn every_way_to_find_losses_serves_it() {
-    for found in ["sack", "rack", "newreno", "reno", "tahoe"] {
+    for found in ["sack", "rack", "newreno", "reno-classic", "tahoe"] {
         let mut one = with(flow("0", "bbr3"), json!({"rtt_s": 0.04}));
         one["loss_detection"] = json!(found);
         let mut plan = dumbbell(20e6, 60, 30.0, vec![one]);

@@ -79,7 +79,7 @@ fn beside_tcp_each_flow_rests_at_what_the_link_has_unused() {
     // 1 - x - traffic = 0 on average, whoever sends the traffic; 33 packets are a fifth of the BDP, so standard TCP
     // leaves some of the link unused
     for n in [1, 4, 9] {
-        let mut plan = plan(&vec![0.04; n], &["sack"], 200.0);
+        let mut plan = plan(&vec![0.04; n], &["reno"], 200.0);
         plan["links"][0]["queue"]["limit_packets"] = json!(33);
         let outcome = run(&plan);
         let unused = 1.0 - outcome.summary.links[0].utilization;
@@ -97,7 +97,7 @@ fn beside_tcp_each_flow_rests_at_what_the_link_has_unused() {
 fn the_friendliness_mechanism_neither_protects_it_nor_limits_it() {
     // Lopez Pacheco 2008, section 7.4: a queue in front of PTP's link, with the mechanism around it or without
     let behind = |router: Value| {
-        let mut plan = plan(&[0.04], &["sack"], 60.0);
+        let mut plan = plan(&[0.04], &["reno"], 60.0);
         let mut front = link("front", CAPACITY_BPS, 167);
         front["router"] = router;
         plan["links"].as_array_mut().expect("a list").push(front);
@@ -112,7 +112,7 @@ fn the_friendliness_mechanism_neither_protects_it_nor_limits_it() {
 
 #[test]
 fn both_drivers_give_the_same_bytes() {
-    let mut mixed = plan(&[0.02, 0.05], &["sack", "udt"], 6.0);
+    let mut mixed = plan(&[0.02, 0.05], &["reno", "udt"], 6.0);
     mixed["links"][0]["loss"] = json!({"kind": "random", "probability": 0.003});
     mixed["window_s"] = json!([1.0, 5.5]);
     let outcome = run_by_both(&mixed);

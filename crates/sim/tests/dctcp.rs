@@ -47,7 +47,7 @@ fn the_queue_stays_about_the_threshold_and_the_link_is_full() {
 
 #[test]
 fn standard_tcp_with_the_same_marks_lets_the_queue_run_empty() {
-    let (dctcp, standard) = (run_by_both(&plan("dctcp", &json!({}))), run_by_both(&plan("sack", &json!({}))));
+    let (dctcp, standard) = (run_by_both(&plan("dctcp", &json!({}))), run_by_both(&plan("reno", &json!({}))));
     let ((full, ..), (lost, mean, _)) = (at_the_bottleneck(&dctcp), at_the_bottleneck(&standard));
     assert!(lost < 0.99 && full - lost > 0.01, "{full} {lost}: a queue of {mean} packets");
 }

@@ -40,9 +40,9 @@ fn assert_same_flow(a: &Outcome, b: &Outcome, name: &str) {
 
 #[test]
 fn adding_a_flow_leaves_the_draws_of_the_others_alone() {
-    let alone = run(&open_road(vec![drawn("first", "sack")]));
-    let with_another = run(&open_road(vec![drawn("first", "sack"), drawn("second", "hstcp")]));
-    let before_it = run(&open_road(vec![drawn("second", "hstcp"), drawn("first", "sack")]));
+    let alone = run(&open_road(vec![drawn("first", "reno")]));
+    let with_another = run(&open_road(vec![drawn("first", "reno"), drawn("second", "hstcp")]));
+    let before_it = run(&open_road(vec![drawn("second", "hstcp"), drawn("first", "reno")]));
     assert!(summary_of(&alone, "first").packets_lost > 20);
     assert_same_flow(&alone, &with_another, "first");
     assert_same_flow(&alone, &before_it, "first");
@@ -54,7 +54,7 @@ fn adding_a_flow_leaves_the_draws_of_the_others_alone() {
 
 #[test]
 fn adding_background_leaves_the_draws_of_flows_and_of_other_background_alone() {
-    let one = vec![drawn("first", "sack")];
+    let one = vec![drawn("first", "reno")];
     let alone = run(&open_road(one.clone()));
     let web_only = run(&with(open_road(one.clone()), json!({"background": [web("a", 5)]})));
     let both = run(&with(open_road(one), json!({"background": [web("a", 5), web("b", 7)]})));
@@ -68,7 +68,7 @@ fn adding_background_leaves_the_draws_of_flows_and_of_other_background_alone() {
 
 #[test]
 fn another_seed_gives_another_run() {
-    let plan = open_road(vec![drawn("first", "sack")]);
+    let plan = open_road(vec![drawn("first", "reno")]);
     let runs: Vec<_> = (1..=5).map(|seed| run(&with(plan.clone(), json!({"seed": seed})))).collect();
     for (i, a) in runs.iter().enumerate() {
         for b in &runs[..i] {
@@ -80,7 +80,7 @@ fn another_seed_gives_another_run() {
 
 #[test]
 fn the_seed_is_no_matter_where_nothing_is_drawn() {
-    let plan = dumbbell(20e6, 30, 20.0, vec![flow("a", "hstcp"), flow("b", "sack")]);
+    let plan = dumbbell(20e6, 30, 20.0, vec![flow("a", "hstcp"), flow("b", "reno")]);
     let (one, two) = (run(&plan), run(&with(plan.clone(), json!({"seed": 2}))));
     assert_same_flow(&one, &two, "a");
     assert_same_flow(&one, &two, "b");

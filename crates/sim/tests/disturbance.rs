@@ -182,7 +182,7 @@ fn disturbances_that_keep_the_order_give_the_same_bytes_by_both_drivers_behind_e
     for (discipline, law) in disciplines().flat_map(|row| orderly().into_iter().map(move |law| (row, law))) {
         for flows in [2, 12] {
             let flows =
-                (0..flows).map(|i| with(flow(&i.to_string(), "sack"), json!({"rtt_s": 0.03, "ecn": true})));
+                (0..flows).map(|i| with(flow(&i.to_string(), "reno"), json!({"rtt_s": 0.03, "ecn": true})));
             let mut plan = disturbed(dumbbell(5e6, 30, 2.0, flows.collect()), law.clone());
             plan["links"][0]["queue"]["kind"] = json!(discipline.name);
             plan["links"][1]["disturbance"] = law.clone();

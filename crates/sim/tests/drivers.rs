@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Requests of 60 bytes from hosts whose own links take no time, each of which occupies the bottleneck for 480 ms.
 fn requests(kind: &str, starts_s: &[f64], duration_s: f64) -> Outcome {
     let flows = starts_s.iter().enumerate().map(|(i, start_s)| {
-        with(flow(&i.to_string(), "sack"), json!({"access_rate_bps": 1e14, "start_s": start_s, "rtt_s": 1.0}))
+        with(flow(&i.to_string(), "reno"), json!({"access_rate_bps": 1e14, "start_s": start_s, "rtt_s": 1.0}))
     });
     let mut plan = dumbbell(1e3, 50, duration_s, flows.collect());
     let queue = &mut plan["links"][0]["queue"];
@@ -56,7 +56,7 @@ fn a_packet_that_comes_when_the_link_becomes_free_does_not_wait() {
 #[test]
 fn links_without_any_delay_give_the_same_bytes_whatever_their_queue() {
     for row in disciplines() {
-        let flows = ["a", "b"].map(|name| with(flow(name, "sack"), json!({"rtt_s": 0.0})));
+        let flows = ["a", "b"].map(|name| with(flow(name, "reno"), json!({"rtt_s": 0.0})));
         let mut plan = dumbbell(5e6, 20, 2.0, flows.to_vec());
         plan["links"][0]["queue"]["kind"] = json!(row.name);
         assert!(
@@ -76,7 +76,7 @@ fn links_of_different_ways_beside_each_other_give_the_same_bytes() {
         let flows = paths.iter().enumerate().map(|(i, (forward, reverse))| {
             let changes = json!({"forward": forward, "reverse": reverse, "rtt_s": 0.02 + 0.01 * i as f64,
                 "access_rate_bps": 3e7});
-            with(flow(&i.to_string(), "sack"), changes)
+            with(flow(&i.to_string(), "reno"), changes)
         });
         let mut plan = dumbbell(8e6, 20, 4.0, flows.collect());
         let more = (2..6).map(|i| link(&format!("link {i}"), 5e6 + 1e6 * f64::from(i), 20));
@@ -93,7 +93,7 @@ fn links_of_different_ways_beside_each_other_give_the_same_bytes() {
 
 #[test]
 fn a_packet_larger_than_a_queue_in_bytes_is_dropped_by_both() {
-    let mut plan = dumbbell(1e6, 10, 5.0, vec![flow("a", "sack")]);
+    let mut plan = dumbbell(1e6, 10, 5.0, vec![flow("a", "reno")]);
     plan["links"][0]["queue"] = json!({"kind": "droptail", "limit_bytes": 1000});
     let outcome = run_by_both(&plan);
     assert!(outcome.summary.links[0].packets_dropped > 0);
@@ -104,7 +104,7 @@ fn losses_of_either_direction_strike_alike_at_a_link_with_few_flows_and_with_man
     for (flows, (link, key)) in
         [2, 9].into_iter().flat_map(|n| [(0, "loss"), (1, "ack_loss")].map(|k| (n, k)))
     {
-        let many = (0..flows).map(|i| flow(&i.to_string(), "sack")).collect();
+        let many = (0..flows).map(|i| flow(&i.to_string(), "reno")).collect();
         let mut plan = with(dumbbell(2e7, 60, 4.0, many), json!({"window_s": [1.0, 3.0]}));
         plan["links"][link][key] = json!({"kind": "random", "probability": 0.02});
         plan["background"] = json!([web("web", 3)]);
@@ -125,7 +125,7 @@ fn long_transfers_are_counted_at_bounds_that_they_cross_as_by_the_oracle() {
 
 #[test]
 fn background_over_two_links_without_delay_ends_though_no_flow_does_so() {
-    let mut plan = dumbbell(1e7, 50, 3.0, vec![flow("a", "sack")]);
+    let mut plan = dumbbell(1e7, 50, 3.0, vec![flow("a", "reno")]);
     let mut pages = web("web", 3);
     pages["flow"]["forward"] = json!([0, 1]);
     plan["background"] = json!([pages]);
@@ -135,17 +135,17 @@ fn background_over_two_links_without_delay_ends_though_no_flow_does_so() {
 #[test]
 fn a_link_is_never_busy_for_longer_than_the_window() {
     for (rate_bps, duration_s) in [(1.0, 1.0), (1e3, 1.0), (7.77e6, 2.0), (622.08e6, 0.5), (9e12, 0.01)] {
-        let outcome = run_by_both(&dumbbell(rate_bps, 100, duration_s, vec![flow("a", "sack")]));
+        let outcome = run_by_both(&dumbbell(rate_bps, 100, duration_s, vec![flow("a", "reno")]));
         assert!(outcome.summary.links.iter().all(|l| (0.0..=1.0).contains(&l.utilization)), "{rate_bps}");
     }
     // the connection request is still in transmission when the run ends
-    assert!(run(&dumbbell(1.0, 100, 1.0, vec![flow("a", "sack")])).summary.links[0].utilization > 0.999);
+    assert!(run(&dumbbell(1.0, 100, 1.0, vec![flow("a", "reno")])).summary.links[0].utilization > 0.999);
 }
 
 #[test]
 fn the_mean_window_is_of_the_flow_s_lifetime_only() {
     let still = |changes: Value| {
-        let fixed = with(flow("a", "sack"), json!({"initial_window": 8.0, "initial_ssthresh": 1.0}));
+        let fixed = with(flow("a", "reno"), json!({"initial_window": 8.0, "initial_ssthresh": 1.0}));
         let plan = dumbbell(1e9, 100, 10.0, vec![with(fixed, changes)]);
         run(&with(plan, json!({"window_s": [4.0, 10.0]}))).summary.flows.remove(0).cwnd_mean
     };
@@ -180,7 +180,7 @@ fn any_queue() -> impl Strategy<Value = Value> {
 fn batches_that_grow_when_near_connections_have_left_give_the_same_bytes() {
     let mut near = short("near");
     near["flow"]["rtt_s"] = json!({"exponential": [0.0, 0.02]});
-    let mut plan = dumbbell(20e6, 60, 20.0, vec![with(flow("far", "sack"), json!({"rtt_s": 0.08}))]);
+    let mut plan = dumbbell(20e6, 60, 20.0, vec![with(flow("far", "reno"), json!({"rtt_s": 0.08}))]);
     plan["background"] = json!([near]);
     let summary = run_by_both(&plan).summary.background.remove(0);
     assert!(summary.transfers_completed > 1000, "{}", summary.transfers_completed);
@@ -193,7 +193,7 @@ fn connections_hand_their_threshold_on_alike_by_both_drivers() {
     let mut pages = web("pages", 20);
     let named = |i: u32| {
         let flow = with(
-            flow(&i.to_string(), "sack"),
+            flow(&i.to_string(), "reno"),
             json!({"bytes": 400_000, "start_s": 0.7 * f64::from((7 * i) % 12)}),
         );
         let mut flow = with(flow, json!({"rtt_s": 0.02}));
@@ -227,7 +227,7 @@ fn a_flow_begins_with_the_threshold_that_the_flow_before_it_left_between_the_sam
     // the first one ends in congestion avoidance; the second follows, the third lies between other hosts
     let sized = |name: &str, start_s: f64, hosts: u64| {
         let mut sized =
-            with(flow(name, "sack"), json!({"bytes": 3_000_000, "start_s": start_s, "rtt_s": 0.02}));
+            with(flow(name, "reno"), json!({"bytes": 3_000_000, "start_s": start_s, "rtt_s": 0.02}));
         (sized["hosts"], sized["ssthresh_cache"]) = (json!(hosts), json!(true));
         sized
     };
@@ -246,7 +246,7 @@ fn every_discipline_gives_the_same_bytes_by_both_drivers_under_load() {
     for row in disciplines() {
         let flows = (0..6).map(|i| {
             let changes = json!({"rtt_s": 0.01 + 0.01 * f64::from(i), "ecn": i % 2 == 0});
-            with(flow(&i.to_string(), "sack"), changes)
+            with(flow(&i.to_string(), "reno"), changes)
         });
         let mut plan = dumbbell(10e6, 60, 10.0, flows.collect());
         plan["links"][0]["queue"] = json!({"kind": row.name, "limit_packets": 60});
@@ -270,7 +270,7 @@ fn flows_that_are_too_many_for_a_cache_give_the_same_bytes_by_both_drivers() {
                     if two_links && i % 9 == 0 { (vec![0, 2], vec![3, 1]) } else { (vec![0], vec![1]) };
                 let changes = json!({"rtt_s": 0.02 + 1e-5 * f64::from(i), "forward": forward, "reverse": reverse,
                     "access_rate_bps": 1e14});
-                with(flow(&i.to_string(), "sack"), changes)
+                with(flow(&i.to_string(), "reno"), changes)
             });
             let mut plan = dumbbell(rate_bps, 400, 0.8, flows.collect());
             plan["background"] = json!([with(web("web", 40), json!({"gap_s": 0.01}))]);
@@ -309,7 +309,7 @@ fn tickets_of_more_flows_than_a_cache_holds_give_the_same_bytes_by_both_drivers(
         let flows = (0..700).map(|i| {
             let changes = json!({"rtt_s": 0.02 + 1e-5 * f64::from(i), "access_rate_bps": 1e14,
                 "initial_window": bursts});
-            with(flow(&i.to_string(), "sack"), changes)
+            with(flow(&i.to_string(), "reno"), changes)
         });
         let mut plan = dumbbell(rate_bps, packets, 0.5, flows.collect());
         for link in plan["links"].as_array_mut().unwrap().iter_mut() {
@@ -325,7 +325,7 @@ fn tickets_of_more_flows_than_a_cache_holds_give_the_same_bytes_by_both_drivers(
 fn a_flow_that_sends_many_times_the_rate_beside_another_gives_the_same_bytes() {
     for row in disciplines() {
         let flood = with(flow("flood", "cbr"), json!({"parameters": {"rate": 9.0}, "access_rate_bps": 1e9}));
-        let mut plan = dumbbell(4e6, 60, 3.0, vec![flood, flow("a", "sack")]);
+        let mut plan = dumbbell(4e6, 60, 3.0, vec![flood, flow("a", "reno")]);
         plan["links"][0]["queue"]["kind"] = json!(row.name);
         let link = run_by_both(&plan).summary.links.remove(0);
         assert!(link.packets_dropped > 5 * link.packets_in / 10, "{}: {link:?}", row.name);
@@ -351,7 +351,7 @@ fn any_fair_queue() -> impl Strategy<Value = Value> {
 fn any_flow() -> impl Strategy<Value = Value> {
     let default = |name: &'static str| Just((name, json!({})));
     let algorithm = prop_oneof![
-        default("sack"),
+        default("reno"),
         default("newreno"),
         default("tahoe"),
         default("fast"),
@@ -372,7 +372,7 @@ fn any_flow() -> impl Strategy<Value = Value> {
     let tick = prop_oneof![3 => Just(0.0), 1 => Just(0.001)];
     let host = (tick.clone(), tick.clone(), tick);
     let losses = (
-        proptest::sample::select(vec![None, None, Some("rack"), Some("reno")]),
+        proptest::sample::select(vec![None, None, Some("rack"), Some("reno-classic")]),
         proptest::sample::select(vec!["rate-halving", "prr-9937"]),
     );
     (algorithm, 0.0..0.1, host, 1e6..1e8, any::<bool>(), any::<bool>(), 0.0..2.0, losses).prop_map(

@@ -38,7 +38,7 @@ fn explicit_share(mut plan: Value, from_s: f64, xcp: usize) -> (f64, Outcome) {
 #[test]
 fn beside_two_tcp_flows_an_xcp_flow_keeps_a_share_that_a_plain_router_does_not_leave_it() {
     let share =
-        |router: Value| explicit_share(plan(router, (1, &["sack", "sack"]), 0.02, 3.0, 50.0), 20.0, 1);
+        |router: Value| explicit_share(plan(router, (1, &["reno", "reno"]), 0.02, 3.0, 50.0), 20.0, 1);
     let (alone, _) = share(json!({"kind": "xcp"}));
     assert!(alone < 0.1, "an XCP router alone leaves it {alone:.3}");
     let (kept, outcome) = share(json!({"kind": "friendly", "update": "packet"}));
@@ -55,11 +55,11 @@ fn it_protects_maxnet_too_and_erica_only_where_it_acts_below_erica_s_target() {
     // with its threshold of 97 % does nothing
     let share = |protocol: &str, load: f64| {
         let router = json!({"kind": "friendly", "protocol": protocol, "update": "packet", "load": load});
-        let plan = speaking(plan(router, (2, &["sack", "sack"]), 0.02, 3.0, 60.0), protocol);
+        let plan = speaking(plan(router, (2, &["reno", "reno"]), 0.02, 3.0, 60.0), protocol);
         explicit_share(plan, 20.0, 2).0
     };
     let alone = |protocol: &str| {
-        let plan = plan(json!({"kind": "xcp"}), (2, &["sack", "sack"]), 0.02, 3.0, 60.0);
+        let plan = plan(json!({"kind": "xcp"}), (2, &["reno", "reno"]), 0.02, 3.0, 60.0);
         explicit_share(speaking(plan, protocol), 20.0, 2).0
     };
     for (protocol, kept, lower) in [("maxnet", 0.45..0.65, 0.45..0.7), ("erica", 0.1..0.3, 0.5..0.75)] {
@@ -73,7 +73,7 @@ fn it_protects_maxnet_too_and_erica_only_where_it_acts_below_erica_s_target() {
 fn two_queues_give_maxnet_and_erica_their_target_of_half_of_the_link() {
     for (protocol, target) in [("maxnet", 0.95), ("erica", 0.9)] {
         let router = json!({"kind": "dqw", "protocol": protocol});
-        let plan = speaking(plan(router, (2, &["sack", "sack"]), 0.02, 3.0, 40.0), protocol);
+        let plan = speaking(plan(router, (2, &["reno", "reno"]), 0.02, 3.0, 40.0), protocol);
         let (_, outcome) = explicit_share(plan, 20.0, 2);
         for flow in &outcome.summary.flows[..2] {
             assert!((flow.throughput_bps / (target * 50e6) - 1.0).abs() < 0.01, "{protocol}: {flow:?}");
@@ -108,7 +108,7 @@ fn where_the_fair_window_is_small_its_least_drop_probability_is_not_enough() {
     // at 50 Mbit/s and 20 ms a third of the link is 28 segments, which standard TCP has at a loss rate of
     // about 1.5 / 28^2 = 0.002; p starts again at 0.001 whenever the link was not full, as after each drop
     let mut plan =
-        plan(json!({"kind": "friendly", "update": "packet"}), (1, &["sack", "sack"]), 0.02, 3.0, 40.0);
+        plan(json!({"kind": "friendly", "update": "packet"}), (1, &["reno", "reno"]), 0.02, 3.0, 40.0);
     plan["links"][0]["rate_bps"] = json!(50e6);
     let (kept, _) = explicit_share(plan, 15.0, 1);
     assert!(kept < 0.2, "{kept:.3}");
@@ -118,7 +118,7 @@ fn where_the_fair_window_is_small_its_least_drop_probability_is_not_enough() {
 fn counting_half_of_the_packets_keeps_the_same_share() {
     let share = |inspect: f64| {
         let router = json!({"kind": "friendly", "update": "packet", "inspect": inspect});
-        explicit_share(plan(router, (3, &["sack"; 3]), 0.02, 2.0, 50.0), 20.0, 3).0
+        explicit_share(plan(router, (3, &["reno"; 3]), 0.02, 2.0, 50.0), 20.0, 3).0
     };
     let (all, half) = (share(1.0), share(0.5));
     assert!((all - half).abs() < 0.1 && (0.45..0.8).contains(&half), "{all:.3} and {half:.3}");
@@ -135,7 +135,7 @@ fn without_other_flows_xcp_runs_as_on_its_own_router() {
 fn both_drivers_give_the_same_bytes_with_these_routers() {
     for kind in ["friendly", "dqw"] {
         for queue in ["droptail", "codel"] {
-            let mut plan = plan(json!({"kind": kind}), (2, &["sack", "cubic"]), 0.03, 1.0, 6.0);
+            let mut plan = plan(json!({"kind": kind}), (2, &["reno", "cubic"]), 0.03, 1.0, 6.0);
             plan["links"][0]["queue"] = json!({"kind": queue, "limit_packets": 60});
             plan["window_s"] = json!([1.0, 5.5]);
             let fast = run_by_both(&plan);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// One flow whose receiver's window limits it to half of 100 Mbit/s x 40 ms.
 fn half_rate(tick_s: f64) -> Outcome {
-    let flow = with(flow("1", "sack"), json!({"rtt_s": 0.04, "max_window": 167.0, "host_tick_s": tick_s}));
+    let flow = with(flow("1", "reno"), json!({"rtt_s": 0.04, "max_window": 167.0, "host_tick_s": tick_s}));
     let mut plan = dumbbell(100e6, 10_000, 20.0, vec![flow]);
     plan["window_s"] = json!([5.0, 20.0]);
     run(&plan)
@@ -39,7 +39,7 @@ fn a_tick_does_not_change_what_random_losses_do_to_the_window() {
         plan["window_s"] = Value::from(vec![50.0, 200.0]);
         run(&plan).summary.flows[0].cwnd_mean
     };
-    for algorithm in ["sack", "stcp", "hstcp"] {
+    for algorithm in ["reno", "stcp", "hstcp"] {
         let (without, ticked) = (cwnd(algorithm, 0.0), cwnd(algorithm, 0.001));
         assert!(
             (ticked / without - 1.0).abs() < 0.03,
@@ -51,7 +51,7 @@ fn a_tick_does_not_change_what_random_losses_do_to_the_window() {
 #[test]
 fn two_hosts_with_ticks_share_a_drop_tail_queue_evenly_in_the_long_run() {
     // if the two clocks kept their distance forever, one of the hosts would take nearly all the losses
-    let ticked = |name: &str| with(flow(name, "sack"), json!({"host_tick_s": 0.001}));
+    let ticked = |name: &str| with(flow(name, "reno"), json!({"host_tick_s": 0.001}));
     let mut ratios: Vec<f64> = (1..=3)
         .map(|seed| {
             let mut plan = dumbbell(50e6, 35, 1200.0, vec![ticked("1"), ticked("2")]);
@@ -66,7 +66,7 @@ fn two_hosts_with_ticks_share_a_drop_tail_queue_evenly_in_the_long_run() {
 
 /// As `half_rate`, with one more key.
 fn half_rate_with(key: &str, value: f64) -> Outcome {
-    let mut flow = with(flow("1", "sack"), json!({"rtt_s": 0.04, "max_window": 167.0}));
+    let mut flow = with(flow("1", "reno"), json!({"rtt_s": 0.04, "max_window": 167.0}));
     flow[key] = json!(value);
     let mut plan = dumbbell(100e6, 10_000, 20.0, vec![flow]);
     plan["window_s"] = json!([5.0, 20.0]);
@@ -88,7 +88,7 @@ fn moderated_interrupts_make_bursts_and_cost_up_to_one_period_at_each_host() {
 #[test]
 fn a_full_link_stays_full_when_interrupts_are_moderated() {
     let outcome = |moderation_s: f64| {
-        let mut one = with(flow("1", "sack"), json!({"rtt_s": 0.02}));
+        let mut one = with(flow("1", "reno"), json!({"rtt_s": 0.02}));
         one["interrupt_moderation_s"] = json!(moderation_s);
         run_by_both(&with(dumbbell(250e6, 420, 20.0, vec![one]), json!({"window_s": [5.0, 20.0]})))
     };
@@ -100,7 +100,7 @@ fn a_full_link_stays_full_when_interrupts_are_moderated() {
 fn jitter_costs_half_of_itself_and_differs_from_seed_to_seed() {
     // the window lets packets leave one by one, so that hardly two of them share a delay
     let outcome = |seed: u64, jitter_s: f64| {
-        let mut one = with(flow("1", "sack"), json!({"rtt_s": 0.1, "max_window": 2.0, "delayed_ack": false}));
+        let mut one = with(flow("1", "reno"), json!({"rtt_s": 0.1, "max_window": 2.0, "delayed_ack": false}));
         one["send_jitter_s"] = json!(jitter_s);
         let plan = with(dumbbell(100e6, 100, 100.0, vec![one]), json!({"seed": seed}));
         run_by_both(&plan).summary.flows.remove(0)

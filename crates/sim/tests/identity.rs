@@ -22,7 +22,7 @@ const ROUTERS: [(&str, &str); 4] = [
 fn plan(queue: &str) -> Value {
     let named = |i: u64| {
         let path = json!({"rtt_s": 0.04, "start_s": 0.0, "access_rate_bps": 1e8});
-        with(flow(&format!("flow-{i}"), if i.is_multiple_of(2) { "sack" } else { "cubic" }), path)
+        with(flow(&format!("flow-{i}"), if i.is_multiple_of(2) { "reno" } else { "cubic" }), path)
     };
     let mut plan = dumbbell(8e6, 60, 6.0, (1..=12).map(named).collect());
     plan["links"][0]["queue"]["kind"] = json!(queue);
@@ -100,7 +100,7 @@ fn observing_changes_nothing() {
 fn an_idle_flow_changes_nothing() {
     for plan in plans() {
         let mut idle = plan.clone();
-        let flow = with(flow("flow-5-idle", "sack"), json!({"start_s": 1e3, "rtt_s": 0.001}));
+        let flow = with(flow("flow-5-idle", "reno"), json!({"start_s": 1e3, "rtt_s": 0.001}));
         idle["flows"].as_array_mut().unwrap_or(&mut Vec::new()).insert(0, flow);
         assert_equal(&plan, &idle, "an idle flow");
     }

@@ -26,11 +26,11 @@ fn both_drivers_sample_what_every_algorithm_knows_of_itself_and_its_results_stay
 #[test]
 fn samples_begin_after_the_flow_has_and_end_with_it() {
     let late = with(flow("late", "fast"), json!({"start_s": 1.05, "bytes": 1_000_000}));
-    let mut plan = dumbbell(2e7, 60, 5.0, vec![flow("sack", "sack"), late]);
+    let mut plan = dumbbell(2e7, 60, 5.0, vec![flow("reno", "reno"), late]);
     plan["sample"]["internals"] = json!(true);
     let outcome = run_by_both(&plan);
     let completed_s = outcome.summary.flows[1].completed_s.unwrap_or_else(|| panic!("it completes"));
-    let [(name, quantities)] = &outcome.internals[..] else { panic!("SACK knows nothing of itself") };
+    let [(name, quantities)] = &outcome.internals[..] else { panic!("Reno knows nothing of itself") };
     assert_eq!(name, "late");
     let times = column(quantities, "alpha", "time_s");
     assert!((times[0] - 1.1).abs() < 1e-9, "{}", times[0]);

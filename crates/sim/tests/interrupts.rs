@@ -30,14 +30,14 @@ fn assert_ends(plan: &Value) {
 fn a_window_of_a_billion_segments_does_not_leave_in_one_go() {
     for access_rate_bps in [1e9, 1e14] {
         let greedy = json!({"initial_window": 1e9, "access_rate_bps": access_rate_bps});
-        assert_ends(&dumbbell(1e7, 100, 10.0, vec![with(flow("a", "sack"), greedy)]));
+        assert_ends(&dumbbell(1e7, 100, 10.0, vec![with(flow("a", "reno"), greedy)]));
     }
 }
 
 #[test]
 fn many_windows_that_reach_a_queue_at_one_moment_are_taken_piece_by_piece() {
     let greedy = json!({"initial_window": 40_000.0, "access_rate_bps": 1e14});
-    let flows = (0..10).map(|i| with(flow(&i.to_string(), "sack"), greedy.clone())).collect();
+    let flows = (0..10).map(|i| with(flow(&i.to_string(), "reno"), greedy.clone())).collect();
     let mut plan = dumbbell(1e7, 1_000_000, 0.1, flows);
     plan["links"][0]["queue"]["kind"] = json!("codel");
     // 400 000 packets, and a question for each thousand of them
@@ -46,7 +46,7 @@ fn many_windows_that_reach_a_queue_at_one_moment_are_taken_piece_by_piece() {
 
 #[test]
 fn sessions_that_open_connections_all_the_time_do_not_keep_the_run_from_asking() {
-    let mut plan = dumbbell(1e7, 100, 60.0, vec![flow("a", "sack")]);
+    let mut plan = dumbbell(1e7, 100, 60.0, vec![flow("a", "reno")]);
     let mut pages = web("web", 20_000);
     pages["gap_s"] = json!(1e-3);
     plan["background"] = json!([pages]);
@@ -56,7 +56,7 @@ fn sessions_that_open_connections_all_the_time_do_not_keep_the_run_from_asking()
 #[test]
 fn an_idle_run_asks_at_each_sample() {
     let late = json!({"start_s": 99.0});
-    assert!(asked(&dumbbell(1e7, 100, 98.0, vec![with(flow("a", "sack"), late)]), 1000) > 900);
+    assert!(asked(&dumbbell(1e7, 100, 98.0, vec![with(flow("a", "reno"), late)]), 1000) > 900);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_burst_that_leaves_in_pieces_gives_the_same_results_with_both_drivers() {
     // each is longer than the longest piece, and all together are more than are sorted at once
     let greedy = |i: u32| {
         let burst = json!({"initial_window": 70_000.0 + f64::from(i), "access_rate_bps": 1e14});
-        with(flow(&i.to_string(), "sack"), burst)
+        with(flow(&i.to_string(), "reno"), burst)
     };
     let outcome = run_by_both(&dumbbell(1e9, 300_000, 3.0, (0..5).map(greedy).collect()));
     let sent: u64 = outcome.summary.flows.iter().map(|flow| flow.packets_sent).sum();
@@ -76,7 +76,7 @@ fn a_burst_that_leaves_in_pieces_gives_the_same_results_with_both_drivers() {
 fn a_burst_within_a_limit_of_its_own_waits_for_acknowledgements() {
     // the limit is as long as the longest piece: what is left does not leave at once
     let limited = json!({"initial_window": 200_000.0, "access_rate_bps": 1e14});
-    let mut greedy = with(flow("a", "sack"), limited);
+    let mut greedy = with(flow("a", "reno"), limited);
     greedy["max_burst"] = json!(65_536.0);
     let outcome = run_by_both(&dumbbell(1e9, 300_000, 0.08, vec![greedy]));
     assert_eq!(outcome.summary.flows[0].packets_sent, 65_536);
@@ -95,7 +95,7 @@ impl CongestionControl for Greedy {
 
 /// Flows of that algorithm; the connection requests and the first windows meet a fast link.
 fn greedy_plan(flows: u32) -> Value {
-    let flows = (0..flows).map(|i| with(flow(&i.to_string(), "sack"), json!({"access_rate_bps": 1e14})));
+    let flows = (0..flows).map(|i| with(flow(&i.to_string(), "reno"), json!({"access_rate_bps": 1e14})));
     let mut plan = dumbbell(1e9, 100_000, 1.0, flows.collect());
     for flow in plan["flows"].as_array_mut().unwrap() {
         flow["algorithm"] = json!("custom");

@@ -116,7 +116,7 @@ fn options() -> impl Strategy<Value = Value> {
         prop::option::weighted(0.2, 1.0..100.0_f64),
         prop_oneof![Just("standard"), Just("limited")],
     );
-    let found = prop::sample::select(vec!["rack", "sack", "newreno", "reno", "tahoe"]);
+    let found = prop::sample::select(vec!["rack", "sack", "newreno", "reno-classic", "tahoe"]);
     let recovery = (
         prop::option::weighted(0.5, any::<bool>()),
         prop::option::weighted(0.5, found),
@@ -445,7 +445,7 @@ proptest! {
 
 /// A bottleneck with propagation delay of its own, and a flow with web pages beside it.
 fn with_pages(connection: Value) -> Value {
-    let mut plan = dumbbell(16e6, 100, 10.0, vec![flow("1", "sack")]);
+    let mut plan = dumbbell(16e6, 100, 10.0, vec![flow("1", "reno")]);
     plan["links"][0]["delay_s"] = json!(0.015);
     plan["links"].as_array_mut().expect("a list").push(link("third", 8e6, 100));
     let source = web("web", 20);
@@ -506,7 +506,7 @@ fn a_surge_plan_with_a_number_that_cannot_be_run_is_refused_with_its_key() {
 
 #[test]
 fn two_links_flows_or_backgrounds_of_one_name_are_refused() {
-    let flows = vec![flow("a", "sack"), flow("b", "sack")];
+    let flows = vec![flow("a", "reno"), flow("b", "reno")];
     let sound = with(dumbbell(1e7, 50, 1.0, flows), json!({"background": [web("a", 1), bulk("b", 1)]}));
     assert_eq!(refusal_of(&sound), None);
     for list in ["links", "flows", "background"] {
@@ -521,7 +521,7 @@ fn two_links_flows_or_backgrounds_of_one_name_are_refused() {
 fn background_flows_with_a_number_that_cannot_be_run_are_refused_with_their_key() {
     let measured = |rows: Value| with(short("s"), json!({"sizes": {"empirical": rows}}));
     let mut tcp = onoff("o", 1);
-    tcp["flow"]["algorithm"] = json!("sack");
+    tcp["flow"]["algorithm"] = json!("reno");
     tcp["flow"]["parameters"] = json!({});
     for (source, says) in [
         (with(short("s"), json!({"gap_s": 0.0})), "background[0].gap_s: 0 is not accepted"),
@@ -541,7 +541,7 @@ fn background_flows_with_a_number_that_cannot_be_run_are_refused_with_their_key(
 fn long_lived_background_flows_share_with_the_others_and_never_end() {
     let mut lasting = with(bulk("b", 3), json!({"start_s": {"uniform": [0.0, 1.0]}}));
     lasting["flow"]["rtt_s"] = json!(0.042);
-    let plan = with(dumbbell(2e7, 70, 60.0, vec![flow("a", "sack")]), json!({"background": [lasting]}));
+    let plan = with(dumbbell(2e7, 70, 60.0, vec![flow("a", "reno")]), json!({"background": [lasting]}));
     let outcome = run(&plan);
     let source = &outcome.summary.background[0];
     assert_eq!((source.transfers_started, source.transfers_completed, source.offered_bps), (3, 0, None));

@@ -220,7 +220,7 @@ fn rates_follow_a_sine_capacity_without_a_drop() {
 fn behind_a_plain_queue_it_is_standard_tcp() {
     let mut plan = plan(50e6, 333, 180.0, &[(0.08, 0.0), (0.08, 1.0)]);
     plan["links"][0]["router"] = Value::Null;
-    push(&mut plan, with(flow("sack", "sack"), json!({"rtt_s": 0.08})));
+    push(&mut plan, with(flow("reno", "reno"), json!({"rtt_s": 0.08})));
     let outcome = over(&plan, 20.0, 180.0);
     assert!(outcome.summary.links[0].utilization > 0.98 && dropped(&outcome) > 0.0);
     let rates = rates(&outcome);
@@ -242,7 +242,7 @@ fn a_bottleneck_without_a_router_behind_one_with_a_router_drops_a_good_part() {
 #[test]
 fn a_router_leaves_flows_without_headers_as_they_are() {
     let tcp = || {
-        dumbbell(20e6, 50, 10.0, vec![flow("a", "sack"), with(flow("b", "htcp"), json!({"start_s": 1.0}))])
+        dumbbell(20e6, 50, 10.0, vec![flow("a", "reno"), with(flow("b", "htcp"), json!({"start_s": 1.0}))])
     };
     let (without, with) = (run(&tcp()), run(&guided(tcp())));
     assert_same_series(&without.flows, &with.flows);
@@ -254,7 +254,7 @@ fn both_drivers_give_the_same_bytes() {
     let mut varying = two_links((20e6, 10e6));
     varying["links"][0]["capacity"] = json!({"steps": [[0.0, 20e6], [2.0, 6e6], [4.5, 12e6]]});
     varying["flows"][1]["algorithm"] = json!("jetmax-r");
-    push(&mut varying, with(flow("sack", "sack"), json!({"start_s": 1.0})));
+    push(&mut varying, with(flow("reno", "reno"), json!({"start_s": 1.0})));
     for plan in [plan(20e6, 60, 6.0, &[(0.04, 0.0), (0.015, 1.0), (0.07, 1.5)]), varying] {
         run_by_both(&with(plan, json!({"duration_s": 6.0, "window_s": [1.0, 5.5]})));
     }

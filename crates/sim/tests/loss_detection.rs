@@ -15,8 +15,8 @@ fn plan(algorithm: &str, chosen: Option<&str>) -> Value {
 
 #[test]
 fn a_chosen_loss_detection_does_what_the_algorithm_of_that_name_does() {
-    for own in ["sack", "newreno", "reno", "tahoe"] {
-        for chosen in ["sack", "newreno", "reno", "tahoe"] {
+    for own in ["reno", "newreno", "reno-classic", "tahoe"] {
+        for chosen in ["sack", "newreno", "reno-classic", "tahoe"] {
             let (named, chose) = (run(&plan(chosen, None)), run(&plan(own, Some(chosen))));
             assert_same_series(&chose.flows, &named.flows);
             assert_same_series(&chose.links, &named.links);
@@ -26,14 +26,14 @@ fn a_chosen_loss_detection_does_what_the_algorithm_of_that_name_does() {
 
 #[test]
 fn a_chosen_loss_detection_wins_over_the_older_key() {
-    let mut both = plan("newreno", Some("reno"));
+    let mut both = plan("newreno", Some("reno-classic"));
     both["flows"][0]["sack"] = json!(true);
-    assert_same_series(&run(&both).flows, &run(&plan("reno", None)).flows);
+    assert_same_series(&run(&both).flows, &run(&plan("reno-classic", None)).flows);
 }
 
 #[test]
 fn every_loss_detection_gives_the_same_bytes_by_both_drivers() {
-    for chosen in ["rack", "sack", "newreno", "reno", "tahoe"] {
+    for chosen in ["rack", "sack", "newreno", "reno-classic", "tahoe"] {
         let outcome = run_by_both(&plan("htcp", Some(chosen)));
         assert!(outcome.summary.flows[0].congestion_events > 5, "{chosen}");
     }
@@ -45,7 +45,7 @@ fn probes_spare_short_transfers_that_lose_their_tail_the_timeout() {
     let timeouts = |chosen: &str| {
         let mut transfers = Vec::new();
         for i in 0..50 {
-            let mut one = flow(&i.to_string(), "sack");
+            let mut one = flow(&i.to_string(), "reno");
             one["start_s"] = json!(f64::from(i));
             one["bytes"] = json!(20_000);
             one["loss_detection"] = json!(chosen);

@@ -9,7 +9,7 @@ const BUFFER: u64 = 40;
 
 /// A flow of 40 ms on 10 Mbit/s, 33 packets in flight; `receiver` is what its receiver does.
 fn plan(receiver: &Value, changes: &Value) -> Value {
-    let connection = and(flow("1", "sack"), json!({"rtt_s": 0.04, "receiver": receiver}));
+    let connection = and(flow("1", "reno"), json!({"rtt_s": 0.04, "receiver": receiver}));
     dumbbell(10e6, BUFFER, 20.0, vec![and(connection, changes.clone())])
 }
 
@@ -97,11 +97,11 @@ fn a_router_that_marks_all_keeps_the_window_small_and_one_that_bleaches_makes_th
         let marked = outcome.summary.links[0].packets_marked;
         (alone(&outcome).cwnd_mean, marked, alone(&outcome).packets_sent)
     };
-    let (plain, none, _) = remarking(json!(null), "sack");
-    let (small, marked, sent) = remarking(json!("mark"), "sack");
+    let (plain, none, _) = remarking(json!(null), "reno");
+    let (small, marked, sent) = remarking(json!("mark"), "reno");
     assert!(small < 4.0 && plain > 20.0 && none == 0, "{small} {plain} {none}");
     assert!(sent - marked <= BUFFER, "{marked} of {sent}");
-    let (blind, unmarked, _) = remarking(json!("bleach"), "sack");
+    let (blind, unmarked, _) = remarking(json!("bleach"), "reno");
     assert!(unmarked == 0 && (blind / plain - 1.0).abs() < 0.01, "{blind} {plain}");
 }
 
@@ -113,7 +113,7 @@ fn several_habits_go_together_with_every_kind_of_receiver() {
         json!({"algorithm": "dctcp"}),
         json!({"algorithm": "bbr"}),
         json!({"algorithm": "prague", "interrupt_moderation_s": 1e-4}),
-        json!({"loss_detection": "reno", "byte_counting": false, "host_tick_s": 0.001}),
+        json!({"loss_detection": "reno-classic", "byte_counting": false, "host_tick_s": 0.001}),
         json!({"loss_detection": "rack", "timestamps": false}),
     ] {
         let delivered = alone(&run_by_both(&plan(&all, &changes))).goodput_bps;

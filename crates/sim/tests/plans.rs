@@ -8,7 +8,7 @@ const YOUNGER_THAN_STORED_PLANS: [&str; 2] = ["layer2", "rtt_samples"];
 
 /// A plan that has every key, with null where that is accepted.
 fn complete() -> Value {
-    let mut one = flow("a", "sack");
+    let mut one = flow("a", "reno");
     (one["rtt_samples"], one["quick_start_bps"]) = (json!("echoed"), json!(null));
     let mut plan = dumbbell(1e7, 50, 1.0, vec![one]);
     for (i, link) in plan["links"].as_array_mut().into_iter().flatten().enumerate() {

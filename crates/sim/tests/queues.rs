@@ -17,7 +17,7 @@ const IN_TURN: [&str; 3] = ["fq_codel", "fq_pie", "sfq"];
 fn shared(queue: Value, flows: u32, changes: Value) -> Outcome {
     let flows = (0..flows).map(|i| {
         let one = json!({"rtt_s": 0.04 + 0.003 * f64::from(i), "start_s": 0.1 * f64::from(i)});
-        with(with(flow(&i.to_string(), "sack"), one), changes.clone())
+        with(with(flow(&i.to_string(), "reno"), one), changes.clone())
     });
     let mut plan = dumbbell(20e6, 500, 60.0, flows.collect());
     let limit = json!({"limit_packets": 500});
@@ -166,7 +166,7 @@ fn fq_codel_is_fairer_than_codel_to_unlike_round_trip_times() {
     let ratio = |kind: &str| {
         let rtts = [0.01, 0.2];
         let flows =
-            rtts.iter().zip(["a", "b"]).map(|(rtt, name)| with(flow(name, "sack"), json!({"rtt_s": rtt})));
+            rtts.iter().zip(["a", "b"]).map(|(rtt, name)| with(flow(name, "reno"), json!({"rtt_s": rtt})));
         let mut plan = dumbbell(20e6, 500, 60.0, flows.collect());
         plan["links"][0]["queue"] = json!({"kind": kind, "limit_packets": 500});
         plan["window_s"] = json!([15.0, 60.0]);
@@ -218,7 +218,7 @@ fn drop_tail_measures_waits_when_asked_and_changes_nothing_else() {
 #[test]
 fn a_plan_with_an_unsound_queue_is_refused_with_its_key() {
     let refusal = |queue: Value| {
-        let mut plan = dumbbell(1e7, 50, 1.0, vec![flow("a", "sack")]);
+        let mut plan = dumbbell(1e7, 50, 1.0, vec![flow("a", "reno")]);
         plan["links"][0]["queue"] = queue;
         refusal_of(&plan).unwrap_or_else(|| panic!("accepted")).to_string()
     };
@@ -244,7 +244,7 @@ fn share_of_datagrams(kind: &str, load: f64) -> f64 {
     let mut flows: Vec<Value> = (0..64)
         .map(|i| {
             let changes = json!({"rtt_s": 0.08 + 0.000_7 * f64::from(i), "start_s": 0.01 * f64::from(i)});
-            with(flow(&i.to_string(), "sack"), changes)
+            with(flow(&i.to_string(), "reno"), changes)
         })
         .collect();
     let parameters = json!({"parameters": {"rate": 10.0 * load}, "start_s": 5.0});

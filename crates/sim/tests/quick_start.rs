@@ -41,7 +41,7 @@ fn approved(outcome: &Outcome, name: &str) -> Option<f64> {
 fn a_transfer_that_slow_start_needs_seven_round_trips_for_takes_little_more_than_two() {
     // 500 kB are 346 segments, at the initial window of 3: 3 + 6 + ... + 192 = 381, so seven flights after
     // the handshake. 40.96 Mbit/s over 100 ms are 341 segments, sent within one round trip, and 5 after it
-    let alone = |asked| run(&plan(3.0, Some(ROUTER), vec![transfer("a", "sack", 500_000, asked)]));
+    let alone = |asked| run(&plan(3.0, Some(ROUTER), vec![transfer("a", "reno", 500_000, asked)]));
     let (without, asking) = (alone(None), alone(Some(41e6)));
     let slow = completion_s(&without, "a");
     assert!((0.8..0.9).contains(&slow), "{slow}");
@@ -54,7 +54,7 @@ fn a_transfer_that_slow_start_needs_seven_round_trips_for_takes_little_more_than
 #[test]
 fn a_router_that_does_not_take_part_leaves_the_transfer_as_it_is_without() {
     let times = [None, Some(41e6)].map(|asked| {
-        let outcome = run(&plan(3.0, None, vec![transfer("a", "sack", 500_000, asked)]));
+        let outcome = run(&plan(3.0, None, vec![transfer("a", "reno", 500_000, asked)]));
         assert_eq!(approved(&outcome, "a"), None);
         assert_eq!(when(&outcome, "a", "quick-start-refused").is_some(), asked.is_some());
         completion_s(&outcome, "a")
@@ -68,7 +68,7 @@ fn a_busy_link_lowers_requests_and_denies_them() {
     // 60 of 85 Mbit/s leave 25: 20.48 Mbit/s over 100 ms are 170 segments; 84.9 leave .1: .08 Mbit/s are none
     for (busy_mbps, expected) in [(60.0, Some(170.0)), (84.9, None), (95.0, None)] {
         let cbr = with(flow("cbr", "cbr"), json!({"parameters": {"rate": busy_mbps}}));
-        let late = with(transfer("a", "sack", 500_000, Some(82e6)), json!({"start_s": 2.0}));
+        let late = with(transfer("a", "reno", 500_000, Some(82e6)), json!({"start_s": 2.0}));
         let outcome = run(&plan(8.0, Some(ROUTER), vec![cbr, late]));
         assert_eq!(approved(&outcome, "a"), expected, "{busy_mbps}");
         assert_eq!(when(&outcome, "a", "quick-start-refused").is_some(), expected.is_none(), "{busy_mbps}");
@@ -78,7 +78,7 @@ fn a_busy_link_lowers_requests_and_denies_them() {
 #[test]
 fn requests_at_one_time_share_what_is_free() {
     // 40.96 and again 40.96 of 85 Mbit/s, then 2.56
-    let flows = ["a", "b", "c"].map(|name| transfer(name, "sack", 2_000_000, Some(41e6)));
+    let flows = ["a", "b", "c"].map(|name| transfer(name, "reno", 2_000_000, Some(41e6)));
     let outcome = run(&plan(8.0, Some(ROUTER), flows.to_vec()));
     let windows = ["a", "b", "c"].map(|name| approved(&outcome, name));
     assert_eq!(windows, [Some(341.0), Some(341.0), Some(21.0)]);
@@ -89,7 +89,9 @@ fn requests_at_one_time_share_what_is_free() {
 
 #[test]
 fn any_algorithm_starts_from_what_was_approved() {
-    for algorithm in ["reno", "newreno", "hstcp", "cubic", "htcp", "vegas", "fast", "bic", "westwood+"] {
+    for algorithm in
+        ["reno-classic", "newreno", "hstcp", "cubic", "htcp", "vegas", "fast", "bic", "westwood+"]
+    {
         let outcome = run(&plan(2.0, Some(ROUTER), vec![transfer("a", algorithm, 500_000, Some(41e6))]));
         assert_eq!(approved(&outcome, "a"), Some(341.0), "{algorithm}");
         let took = completion_s(&outcome, "a");
@@ -99,7 +101,7 @@ fn any_algorithm_starts_from_what_was_approved() {
 
 #[test]
 fn a_way_back_without_a_router_does_not_matter_but_one_of_two_routers_that_does_not_take_part_does() {
-    let mut plan = plan(3.0, Some(ROUTER), vec![transfer("a", "sack", 500_000, Some(41e6))]);
+    let mut plan = plan(3.0, Some(ROUTER), vec![transfer("a", "reno", 500_000, Some(41e6))]);
     plan["flows"][0]["forward"] = json!([1]);
     plan["flows"][0]["reverse"] = json!([0]);
     let against = run(&plan);
@@ -111,7 +113,7 @@ fn a_way_back_without_a_router_does_not_matter_but_one_of_two_routers_that_does_
 
 #[test]
 fn a_loss_in_the_approved_window_is_repaired_from_the_initial_one() {
-    let mut plan = plan(6.0, Some(ROUTER), vec![transfer("a", "sack", 500_000, Some(41e6))]);
+    let mut plan = plan(6.0, Some(ROUTER), vec![transfer("a", "reno", 500_000, Some(41e6))]);
     plan["links"][0]["loss"] = json!({"kind": "every", "packets": 200});
     let outcome = run(&plan);
     let lost = outcome.events.iter().find(|e| e.what == "loss").expect("one loss");
@@ -127,7 +129,7 @@ fn a_loss_in_the_approved_window_is_repaired_from_the_initial_one() {
 #[test]
 fn the_router_leaves_flows_that_do_not_ask_as_they_are() {
     let tcp = |router| {
-        let flows = vec![flow("a", "sack"), with(flow("b", "htcp"), json!({"start_s": 1.0}))];
+        let flows = vec![flow("a", "reno"), with(flow("b", "htcp"), json!({"start_s": 1.0}))];
         run(&plan(8.0, router, flows))
     };
     let (without, with) = (tcp(None), tcp(Some(ROUTER)));
@@ -138,7 +140,7 @@ fn the_router_leaves_flows_that_do_not_ask_as_they_are() {
 #[test]
 fn both_drivers_give_the_same_bytes_and_another_seed_the_same_windows() {
     let flows = vec![
-        transfer("a", "sack", 900_000, Some(41e6)),
+        transfer("a", "reno", 900_000, Some(41e6)),
         transfer("b", "fast", 900_000, Some(1e9)),
         with(transfer("c", "cubic", 900_000, Some(5e6)), json!({"start_s": 0.5, "host_tick_s": 0.01})),
     ];
@@ -159,7 +161,7 @@ fn plans_that_ask_for_what_the_option_cannot_say_are_refused() {
     };
     let range = "give a number from 80000 to 1310720000";
     assert_eq!(
-        refusal(79e3, "sack"),
+        refusal(79e3, "reno"),
         Some(format!("flows[0].quick_start_bps: 79000 is not accepted; {range}"))
     );
     let guided = "flows[0].quick_start_bps: xcp already gets its rate from its own routers";

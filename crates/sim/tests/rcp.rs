@@ -79,7 +79,7 @@ fn the_request_for_a_connection_brings_the_rate_of_the_first_packets() {
         let outcome = run(&plan);
         outcome.events.iter().find(|e| e.what == "done").map_or(f64::NAN, |e| e.time_s)
     };
-    let (rcp, sack) = (done_s("rcp"), done_s("sack"));
+    let (rcp, sack) = (done_s("rcp"), done_s("reno"));
     assert!((rcp - sack - 0.01).abs() < 0.0015, "{rcp} {sack}");
 }
 
@@ -184,7 +184,7 @@ fn flows_share_evenly_what_traffic_that_does_not_listen_leaves() {
 fn behind_a_plain_queue_it_is_standard_tcp() {
     let mut plan = plan(50e6, 333, 180.0, &[(0.08, 0.0), (0.08, 1.0)]);
     plan["links"][0]["router"] = Value::Null;
-    push(&mut plan, with(flow("sack", "sack"), json!({"rtt_s": 0.08})));
+    push(&mut plan, with(flow("reno", "reno"), json!({"rtt_s": 0.08})));
     let outcome = over(&plan, 20.0, 180.0);
     assert!(outcome.summary.links[0].utilization > 0.98 && dropped(&outcome) > 0.0);
     let rates = rates(&outcome);
@@ -194,7 +194,7 @@ fn behind_a_plain_queue_it_is_standard_tcp() {
 #[test]
 fn a_router_leaves_flows_without_headers_as_they_are() {
     let tcp = || {
-        dumbbell(20e6, 50, 10.0, vec![flow("a", "sack"), with(flow("b", "htcp"), json!({"start_s": 1.0}))])
+        dumbbell(20e6, 50, 10.0, vec![flow("a", "reno"), with(flow("b", "htcp"), json!({"start_s": 1.0}))])
     };
     let (without, with) = (run(&tcp()), run(&guided(tcp())));
     assert_same_series(&without.flows, &with.flows);
@@ -239,7 +239,7 @@ fn beside_tcp_it_keeps_a_share_only_behind_the_friendly_router() {
     let share = |router: Value| {
         let mut plan = plan(200e6, 1000, 60.0, &[(0.02, 0.0), (0.02, 0.0)]);
         for i in 0..2 {
-            push(&mut plan, with(flow(&format!("sack{i}"), "sack"), json!({"rtt_s": 0.02, "start_s": 5.0})));
+            push(&mut plan, with(flow(&format!("sack{i}"), "reno"), json!({"rtt_s": 0.02, "start_s": 5.0})));
         }
         plan["links"][0]["router"] = router;
         rates(&over(&plan, 20.0, 60.0))[..2].iter().sum::<f64>() / 200e6
@@ -257,7 +257,7 @@ fn both_drivers_give_the_same_bytes() {
     let mut varying = plan(20e6, 60, 6.0, &[(0.04, 0.0), (0.015, 1.0), (0.07, 1.5)]);
     varying["links"][0]["capacity"] = json!({"steps": [[0.0, 20e6], [2.0, 6e6], [4.5, 12e6]]});
     varying["links"][0]["loss"] = json!({"kind": "every", "packets": 300});
-    push(&mut varying, with(flow("sack", "sack"), json!({"start_s": 1.0})));
+    push(&mut varying, with(flow("reno", "reno"), json!({"start_s": 1.0})));
     for plan in [plan(20e6, 60, 6.0, &[(0.04, 0.0), (0.015, 1.0), (0.07, 1.5)]), varying] {
         run_by_both(&with(plan, json!({"duration_s": 6.0, "window_s": [1.0, 5.5]})));
     }

@@ -61,15 +61,15 @@ fn with_option(algorithm: &str, option: &str, value: &Value) -> Recorded {
 }
 
 const OPTIONS: [(&str, &str, &str); 10] = [
-    ("sack", "recovery", "\"prr\""),
-    ("sack", "sack", "false"),
-    ("sack", "slow_start", "\"limited\""),
-    ("sack", "delayed_ack", "false"),
-    ("sack", "byte_counting", "false"),
-    ("sack", "host_tick_s", "0.01"),
-    ("reno", "rto_min_s", "1.0"),
-    ("sack", "max_window", "30.0"),
-    ("sack", "quick_start_bps", "5e6"),
+    ("reno", "recovery", "\"prr\""),
+    ("reno", "sack", "false"),
+    ("reno", "slow_start", "\"limited\""),
+    ("reno", "delayed_ack", "false"),
+    ("reno", "byte_counting", "false"),
+    ("reno", "host_tick_s", "0.01"),
+    ("reno-classic", "rto_min_s", "1.0"),
+    ("reno", "max_window", "30.0"),
+    ("reno", "quick_start_bps", "5e6"),
     ("htcp", "rtt_samples", "\"last\""),
 ];
 
@@ -88,13 +88,13 @@ const CAPACITIES: [&str; 3] = [
 const ROUTERS: [([&str; 2], &str); 9] = [
     (["xcp-r", "xcp-r"], r#"{"kind": "xcp"}"#),
     (["jetmax-r", "jetmax-r"], r#"{"kind": "jetmax"}"#),
-    (["xcp", "sack"], r#"{"kind": "friendly"}"#),
-    (["vcp", "sack"], r#"{"kind": "friendly", "protocol": "vcp"}"#),
-    (["xcp", "sack"], r#"{"kind": "dqw"}"#),
-    (["xcp", "sack"], r#"{"kind": "dqw", "turn": "packets", "controls": "link"}"#),
-    (["jetmax", "sack"], r#"{"kind": "xcp-i", "protocol": "jetmax"}"#),
-    (["sack", "sack"], r#"{"kind": "quickstart"}"#),
-    (["cadpc", "sack"], r#"{"kind": "ptp"}"#),
+    (["xcp", "reno"], r#"{"kind": "friendly"}"#),
+    (["vcp", "reno"], r#"{"kind": "friendly", "protocol": "vcp"}"#),
+    (["xcp", "reno"], r#"{"kind": "dqw"}"#),
+    (["xcp", "reno"], r#"{"kind": "dqw", "turn": "packets", "controls": "link"}"#),
+    (["jetmax", "reno"], r#"{"kind": "xcp-i", "protocol": "jetmax"}"#),
+    (["reno", "reno"], r#"{"kind": "quickstart"}"#),
+    (["cadpc", "reno"], r#"{"kind": "ptp"}"#),
 ];
 
 /// Routers that neither an algorithm of their name nor a case of [`ROUTERS`] crosses.
@@ -129,7 +129,7 @@ fn cases() -> BTreeMap<String, Recorded> {
                 plan["links"][0]["queue"] = queue.clone();
                 (0..2).for_each(|i| plan["flows"][i]["ecn"] = json!(name.contains("ecn")));
             };
-            let case = two("sack", change);
+            let case = two("reno", change);
             add(name, case);
         }
     }
@@ -137,16 +137,16 @@ fn cases() -> BTreeMap<String, Recorded> {
         add(format!("{algorithm}, {option} {value}"), with_option(algorithm, option, &parsed(value)));
     }
     for loss in LOSSES.map(parsed) {
-        add(format!("loss {}", loss["kind"]), two("sack", |plan| plan["links"][0]["loss"] = loss.clone()));
+        add(format!("loss {}", loss["kind"]), two("reno", |plan| plan["links"][0]["loss"] = loss.clone()));
     }
     for capacity in CAPACITIES {
         let change = |plan: &mut Value| plan["links"][0]["capacity"] = parsed(capacity);
-        add(format!("capacity {capacity}"), two("sack", change));
+        add(format!("capacity {capacity}"), two("reno", change));
     }
     let backgrounds = [web("b", 20), surge("b", 20), short("b"), bulk("b", 3), onoff("b", 20)];
     for background in backgrounds {
         let change = |plan: &mut Value| plan["background"] = json!([background.clone()]);
-        add(format!("background {}", background["kind"]), two("sack", change));
+        add(format!("background {}", background["kind"]), two("reno", change));
     }
     for (algorithms, router) in ROUTERS {
         let change = |plan: &mut Value| {
@@ -160,7 +160,7 @@ fn cases() -> BTreeMap<String, Recorded> {
     }
     for router in routers_without_a_case() {
         let change = |plan: &mut Value| plan["links"][0]["router"] = json!({"kind": router});
-        add(format!("sack and sack, router {router}"), two("sack", change));
+        add(format!("reno and reno, router {router}"), two("reno", change));
     }
     add("clouds, xcp-i".to_owned(), recorded(&figure_4_1(Some("xcp-i"), None)));
     found

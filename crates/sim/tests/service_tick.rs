@@ -138,7 +138,7 @@ fn ticks_begin_elsewhere_in_each_repeat_and_links_of_one_clock_tick_together() {
 #[test]
 fn a_flow_that_fills_the_link_has_bursts_in_its_queue_and_the_same_rate() {
     let outcome = |tick_s: f64| {
-        let limited = with(flow("1", "sack"), json!({"rtt_s": 0.04, "max_window": 1000.0}));
+        let limited = with(flow("1", "reno"), json!({"rtt_s": 0.04, "max_window": 1000.0}));
         let mut plan = with(dumbbell(100e6, 1000, 20.0, vec![limited]), json!({"window_s": [5.0, 20.0]}));
         for i in 0..2 {
             plan["links"][i]["service_tick_s"] = json!(tick_s);
@@ -159,7 +159,7 @@ fn a_flow_that_fills_the_link_has_bursts_in_its_queue_and_the_same_rate() {
 #[test]
 fn every_discipline_and_capacity_ticks_the_same_by_both_drivers() {
     let loads =
-        || (0..5).map(|i| with(flow(&i.to_string(), "sack"), json!({"rtt_s": 0.01 * f64::from(i + 1)})));
+        || (0..5).map(|i| with(flow(&i.to_string(), "reno"), json!({"rtt_s": 0.01 * f64::from(i + 1)})));
     for row in disciplines() {
         let mut plan = dumbbell(10e6, 60, 8.0, loads().collect());
         plan["links"][0]["queue"] = json!({"kind": row.name, "limit_packets": 60});
@@ -186,7 +186,7 @@ fn every_router_ticks_the_same_by_both_drivers() {
         let speaks = ["xcp", "vcp", "jetmax", "rcp", "maxnet", "erica"]
             .into_iter()
             .find(|&name| row.name.starts_with(name));
-        let flows = (0..3).map(|i| flow(&i.to_string(), speaks.unwrap_or("sack"))).collect();
+        let flows = (0..3).map(|i| flow(&i.to_string(), speaks.unwrap_or("reno"))).collect();
         let mut plan = dumbbell(10e6, 100, 20.0, flows);
         plan["links"][0]["router"] = json!({"kind": row.name});
         plan["links"][0]["service_tick_s"] = json!(0.002);
@@ -275,7 +275,7 @@ proptest! {
 fn ticks_at_which_nothing_can_leave_take_no_time() {
     // 12 000 bits at 10 kbit/s are 1.2 million ticks of a microsecond
     for kind in ["droptail", "choke"] {
-        let mut plan = dumbbell(10e3, 3, 30.0, vec![flow("1", "sack")]);
+        let mut plan = dumbbell(10e3, 3, 30.0, vec![flow("1", "reno")]);
         for i in 0..2 {
             plan["links"][i]["service_tick_s"] = json!(1e-6);
             plan["links"][i]["queue"]["kind"] = json!(kind);
@@ -291,7 +291,7 @@ fn ticks_at_which_nothing_can_leave_take_no_time() {
 
 #[test]
 fn without_a_tick_nothing_changes() {
-    let plan = dumbbell(10e6, 30, 5.0, vec![flow("1", "sack")]);
+    let plan = dumbbell(10e6, 30, 5.0, vec![flow("1", "reno")]);
     let mut written = plan.clone();
     for i in 0..2 {
         written["links"][i]["service_tick_s"] = json!(0.0);

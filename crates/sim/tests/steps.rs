@@ -29,7 +29,7 @@ fn pace(rate: f64) -> Option<Steer> {
 fn a_rate_that_is_set_is_that_of_a_plan_with_steps() {
     // nothing is on the wire at 1 s, so no packet keeps the rate from before
     for tick_s in [0.0, 0.01] {
-        let late = with(flow("a", "sack"), json!({"start_s": 2.0}));
+        let late = with(flow("a", "reno"), json!({"start_s": 2.0}));
         let mut planned = dumbbell(5e6, 30, 8.0, vec![late]);
         planned["window_s"] = json!([0.5, 8.0]);
         planned["links"][0] = and(planned["links"][0].clone(), json!({"service_tick_s": tick_s}));
@@ -47,7 +47,7 @@ fn a_rate_that_is_set_is_that_of_a_plan_with_steps() {
 #[test]
 fn a_rate_cannot_be_set_where_the_plan_or_a_router_has_its_say() {
     let rate = Rate::from_bps(2e6).unwrap();
-    let plain = dumbbell(5e6, 30, 1.0, vec![flow("a", "sack")]);
+    let plain = dumbbell(5e6, 30, 1.0, vec![flow("a", "reno")]);
     for queue in ["droptail", "red", "codel"] {
         let mut plan = plain.clone();
         plan["links"][0]["queue"]["kind"] = json!(queue);
@@ -73,7 +73,7 @@ fn the_end_of_a_run_shows_the_same_wherever_departures_are_computed() {
     ];
     for queue in queues {
         let flows =
-            (0..6).map(|i| with(flow(&i.to_string(), "sack"), json!({"access_rate_bps": 1e14}))).collect();
+            (0..6).map(|i| with(flow(&i.to_string(), "reno"), json!({"access_rate_bps": 1e14}))).collect();
         let mut plan = dumbbell(1e3, 50, 2.4, flows);
         plan["links"][0]["queue"] = queue.clone();
         let [planned, settable] = [Rates::Planned, Rates::Settable].map(|rates| {
@@ -88,7 +88,7 @@ fn the_end_of_a_run_shows_the_same_wherever_departures_are_computed() {
 
 #[test]
 fn a_held_window_stays_through_losses_until_it_is_released() {
-    let mut run = stepped(&dumbbell(2e6, 5, 30.0, vec![flow("a", "sack")]), Rates::Planned);
+    let mut run = stepped(&dumbbell(2e6, 5, 30.0, vec![flow("a", "reno")]), Rates::Planned);
     go_on(&mut run, 1.0);
     assert!(run.steer(0, hold(40.0)));
     let lost = run.flow(0).packets_lost;
@@ -105,7 +105,7 @@ fn a_held_window_stays_through_losses_until_it_is_released() {
 
 #[test]
 fn a_window_that_is_not_held_is_where_the_algorithm_goes_on_from() {
-    let fixed = with(flow("a", "sack"), json!({"initial_ssthresh": 2.0}));
+    let fixed = with(flow("a", "reno"), json!({"initial_ssthresh": 2.0}));
     let mut run = stepped(&dumbbell(1e9, 1000, 10.0, vec![fixed]), Rates::Planned);
     go_on(&mut run, 1.0);
     run.steer(0, Some(Steer { cwnd: Some(100.0), holds: false, rate: None }));
@@ -117,7 +117,7 @@ fn a_window_that_is_not_held_is_where_the_algorithm_goes_on_from() {
 
 #[test]
 fn a_window_or_a_rate_that_is_not_finite_changes_nothing() {
-    let mut run = stepped(&dumbbell(1e7, 20, 10.0, vec![flow("a", "sack")]), Rates::Planned);
+    let mut run = stepped(&dumbbell(1e7, 20, 10.0, vec![flow("a", "reno")]), Rates::Planned);
     go_on(&mut run, 1.0);
     let before = run.flow(0).cwnd;
     for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -129,7 +129,7 @@ fn a_window_or_a_rate_that_is_not_finite_changes_nothing() {
 
 #[test]
 fn a_pacing_rate_is_the_rate_at_which_segments_leave() {
-    let mut run = stepped(&dumbbell(1e8, 1000, 30.0, vec![flow("a", "sack")]), Rates::Planned);
+    let mut run = stepped(&dumbbell(1e8, 1000, 30.0, vec![flow("a", "reno")]), Rates::Planned);
     go_on(&mut run, 1.0);
     run.steer(0, pace(100.0));
     go_on(&mut run, 2.0);
@@ -147,7 +147,7 @@ fn a_pacing_rate_is_the_rate_at_which_segments_leave() {
 
 #[test]
 fn a_sample_sees_what_was_before_a_change_at_its_time() {
-    let mut run = stepped(&dumbbell(1e7, 20, 3.0, vec![flow("a", "sack")]), Rates::Planned);
+    let mut run = stepped(&dumbbell(1e7, 20, 3.0, vec![flow("a", "reno")]), Rates::Planned);
     go_on(&mut run, 1.0);
     let before = run.flow(0).cwnd;
     run.steer(0, hold(3.5));
@@ -159,8 +159,8 @@ fn a_sample_sees_what_was_before_a_change_at_its_time() {
 
 #[test]
 fn watching_a_flow_changes_nothing() {
-    for algorithm in ["sack", "cubic", "htcp", "vegas", "illinois", "bbr", "fast", "xcp"] {
-        let mut plan = dumbbell(5e6, 20, 10.0, vec![flow("a", algorithm), flow("b", "sack")]);
+    for algorithm in ["reno", "cubic", "htcp", "vegas", "illinois", "bbr", "fast", "xcp"] {
+        let mut plan = dumbbell(5e6, 20, 10.0, vec![flow("a", algorithm), flow("b", "reno")]);
         if algorithm == "xcp" {
             plan["links"][0] = and(plan["links"][0].clone(), json!({"router": {"kind": "xcp"}}));
         }
@@ -177,7 +177,7 @@ fn watching_a_flow_changes_nothing() {
 
 #[test]
 fn a_watched_sender_tells_its_round_trip_times_and_what_it_sent() {
-    let eager = with(flow("a", "sack"), json!({"delayed_ack": false}));
+    let eager = with(flow("a", "reno"), json!({"delayed_ack": false}));
     let mut run = stepped(&dumbbell(12e6, 1000, 10.0, vec![eager]), Rates::Planned);
     run.watch(0);
     run.steer(0, hold(1.0));
@@ -202,7 +202,7 @@ fn a_watched_sender_tells_its_round_trip_times_and_what_it_sent() {
 
 #[test]
 fn nothing_steers_a_transport_over_udp_or_a_run_that_has_ended() {
-    let mut run = stepped(&dumbbell(5e6, 20, 1.0, vec![flow("a", "udt"), flow("b", "sack")]), Rates::Planned);
+    let mut run = stepped(&dumbbell(5e6, 20, 1.0, vec![flow("a", "udt"), flow("b", "reno")]), Rates::Planned);
     assert!(!run.steer(0, hold(5.0)) && !run.watch(0) && run.look(0).is_none());
     go_on(&mut run, 2.0);
     assert!(run.is_done() && !run.steer(1, hold(5.0)));

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 fn what_was_never_measured_is_undefined_and_not_zero() {
     let source = with(flow("source", "cbr"), json!({"parameters": {"rate": 1.0}}));
     // 3 segments: done before the first sample, whose period is 100 ms
-    let short = with(flow("short", "sack"), json!({"bytes": 3 * 1448, "rtt_s": 0.002}));
-    let late = with(flow("late", "sack"), json!({"start_s": 4.5}));
+    let short = with(flow("short", "reno"), json!({"bytes": 3 * 1448, "rtt_s": 0.002}));
+    let late = with(flow("late", "reno"), json!({"start_s": 4.5}));
     let mut plan = with(dumbbell(2e7, 60, 5.0, vec![source, short, late]), json!({"window_s": [0.0, 4.0]}));
     plan["links"][1]["queue"]["limit_packets"] = json!(100);
     let outcome = run_by_both(&plan);
@@ -31,7 +31,7 @@ fn what_was_never_measured_is_undefined_and_not_zero() {
 
 #[test]
 fn a_link_without_packets_has_no_loss_ratio() {
-    let late = with(flow("late", "sack"), json!({"start_s": 4.5}));
+    let late = with(flow("late", "reno"), json!({"start_s": 4.5}));
     let plan = with(dumbbell(2e7, 60, 5.0, vec![late]), json!({"window_s": [0.0, 4.0]}));
     for link in &run_by_both(&plan).summary.links {
         assert!(link.loss_ratio.is_nan() && link.utilization == 0.0, "{link:?}");
@@ -42,7 +42,7 @@ fn a_link_without_packets_has_no_loss_ratio() {
 fn delivery_does_not_wait_for_the_last_acknowledgement_which_the_receiver_delays() {
     // the last segment is the first of a pair: the receiver waits 40 ms before it acknowledges it
     let short =
-        with(flow("1", "sack"), json!({"bytes": 40 * 1448, "start_s": 0.3, "delayed_ack_timeout_s": 0.04}));
+        with(flow("1", "reno"), json!({"bytes": 40 * 1448, "start_s": 0.3, "delayed_ack_timeout_s": 0.04}));
     let mut plan = dumbbell(2e7, 60, 5.0, vec![and(short, json!({"quick_acks": 0}))]);
     let outcome = run_by_both(&plan);
     let flow = &outcome.summary.flows[0];
@@ -67,7 +67,7 @@ fn delivery_does_not_wait_for_the_last_acknowledgement_which_the_receiver_delays
 
 #[test]
 fn a_flow_connects_once_its_request_is_answered() {
-    let flows = ["sack", "xcp", "udt", "cbr"].map(|name| {
+    let flows = ["reno", "xcp", "udt", "cbr"].map(|name| {
         let rate = if name == "cbr" { json!({"rate": 1.0}) } else { json!({}) };
         with(flow(name, name), json!({"parameters": rate}))
     });

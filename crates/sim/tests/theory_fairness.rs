@@ -8,7 +8,7 @@ use serde_json::json;
 /// bandwidth-delay product.
 fn pair(rate_bps: f64, rtts_s: (f64, f64), share: f64, seconds: f64) -> [FlowSummary; 2] {
     let one = |name: &str, rtt_s: f64, start_s: f64| {
-        flow(name, "sack", rtt_s, json!({"access_rate_bps": 1e9, "start_s": start_s}))
+        flow(name, "reno", rtt_s, json!({"access_rate_bps": 1e9, "start_s": start_s}))
     };
     let flows = vec![one("1", rtts_s.0, 0.0), one("2", rtts_s.1, 1.3)];
     let bottleneck = link(rate_bps, (share * bdp_packets(rate_bps, rtts_s.0)).round() as u64, lossless());

@@ -24,7 +24,7 @@ fn together(share: f64, until_s: f64, algorithms: &[(&str, Value)]) -> Outcome {
 
 /// The share of the link that a standard flow has beside this algorithm.
 fn left_to_standard_tcp(share: f64, until_s: f64, algorithm: &str) -> f64 {
-    let done = together(share, until_s, &[(algorithm, json!({})), ("sack", json!({}))]);
+    let done = together(share, until_s, &[(algorithm, json!({})), ("reno", json!({}))]);
     done.summary.flows[1].throughput_bps / RATE_BPS
 }
 
@@ -74,7 +74,7 @@ fn yeah_and_africa_leave_a_standard_flow_its_half_where_highspeed_tcp_does_not()
     // Baiocchi and others 2007, section V-D: fair-to-Reno ratios around 1 for these two, 5 to 7 for
     // loss-based ones
     let beside = |algorithm| left_to_standard_tcp(1.0, 200.0, algorithm);
-    let fair = beside("sack");
+    let fair = beside("reno");
     for algorithm in ["yeah", "africa"] {
         let ratio = fair / beside(algorithm);
         assert!((0.8..1.25).contains(&ratio), "{algorithm}: fair-to-Reno ratio {ratio:.2}");
@@ -89,7 +89,7 @@ fn hstcp_lp_uses_the_link_alone_and_leaves_it_to_a_standard_flow() {
         let lone = |algorithm| together(share, 150.0, &[(algorithm, json!({}))]).summary.links[0].utilization;
         let busy = lone("hstcp-lp");
         assert!(busy > 0.7, "{share} BDP of buffer: utilization {busy:.3}");
-        let (left, alone) = (left_to_standard_tcp(share, 150.0, "hstcp-lp"), lone("sack"));
+        let (left, alone) = (left_to_standard_tcp(share, 150.0, "hstcp-lp"), lone("reno"));
         assert!(
             left > 0.9 * alone,
             "{share} BDP of buffer: {left:.3} of the link left, {alone:.3} without it"

@@ -15,7 +15,7 @@ fn sawtooth_link((rate_bps, rtt_s): (f64, f64), share: f64) -> LinkSummary {
     // a sawtooth takes half a bandwidth-delay product of round trips and more
     let until_s = 20.0 * bdp * rtt_s;
     let bottleneck = link(rate_bps, (share * bdp).round() as u64, lossless());
-    let planned = plan(bottleneck, vec![flow("1", "sack", rtt_s, with)], vec![], (0.2 * until_s, until_s));
+    let planned = plan(bottleneck, vec![flow("1", "reno", rtt_s, with)], vec![], (0.2 * until_s, until_s));
     let mut done = run(&planned);
     assert!(done.summary.flows[0].congestion_events >= 7, "the measured span covers many sawteeth");
     done.summary.links.remove(0)
@@ -95,10 +95,10 @@ fn short_transfers(load: f64, rate_bps: f64) -> Value {
     let with = json!({"mss_bytes": 14_948, "access_rate_bps": 1e12, "rtt_s": {"uniform": [0.05, 0.25]}});
     let background = json!({"name": "web", "kind": "web", "sessions": sessions, "shape": 100.0,
         "gap_s": f64::from(sessions) / pages_per_s, "page_bytes": page_bytes,
-        "flow": connection("sack", 0.1, with)});
+        "flow": connection("reno", 0.1, with)});
     let pages = 200_000.0;
     let until_s = pages / pages_per_s;
-    let first = flow("1", "sack", 0.1, json!({"bytes": 1}));
+    let first = flow("1", "reno", 0.1, json!({"bytes": 1}));
     plan(link(rate_bps, ENDLESS, lossless()), vec![first], vec![background], (0.05 * until_s, until_s))
 }
 

@@ -131,7 +131,7 @@ fn follows(algorithm: &str, rule: &Rule, periods: &[u64]) {
 
 #[test]
 fn standard_tcp_follows_its_recursion_under_periodic_loss() {
-    follows("sack", &STANDARD, &[1_000, 10_000, 100_000]);
+    follows("reno", &STANDARD, &[1_000, 10_000, 100_000]);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn square_root(constant: f64, byte_counting: bool) {
         let law = sqrt(constant * period as f64);
         let start = Sawtooth { trough: law / 1.5, mean: law };
         let with = json!({"byte_counting": byte_counting});
-        let w = measured("sack", period, start, cycles(period), with).cwnd_mean;
+        let w = measured("reno", period, start, cycles(period), with).cwnd_mean;
         assert!(
             (1.0 - tolerance..1.0).contains(&(w / law)),
             "one loss in {period} packets: mean window {w:.2}, the square root law says {law:.2}"
@@ -231,7 +231,8 @@ fn pftk_pps(p: f64, b: f64, t0_s: f64) -> f64 {
 fn under_random_loss_the_rate_is_that_of_padhye_and_others() {
     // the first timeout is the round-trip time and the least margin, 200 ms
     let t0_s = RTT_S + 0.2;
-    let settings = [("sack", 0.10, [1e-3, 3e-3, 1e-2, 3e-2]), ("reno", 0.15, [1e-3, 2e-3, 5e-3, 1e-2])];
+    let settings =
+        [("reno", 0.10, [1e-3, 3e-3, 1e-2, 3e-2]), ("reno-classic", 0.15, [1e-3, 2e-3, 5e-3, 1e-2])];
     for (algorithm, tolerance, ratios) in settings {
         for p in ratios {
             for (b, byte_counting) in [(1.0, true), (2.0, false)] {
@@ -252,7 +253,7 @@ fn rare_random_losses_give_the_constant_of_independent_losses() {
     // second
     for (constant, byte_counting) in [(1.31, true), (0.93, false)] {
         let p = 1e-4;
-        let rate = rate_under_random_loss("sack", p, 800.0, byte_counting);
+        let rate = rate_under_random_loss("reno", p, 800.0, byte_counting);
         let measured = rate * RTT_S * sqrt(p);
         assert!(off(measured, constant) < 0.05, "C = {measured:.3}, the theory says {constant}");
     }

@@ -52,7 +52,7 @@ fn beside(algorithm: &str, other: Value) -> f64 {
 
 #[test]
 fn udt_takes_more_from_standard_tcp_and_bic_than_their_own_kind_does() {
-    for (algorithm, left) in [("sack", 0.5), ("bic", 1.0)] {
+    for (algorithm, left) in [("reno", 0.5), ("bic", 1.0)] {
         let own = beside(algorithm, flow("new", algorithm));
         for variant in ["thesis", "draft"] {
             let udt = beside(algorithm, over_udp("new", "udt", json!({"variant": variant})));
@@ -89,7 +89,7 @@ fn constant_bit_rate_arrives_as_sent_below_the_capacity_and_loses_the_excess_abo
 #[test]
 fn an_on_off_source_takes_its_rate_from_tcp_while_it_is_on() {
     let source = over_udp("off", "onoff", json!({"rate": 60.0, "on": 10.0, "off": 10.0}));
-    let outcome = on_100_mbit(vec![flow("tcp", "sack"), source]);
+    let outcome = on_100_mbit(vec![flow("tcp", "reno"), source]);
     let received = |name: &str, from: usize, to: usize| {
         let bytes = column(&outcome.flows, name, "received_bytes");
         8.0 * (bytes[10 * to] - bytes[10 * from]) / (to - from) as f64 / 1e6
@@ -122,7 +122,7 @@ fn a_source_has_no_window_and_its_figures_say_so() {
 
 #[test]
 fn pages_over_udt_arrive_and_free_their_indices() {
-    let mut plan = dumbbell(10e6, 50, 20.0, vec![flow("1", "sack")]);
+    let mut plan = dumbbell(10e6, 50, 20.0, vec![flow("1", "reno")]);
     let mut pages = crate::common::web("web", 10);
     pages["flow"]["algorithm"] = json!("udt");
     plan["background"] = json!([pages]);
@@ -256,7 +256,7 @@ fn tsunami_slows_down_only_above_fifteen_hundredths_of_losses() {
 
 #[test]
 fn tcp_beside_a_blast_loses_the_path() {
-    let own = beside_a_gigabit(flow("new", "sack"));
+    let own = beside_a_gigabit(flow("new", "reno"));
     for other in [
         over_udp("new", "sabul", json!({})),
         over_udp("new", "rbudp", json!({"rate": 990.0, "payload": 1024.0})),
@@ -269,7 +269,7 @@ fn tcp_beside_a_blast_loses_the_path() {
 
 /// Goodput of an established standard TCP after another flow has joined, bit/s, on 1 Gbit/s and 100 ms.
 fn beside_a_gigabit(other: Value) -> f64 {
-    let flows = vec![far(flow("old", "sack")), with(far(other), json!({"start_s": 10.0}))];
+    let flows = vec![far(flow("old", "reno")), with(far(other), json!({"start_s": 10.0}))];
     let plan = with(dumbbell(1e9, 8333, 60.0, flows), json!({"window_s": [30.0, 60.0]}));
     run(&plan).summary.flows[0].goodput_bps
 }

@@ -105,7 +105,7 @@ fn the_variant_of_the_published_code_fills_the_link_too() {
 fn vcp_yields_to_tcp_beside_it() {
     // Lopez Pacheco 2008, section 2.5.2.3: only VCP's senders know, so the others take what they want
     let mut plan = plan(45e6, 150, 60.0, &[(0.04, 0.0)]);
-    let tcp = with(flow("tcp", "sack"), json!({"rtt_s": 0.04, "start_s": 20.0, "access_rate_bps": 4.5e8}));
+    let tcp = with(flow("tcp", "reno"), json!({"rtt_s": 0.04, "start_s": 20.0, "access_rate_bps": 4.5e8}));
     plan["flows"].as_array_mut().expect("a list").push(tcp);
     let outcome = measured_from(plan, 40.0);
     let rates: Vec<f64> = outcome.summary.flows.iter().map(|f| f.throughput_bps).collect();
@@ -128,7 +128,7 @@ fn a_header_takes_no_bytes() {
 #[test]
 fn both_drivers_give_the_same_bytes() {
     let mut plan = plan(20e6, 60, 8.0, &[(0.04, 0.0), (0.015, 1.0), (0.07, 1.5)]);
-    plan["flows"][2]["algorithm"] = json!("sack");
+    plan["flows"][2]["algorithm"] = json!("reno");
     plan["links"][0]["loss"] = json!({"kind": "every", "packets": 1000});
     let fast = run_by_both(&plan);
     assert!(fast.summary.flows.iter().all(|f| f.throughput_bps > 0.0));

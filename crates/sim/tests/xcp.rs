@@ -133,7 +133,7 @@ fn headers_count_on_the_wire_both_ways() {
 #[test]
 fn a_router_leaves_flows_without_headers_as_they_are() {
     let tcp = || {
-        dumbbell(20e6, 50, 10.0, vec![flow("a", "sack"), with(flow("b", "htcp"), json!({"start_s": 1.0}))])
+        dumbbell(20e6, 50, 10.0, vec![flow("a", "reno"), with(flow("b", "htcp"), json!({"start_s": 1.0}))])
     };
     let mut routed = tcp();
     routed["links"][0]["router"] = json!({"kind": "xcp"});
@@ -147,7 +147,7 @@ fn xcp_yields_to_tcp_on_a_plain_xcp_router() {
     // claim LOP-6a in small: the router counts TCP's traffic as input, so XCP gives way until it has one
     // packet left
     let mut plan = plan(50e6, 330, 60.0, &[(0.08, 0.0)]);
-    let tcp = with(flow("tcp", "sack"), json!({"rtt_s": 0.08, "start_s": 5.0, "access_rate_bps": 5e8}));
+    let tcp = with(flow("tcp", "reno"), json!({"rtt_s": 0.08, "start_s": 5.0, "access_rate_bps": 5e8}));
     plan["flows"].as_array_mut().expect("a list").extend([tcp.clone(), with(tcp, json!({"name": "other"}))]);
     let outcome = measured_from(plan, 40.0);
     let rates: Vec<f64> = outcome.summary.flows.iter().map(|f| f.throughput_bps).collect();
@@ -177,7 +177,7 @@ fn both_drivers_give_the_same_bytes_with_routers_and_with_capacities_that_vary()
     for capacity in [Value::Null].into_iter().chain(capacities()) {
         for (queue, router) in [("droptail", true), ("codel", true), ("pie", true), ("droptail", false)] {
             let mut plan = plan(20e6, 60, 6.0, &[(0.04, 0.0), (0.015, 1.0), (0.07, 1.5)]);
-            plan["flows"][2]["algorithm"] = json!("sack");
+            plan["flows"][2]["algorithm"] = json!("reno");
             plan["links"][0]["capacity"] = capacity.clone();
             plan["links"][0]["queue"] = json!({"kind": queue, "limit_packets": 60});
             if !router {
@@ -198,7 +198,7 @@ fn both_drivers_give_the_same_bytes_with_routers_and_with_capacities_that_vary()
 #[test]
 fn a_queue_that_is_never_empty_uses_all_of_a_capacity_that_varies() {
     for (capacity, mean_bps) in capacities().into_iter().zip([12.5e6, 378.2e6 / 32.1, 200.0 * 12e3 / 0.331]) {
-        let mut plan = dumbbell(20e6, 400, 33.1, vec![with(flow("a", "sack"), json!({"max_window": 300.0}))]);
+        let mut plan = dumbbell(20e6, 400, 33.1, vec![with(flow("a", "reno"), json!({"max_window": 300.0}))]);
         plan["links"][0]["capacity"] = capacity.clone();
         plan["window_s"] = json!([1.0, 33.1]);
         let outcome = run(&plan);
@@ -225,7 +225,7 @@ fn xcp_follows_a_sine_capacity_without_a_drop() {
 #[test]
 fn plans_with_unsound_routers_or_capacities_are_refused_with_their_key() {
     let refusal = |key: &str, value: Value| {
-        let mut plan = dumbbell(1e7, 50, 1.0, vec![flow("a", "sack")]);
+        let mut plan = dumbbell(1e7, 50, 1.0, vec![flow("a", "reno")]);
         plan["links"][0][key] = value;
         refusal_of(&plan).unwrap_or_else(|| panic!("accepted")).to_string()
     };

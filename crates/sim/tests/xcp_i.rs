@@ -80,7 +80,7 @@ fn an_explicit_rate_sender_can_find_losses_as_reno_does() {
         plan["flows"][0]["loss_detection"] = json!(detection);
         run(&plan)
     };
-    let [sack, newreno, reno] = ["sack", "newreno", "reno"].map(with);
+    let [sack, newreno, reno] = ["sack", "newreno", "reno-classic"].map(with);
     let events = |outcome: &Outcome| outcome.summary.flows[0].congestion_events;
     assert!(events(&reno) > events(&newreno), "{} {}", events(&reno), events(&newreno));
     assert!(megabytes(&reno, "0") < 0.8 * megabytes(&sack, "0"), "{}", megabytes(&reno, "0"));
@@ -285,7 +285,7 @@ fn beside(estimator: &str, cross_mbps: f64) -> Value {
     if cross_mbps > 0.0 {
         let cross = json!({"algorithm": "cbr", "parameters": {"rate": cross_mbps}, "forward": [1], "reverse": [4],
             "rtt_s": 0.03, "mss_bytes": 972, "header_bytes": 28});
-        let cross = with(flow("cross", "sack"), cross);
+        let cross = with(flow("cross", "reno"), cross);
         plan["flows"] = json!([plan["flows"][0], cross]);
     }
     plan

@@ -13,7 +13,7 @@ from longfat.words import Mode
 MBPS, RTT_MS = 20.0, 40.0
 """The path of experiments that vary something else: 67 packets of BDP."""
 PATH = Setting("path", "20 Mbit/s, RTT 40 ms")
-RENO, CUBIC = "sack", "cubic"
+RENO, CUBIC = "reno", "cubic"
 
 UTILIZATION = Measure("utilization", "link in use", "%", "more", 100.0)
 LOSS = Measure("own_loss", "packets lost", "%", "less", 100.0)

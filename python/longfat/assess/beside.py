@@ -14,8 +14,8 @@ from longfat.assess.tasks import Place
 from longfat.numbers import finite
 
 NOTE = (
-    "The simulated numbers beside the live ones are of the same points and seeds. The simulator has "
-    "Longfat's default transport; the kernel takes its initial window and segment size, and has its "
+    "The simulated numbers beside the live ones are of the same points and seeds. The simulator's hosts are "
+    "those of the stack; the kernel takes their initial window and segment size, and has its "
     "own loss detection, recovery, timers and delayed ACKs. Live, packets count as sent when the "
     "router sees them, a retransmission is spurious if the receiver reports a duplicate, and a "
     "transfer ends when its sender has seen the receiver close the connection (docs/live.md, Results "

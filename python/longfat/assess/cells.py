@@ -107,6 +107,9 @@ def _over(points: list[str], ran: list[str]) -> str:
 
 
 def repeats(document: Mapping[str, Any]) -> str:
-    """Says how often each point ran, and what the intervals are."""
+    """Says which hosts ran, how often each point ran, and what the intervals are."""
     number = document["repeats"]
-    return f"{number} repeat{'' if number == 1 else 's'} of each point; ± is half of a 95 % interval"
+    return (
+        f"stack {document['stack']}; {number} repeat{'' if number == 1 else 's'} of each point; "
+        "± is half of a 95 % interval"
+    )

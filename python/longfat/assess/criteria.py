@@ -165,10 +165,9 @@ LIMITS = (
     "These are runs of a simulator. It has no host that is too slow, no other protocol layers, no "
     "middlebox, and no real "
     "users; measurements of a deployment say what it cannot.",
-    "The shared sender of Longfat detects losses, retransmits, and times out for every algorithm (RFC 6675, "
-    "RFC 6298 and "
-    "others), as an operating system does. So what happens after a timeout, as in 5.1.1, is partly the "
-    "sender's doing.",
+    "The shared sender of Longfat detects losses, retransmits, and times out for every algorithm, by the "
+    "rules of its stack (RFC 8985 or RFC 6675, RFC 6298 and others), as an operating system does. So what "
+    "happens after a timeout, as in 5.1.1, is partly the sender's doing.",
     "Real-time traffic is a source of constant rate: media senders that adapt (RFC 8836) are not modelled.",
     "Attackers from outside (7.6), real radio links (6.4), and multipath transports (7.10) are not modelled.",
     "The paths are a few points, chosen by the tables of each section, not a sample of the Internet. The "

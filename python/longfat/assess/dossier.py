@@ -47,6 +47,7 @@ def document(
         "algorithm": asked.algorithm.label,
         "baselines": [other.label for other in asked.baselines],
         "mode": asked.mode,
+        "stack": asked.stack,
         "repeats": asked.repeats,
         "source": SOURCE,
         "headline": [

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from longfat.assess.estimate import Cell, Results, estimate
 from longfat.assess.model import Criterion, Experiment, Measure
+from longfat.compare.grid import Contender
 from longfat.figure.data import Curve, Figure, Panel
-from longfat.screen.grid import Contender
 
 LEAST_POINTS = 3
 """An experiment with fewer points is a table only."""

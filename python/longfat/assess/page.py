@@ -19,7 +19,7 @@ def build(root: Path) -> Path:
     """Builds the page of a folder that `longfat assess` wrote; returns its path."""
     path = root / DOSSIER_FILE
     document = read(
-        path, "criteria", "failures", "headline", "baselines", "limits", "performance", "provenance"
+        path, "criteria", "failures", "headline", "baselines", "stack", "limits", "performance", "provenance"
     )
     try:
         drawn = {

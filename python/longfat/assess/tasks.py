@@ -7,27 +7,30 @@ from dataclasses import dataclass, replace
 
 from longfat.assess.criteria import select
 from longfat.assess.model import Criterion, Experiment, Point
+from longfat.compare.grid import CUSTOM_COST, Contender, contenders
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
-from longfat.screen.grid import CUSTOM_COST, Contender, contenders
+from longfat.scenario.stacks import LINUX
 from longfat.store.identity import run_key
 from longfat.words import Mode
 
-BASELINES = ("sack", "cubic")
-"""Reno as Longfat's standard TCP with SACK, and CUBIC."""
-USUAL_NAMES = {"sack": "Reno", "cubic": "CUBIC"}
+BASELINES = ("reno", "cubic")
+"""Reno on its host's loss detection, and CUBIC."""
+USUAL_NAMES = {"reno": "Reno", "cubic": "CUBIC"}
 """What readers call them."""
 REPEATS: dict[Mode, int] = {"quick": 5, "full": 20}
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """What is asked for: the algorithm, what it is compared with, the rows, and the mode."""
+    """What is asked for: the algorithm, what it is compared with, the rows, the mode, and the hosts."""
 
     algorithm: Contender
     baselines: tuple[Contender, ...]
     criteria: tuple[Criterion, ...]
     mode: Mode
+    stack: str
+    """The hosts of flows that name none."""
 
     @property
     def repeats(self) -> int:
@@ -68,7 +71,11 @@ class Planned:
 
 
 def assessment(
-    algorithm: str, baselines: Sequence[str] = (), only: Sequence[str] = (), mode: Mode = "quick"
+    algorithm: str,
+    baselines: Sequence[str] = (),
+    only: Sequence[str] = (),
+    mode: Mode = "quick",
+    stack: str = LINUX,
 ) -> Assessment:
     """Returns what the command line asks for.
 
@@ -84,7 +91,7 @@ def assessment(
     )
     if not distinct:
         raise InputError(f"--baseline: {own.label} is what is assessed; accepted: another algorithm")
-    return Assessment(own, distinct, select(list(only)), mode)
+    return Assessment(own, distinct, select(list(only)), mode, stack)
 
 
 def plan(asked: Assessment) -> Planned:
@@ -97,7 +104,7 @@ def plan(asked: Assessment) -> Planned:
                 "title": f"{experiment.name}, {point.at}: {contender.label}",
                 "seed": place[3] + 1,
             }
-            scenario = Scenario.from_dict(tables, source=f"assess, {experiment.name}")
+            scenario = Scenario.from_dict(tables, source=f"assess, {experiment.name}", stack=asked.stack)
         except InputError as error:
             refused[place] = "; ".join(error.lines())
             continue

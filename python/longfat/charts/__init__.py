@@ -1,1 +1,1 @@
-"""Figures for papers of what runs, sweeps and screens have stored: any column over any other."""
+"""Figures for papers of what runs, sweeps and comparisons have stored: any column over any other."""

@@ -1,4 +1,4 @@
-"""The stored results that a chart is made from, as tables with one form: of runs, sweeps and screens alike.
+"""The stored results that a chart is made from, as tables of one form for runs, sweeps and comparisons.
 
 Every table has the columns `run` and `repeat`. Runs of different settings that have the same repeat belong
 together: a chart averages over them before it looks at the spread.
@@ -13,11 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from longfat.compare.columns import COLUMNS, Column
+from longfat.compare.paths import TRIAL as PATH_TRIAL
+from longfat.compare.table import COMPARE_FILE
 from longfat.errors import InputError
+from longfat.figure.histories import UNKNOWN
 from longfat.report import run as run_page
-from longfat.screen.columns import COLUMNS, Column
-from longfat.screen.paths import TRIAL as PATH_TRIAL
-from longfat.screen.table import SCREEN_FILE
 from longfat.store.whole import read_table
 from longfat.sweep import words
 from longfat.sweep.axes import are_numbers, in_table
@@ -27,8 +28,8 @@ from longfat.units import RATE, TIME
 
 FOLDER = "folder"
 """The column that tells several folders apart."""
-SCREEN_RUNS = "runs.parquet"
-ACCEPTED = "accepted: a folder written by `longfat run --out`, `sweep` or `screen`"
+COMPARE_RUNS = "runs.parquet"
+ACCEPTED = "accepted: a folder written by `longfat run --out`, `sweep` or `compare`"
 IDENTITY = ("run", "repeat")
 USUAL = (
     "throughput_bps",
@@ -130,8 +131,8 @@ def open_folders(folders: Sequence[Path]) -> Source:
 def _open(folder: Path) -> Source:
     if (folder / SWEEP_FILE).is_file():
         return of_sweep(open_sweep(folder))
-    if (folder / SCREEN_FILE).is_file():
-        return _of_screen(folder)
+    if (folder / COMPARE_FILE).is_file():
+        return _of_comparison(folder)
     if (folder / run_page.RUN_FILE).is_file():
         return _of_run(folder)
     if (folder / "suite.json").is_file():
@@ -220,10 +221,10 @@ def _writer(texts: Mapping[Any, str]) -> Callable[[Any], str]:
     return lambda value: texts.get(value, str(value))
 
 
-def _of_screen(folder: Path) -> Source:
+def _of_comparison(folder: Path) -> Source:
     import pyarrow.compute as pc
 
-    path = folder / SCREEN_RUNS
+    path = folder / COMPARE_RUNS
     try:
         runs = read_table(path)
     except (OSError, ValueError) as error:
@@ -239,7 +240,7 @@ def _of_screen(folder: Path) -> Source:
         settings[key] = sorted(value for value in settings[key] if value is not None)
 
     def of_trial(column: Column) -> Table:
-        """The figure of one trial, under the name that it has in the screen's table."""
+        """The figure of one trial, under the name that it has in the comparison's table."""
         chosen = numbered.filter(pc.equal(numbered["trial"], column.trial.name)).drop_columns(["trial"])
         return Table(tuple(chosen.column_names), lambda _: chosen, {column.key: column.figure})
 
@@ -265,8 +266,9 @@ def _of_run(folder: Path) -> Source:
     for number, each in enumerate(runs):
         place = {"run": number, "repeat": number}
         rows.append(place | run_columns({"seed": seeds[number], "packets": None, **each}))
-        flows += [place | {"seed": seeds[number]} | flow for flow in each["flows"]]
-    algorithms = {flow["name"]: flow["algorithm"] for flow in runs[0]["flows"]}
+        named = [flow | {"algorithm": flow["algorithm"] or UNKNOWN} for flow in each["flows"]]
+        flows += [place | {"seed": seeds[number]} | flow for flow in named]
+    algorithms = {flow["name"]: flow["algorithm"] or UNKNOWN for flow in runs[0]["flows"]}
     tables = [_of_rows(rows), _of_rows(flows)]
     for name in ("flows", "links", "transfers"):
         series = run_page.read_series(folder, name)

@@ -17,23 +17,20 @@ from longfat.errors import InputError, Interrupted, LongfatError, OldFormWarning
 from longfat.terminal import echo
 
 COMMANDS = {
-    "algorithms": "registry.algorithms",
     "assess": "assess.assess",
     "bpf": "bpf.bpf",
     "claims": "claims.claims",
     "compare": "compare.compare",
+    "crosscheck": "crosscheck.crosscheck",
     "doctor": "doctor.doctor",
     "import": "imports.import_",
+    "list": "registry.list_",
     "plot": "plot.plot",
-    "queues": "registry.queues",
     "report": "report.report",
     "results": "results.results",
-    "routers": "registry.routers",
     "run": "run.run",
     "schema": "schema.schema",
-    "screen": "screen.screen",
     "shell": "shell.shell",
-    "stacks": "registry.stacks",
     "suite": "suite.suite",
     "sweep": "sweep.sweep",
 }

@@ -7,21 +7,30 @@ from typing import get_args
 
 import click
 
-from longfat.cli.options import Folder, as_json, on_ctrl_c, within_memory
+from longfat.cli.options import Folder, Grouped, as_json, on_ctrl_c, on_stack, within_memory
 from longfat.errors import InputError
 from longfat.terminal import echo, echo_json, make_console
 from longfat.words import Backend
 
 
-@click.command()
+@click.command(
+    cls=Grouped,
+    groups={
+        "Assessment": ("--baseline", "--stack", "--quick", "--only", "--answers"),
+        "Runs": ("--jobs", "--scheduler", "--memory", "--runs"),
+        "Live runs": ("--backend", "--retry"),
+        "Results and files": ("--out", "--markdown", "--json"),
+    },
+)
 @click.argument("algorithm", metavar="ALGORITHM")
 @click.option(
     "--baseline",
     "baselines",
     multiple=True,
     metavar="ALGORITHM",
-    help="Compare with this one; can be given again. By default standard TCP (sack) and cubic.",
+    help="Compare with this one; can be given again. By default standard TCP (reno) and cubic.",
 )
+@on_stack
 @click.option("--quick/--full", default=True, help="A few points and 5 repeats, or more points and 20.")
 @click.option(
     "--only",
@@ -57,6 +66,7 @@ from longfat.words import Backend
 def assess(
     algorithm: str,
     baselines: tuple[str, ...],
+    stack: str,
     quick: bool,
     only: tuple[str, ...],
     answers: Path | None,
@@ -87,7 +97,7 @@ def assess(
     from longfat.assess import answers as own_text
     from longfat.assess.tasks import assessment
 
-    asked = assessment(algorithm, baselines, only, "quick" if quick else "full")
+    asked = assessment(algorithm, baselines, only, "quick" if quick else "full", stack)
     folder = out or Path("out") / f"assess-{_short(asked.algorithm.label)}"
     with on_ctrl_c(lambda: f"finished runs are kept in {runs or folder}"):
         from longfat.assess import command, markdown, table

@@ -1,71 +1,78 @@
-"""`longfat compare`: one scenario in the simulator and live."""
+"""`longfat compare`: congestion controls side by side."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from longfat.cli.options import (
-    Folder,
-    as_changed,
-    as_json,
-    as_seeded,
-    from_warmup,
-    in_window,
-    load_scenario,
-    of_flows,
-    on_ctrl_c,
-    source_name,
-    warn_of_doubts,
-)
+from longfat.cli.options import Folder, Grouped, as_json, on_ctrl_c, on_stack, within_memory
 from longfat.terminal import echo_json, make_console
 
 
-@click.command()
-@click.argument("file")
-@as_changed
-@as_seeded
+@click.command(
+    cls=Grouped,
+    groups={
+        "Paths and hosts": ("--rates", "--rtts", "--buffers", "--path", "--stack"),
+        "Runs": ("--repeats", "--quick", "--jobs", "--memory"),
+        "Results and files": ("--out", "--json"),
+    },
+)
+@click.argument("algorithms", nargs=-1, required=True, metavar="ALGORITHM...")
+@click.option("--rates", metavar="LIST", help='Rates of the bottleneck: "10 Mbit/s, 100 Mbit/s".')
+@click.option("--rtts", metavar="LIST", help='Propagation delays, two-way: "20 ms, 80 ms".')
+@click.option("--buffers", metavar="LIST", help='Buffers of the bottleneck: "20 % BDP, 100 % BDP".')
+@click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    metavar="FILE",
+    help="A scenario (.toml) or a trace of a rate to run on, beside the grid; can be given again.",
+)
+@on_stack
 @click.option(
     "--repeats",
     type=click.IntRange(1, 1000),
-    default=1,
-    help="How many runs of each; the seed goes up by one each.",
+    help="How many runs of each kind; each draws other random numbers.",
 )
-@of_flows
-@from_warmup
-@in_window
 @click.option(
-    "--out", type=Folder(), metavar="DIR", help="Where the table, figure and page go; out/compare by default."
+    "--quick/--full",
+    default=True,
+    help="Short or long defaults for the lists, the repeats and the durations.",
+)
+@click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
+@within_memory
+@click.option(
+    "--out", type=Folder(), metavar="DIR", help="Where the table, runs and page go; out/compare by default."
 )
 @as_json
 def compare(
-    file: str,
-    changes: tuple[str, ...],
-    seed: int | None,
-    repeats: int,
-    traffic: str,
-    warmup: str | None,
-    window: str | None,
+    algorithms: tuple[str, ...],
+    rates: str | None,
+    rtts: str | None,
+    buffers: str | None,
+    paths: tuple[str, ...],
+    stack: str,
+    repeats: int | None,
+    quick: bool,
+    jobs: int | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Run FILE in the simulator and live, in one figure.
+    """Compare congestion controls on one page.
 
-    A flow or a background over TCP that names no stack runs on the stack "linux".
+    Each ALGORITHM is a name, your own file.py:Class, or a table { name = ..., ... }.
     """
-    with on_ctrl_c(lambda: "nothing was written"):
-        from longfat.compare import compare as comparison
-        from longfat.scenario.stacks import LINUX
+    folder = out or Path("out") / "compare"
+    with on_ctrl_c(lambda: f"finished runs are kept in {folder}"):
+        from longfat.compare import command, table
+        from longfat.compare.grid import grid
 
-        scenario = load_scenario(file, changes, seed, warmup, window, LINUX)
-        folder = out or Path("out") / "compare"
-        document = comparison.run(scenario, repeats, folder, sys.argv, source_name(file), traffic)
-        warn_of_doubts(document["live"])
+        asked = grid(algorithms, rates, rtts, buffers, repeats, "quick" if quick else "full", paths, stack)
+        document = command.run(asked, folder, jobs, make_console(stderr=True))
     if as_json:
         echo_json(document)
         return
     console = make_console()
-    comparison.show(document, console)
+    table.show(document, console)
     console.print(f"report: {folder / 'index.html'}", soft_wrap=True, markup=False)

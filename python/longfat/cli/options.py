@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,43 @@ import click
 
 from longfat.errors import InputError, Interrupted
 from longfat.terminal import echo
-from longfat.words import shown
+from longfat.words import choice, shown
 
 if TYPE_CHECKING:
     from longfat.live.programs import User
-    from longfat.runs.capture import Capture
+    from longfat.runs.capture import Recording
     from longfat.scenario.model import Scenario
+
+
+OTHERS = "Other options"
+"""The heading of --help, and of what no other group fits."""
+
+
+class Grouped(click.Command):
+    """A command whose help has its options under headings."""
+
+    def __init__(self, *args: Any, groups: Mapping[str, Sequence[str]], **kwargs: Any) -> None:
+        """Makes the command.
+
+        Args:
+            args: as of a command.
+            groups: headings with the options below them, each by its first name, such as "--out".
+            kwargs: as of a command.
+        """
+        super().__init__(*args, **kwargs)
+        self.groups = {heading: tuple(names) for heading, names in groups.items()}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the options, each group under its heading."""
+        heading_of = {name: heading for heading, names in self.groups.items() for name in names}
+        rows: dict[str, list[tuple[str, str]]] = {heading: [] for heading in (*self.groups, OTHERS)}
+        for option in self.get_params(ctx):
+            row = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+            if row is not None:
+                rows[heading_of.get(option.opts[0], OTHERS)].append(row)
+        for heading, listed in rows.items():
+            with formatter.section(heading):
+                formatter.write_dl(listed)
 
 
 class Folder(click.Path):
@@ -87,25 +118,25 @@ def as_captured(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def capture_of(
     pcap: str | None, snaplen: int | None, links: tuple[str, ...], file: str | None
-) -> Capture | None:
+) -> Recording | None:
     """The capture that the options ask for, of the scenario in this file, or None."""
     if pcap is None:
         for name, given in (("--snaplen", snaplen is not None), ("--pcap-link", bool(links))):
             if given:
                 raise InputError(f"{name}: accepted: only together with --pcap FILE")
         return None
-    from longfat.runs.capture import SNAPLEN, Capture
+    from longfat.runs.capture import SNAPLEN, Capture, Recording
 
-    return Capture(pcap, SNAPLEN if snaplen is None else snaplen, links, file)
+    return Recording(Capture(pcap, SNAPLEN if snaplen is None else snaplen, links), file, by_flags=True)
 
 
-def tell_of_capture(scenario: Scenario, capture: Capture, written: dict[str, Any]) -> None:
+def tell_of_capture(scenario: Scenario, capture: Recording, written: dict[str, Any]) -> None:
     """Prints what somebody who opens the capture has to know."""
     from longfat.runs.capture import advice, doubt
 
     if line := doubt(written):
         echo(f"warning: {line}", err=True)
-    if line := advice(scenario, capture.links):
+    if line := advice(scenario, capture.capture.links):
         echo(f"note: {written['file']}: {line}", err=True)
 
 
@@ -148,6 +179,31 @@ from_warmup = click.option(
 in_window = click.option("--window", metavar="A,B", help='Restrict all results to this span: "100 s,600 s".')
 as_user = click.option(
     "--user", metavar="NAME", help="Run programs as this user; by default, after sudo, as its caller."
+)
+
+
+class _Stack(click.ParamType[str]):
+    """The name of a stack."""
+
+    name = "stack"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns the name, or fails if there is no such stack."""
+        from longfat.scenario.stacks import NAMES
+
+        if value not in NAMES:
+            self.fail(f"{shown(value)}: {choice(value, NAMES)}", param, ctx)
+        return str(value)
+
+
+STACK = _Stack()
+on_stack = click.option(
+    "--stack",
+    type=STACK,
+    metavar="NAME",
+    default="linux",
+    show_default=True,
+    help="The hosts of flows that name none, one of `longfat list stacks`.",
 )
 of_flows = click.option(
     "--traffic",

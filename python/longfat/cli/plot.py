@@ -84,7 +84,7 @@ def plot(
 ) -> None:
     """Draw a figure for a paper from the results in DIR.
 
-    DIR is a folder of `longfat run --out`, `sweep` or `screen`, or a sweep file (.toml), whose missing runs
+    DIR is a folder of `longfat run --out`, `sweep` or `compare`, or a sweep file (.toml), whose missing runs
     are done first. Several folders have one more column, folder. Means have 95 % confidence intervals over
     repeats (Student's t).
     """

@@ -9,12 +9,15 @@ from typing import Any
 
 from longfat import documents
 from longfat.errors import InputError
+from longfat.scenario.stacks import LINUX
 from longfat.units import TIME
 from longfat.words import choice
 
 PRESETS = ("dumbbell", "parking-lot")
 """One bottleneck for all flows; or two bottlenecks, which the first flow crosses and the others share."""
 RATE, RTT, BUFFER, DURATION = "100 Mbit/s", "40 ms", "100 % BDP", "60 s"
+STACK = LINUX
+"""The hosts of all flows."""
 STARTS = {"uniform": ["0 s", "1 s"]}
 """Every flow starts at random within the first second, so that repeats differ."""
 HOPS = 2

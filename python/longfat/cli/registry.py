@@ -1,4 +1,4 @@
-"""`longfat algorithms`, `queues`, `routers` and `stacks`: what a scenario can name, with its parameters."""
+"""`longfat list`: what a scenario can name, with its parameters."""
 
 from __future__ import annotations
 
@@ -25,28 +25,33 @@ def _rows(kind: Kind, as_json: bool) -> None:
     tables.print_rows(make_console(), kind.capitalize(), rows)
 
 
-@click.command()
+@click.group("list", context_settings={"help_option_names": ["-h", "--help"]})
+def list_() -> None:
+    """List what a scenario can name, with parameters and sources."""
+
+
+@list_.command()
 @as_json
 def algorithms(as_json: bool) -> None:
     """List the congestion control algorithms and their parameters."""
     _rows("algorithms", as_json)
 
 
-@click.command()
+@list_.command()
 @as_json
 def queues(as_json: bool) -> None:
     """List the queueing disciplines and their parameters."""
     _rows("queues", as_json)
 
 
-@click.command()
+@list_.command()
 @as_json
 def routers(as_json: bool) -> None:
     """List the explicit-rate routers and their parameters."""
     _rows("routers", as_json)
 
 
-@click.command()
+@list_.command()
 @as_json
 def stacks(as_json: bool) -> None:
     """List the stacks of hosts, with the source of each value."""

@@ -13,9 +13,9 @@ from longfat.terminal import echo
 
 PAGES = {
     "suite.json": "longfat.suites.kit.page",
-    "screen.json": "longfat.screen.page",
-    "dossier.json": "longfat.assess.page",
     "compare.json": "longfat.compare.page",
+    "dossier.json": "longfat.assess.page",
+    "crosscheck.json": "longfat.crosscheck.page",
     "sweep.json": "longfat.sweep.page",
     "summary.json": "longfat.report.run",
 }
@@ -42,7 +42,7 @@ def build(directory: Path | str) -> Path:
             return page
     raise InputError(
         f"{root}: no stored results; accepted: a folder written by `longfat run --out`, `suite`, "
-        "`screen`, `sweep`, `compare` or `assess`"
+        "`compare`, `sweep`, `crosscheck` or `assess`"
     )
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from longfat.cli.options import (
+    OTHERS,
+    STACK,
     Folder,
+    Grouped,
     as_captured,
     as_changed,
     as_json,
@@ -31,15 +35,34 @@ from longfat.cli.options import (
 )
 from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
+from longfat.words import MOST_REPEATS
 
 if TYPE_CHECKING:
-    from longfat.runs.capture import Capture
-    from longfat.runs.qlog import Qlog
+    from longfat.runs.capture import Recording
+    from longfat.runs.qlog import Logging
     from longfat.runs.result import Result
     from longfat.scenario.model import Scenario
 
 
-@click.command()
+@click.command(
+    cls=Grouped,
+    groups={
+        "Network without a file": (
+            "--preset",
+            "--flow",
+            "--rate",
+            "--rtt",
+            "--buffer",
+            "--duration",
+            "--stack",
+        ),
+        "Scenario": ("--set", "--seed", "--repeats", "--warmup", "--window"),
+        "Live runs": ("--backend", "--traffic", "--user"),
+        "Results and files": ("--out", "--plot", "--json"),
+        "Packets and logs": ("--pcap", "--snaplen", "--pcap-link", "--qlog", "--qlog-version"),
+        OTHERS: ("--memory",),
+    },
+)
 @click.argument("file", required=False)
 @click.option(
     "--preset",
@@ -59,11 +82,17 @@ if TYPE_CHECKING:
 @click.option("--rtt", metavar="TIME", help="With --preset: the two-way propagation delay; 40 ms by default.")
 @click.option("--buffer", metavar="SIZE", help="With --preset: a bottleneck's buffer; 100 % BDP by default.")
 @click.option("--duration", metavar="TIME", help="With --preset: the length of the run; 60 s by default.")
+@click.option(
+    "--stack",
+    type=STACK,
+    metavar="NAME",
+    help="With --preset: the hosts of the flows, one of `longfat list stacks`; linux by default.",
+)
 @as_changed
 @as_seeded
 @click.option(
     "--repeats",
-    type=click.IntRange(1, 10_000),
+    type=click.IntRange(1, MOST_REPEATS),
     default=1,
     help="How many runs; the seed goes up by one each.",
 )
@@ -99,6 +128,7 @@ def run(
     rtt: str | None,
     buffer: str | None,
     duration: str | None,
+    stack: str | None,
     changes: tuple[str, ...],
     seed: int | None,
     repeats: int,
@@ -139,10 +169,9 @@ def run(
             refuse_unknown(traffic, backend)
         from longfat.scenario.model import IDENTICAL
 
-        name, text = _source(
-            file, preset, flows, {"rate": rate, "rtt": rtt, "buffer": buffer, "duration": duration}
-        )
-        scenario = load_scenario(name, changes, seed, warmup, window, text=text)
+        values = {"rate": rate, "rtt": rtt, "buffer": buffer, "duration": duration}
+        name, text, hosts = _source(file, preset, flows, stack, values)
+        scenario = load_scenario(name, changes, seed, warmup, window, hosts, text)
         warnings = scenario.warnings()
         if repeats > 1 and backend == "sim" and not scenario.varies():
             warnings.append(IDENTICAL)
@@ -194,13 +223,15 @@ def run(
         raise failure
 
 
-def _logs(qlog: str | None, version: str | None, repeats: int, backend: str, file: str | None) -> Qlog | None:
+def _logs(
+    qlog: str | None, version: str | None, repeats: int, backend: str, file: str | None
+) -> Logging | None:
     """The logs that the options ask for."""
     if qlog is None:
         if version is not None:
             raise InputError("--qlog-version: accepted: only together with --qlog FILE")
         return None
-    from longfat.runs.qlog import VERSIONS, Qlog
+    from longfat.runs.qlog import VERSIONS, Logging, Qlog
 
     if backend == "live":
         raise InputError(
@@ -208,27 +239,34 @@ def _logs(qlog: str | None, version: str | None, repeats: int, backend: str, fil
         )
     if repeats > 1:
         raise InputError("--qlog and --repeats: a log is of one run; accepted: one of them")
-    return Qlog(qlog, version or VERSIONS[0], file)
+    if version is not None and version not in VERSIONS:
+        raise InputError(f"--qlog-version {version}: accepted: {' or '.join(VERSIONS)}")
+    return Logging(Qlog(qlog, version or VERSIONS[0]), file, by_flags=True)
 
 
 def _source(
-    file: str | None, preset: str | None, flows: tuple[str, ...], values: dict[str, str | None]
-) -> tuple[str, str | None]:
-    """How messages name the scenario, and its text if it comes from a preset."""
-    given = [f"--{name}" for name, value in {"flow": flows, **values}.items() if value]
+    file: str | None,
+    preset: str | None,
+    flows: tuple[str, ...],
+    stack: str | None,
+    values: dict[str, str | None],
+) -> tuple[str, str | None, str | None]:
+    """How messages name the scenario, and its text and its stack if it comes from a preset."""
+    given = [f"--{name}" for name, value in {"flow": flows, **values, "stack": stack}.items() if value]
     if preset is None:
         if given:
             raise InputError(f"{given[0]}: accepted: only together with --preset, such as --preset dumbbell")
         if file is None:
             raise InputError("FILE is missing; accepted: a scenario file, or --preset dumbbell --flow cubic")
-        return file, None
+        return file, None, None
     if file is not None:
         raise InputError(f"{file} and --preset: accepted: one of them")
     import tomli_w
 
     from longfat.cli import presets
 
-    return f"--preset {preset}", tomli_w.dumps(presets.tables(preset, flows, **values))
+    text = tomli_w.dumps(presets.tables(preset, flows, **values))
+    return f"--preset {preset}", text, stack or presets.STACK
 
 
 def _tell(which: str, duration_s: float, since_s: float) -> None:
@@ -247,8 +285,8 @@ def _simulate(
     source: str,
     traffic: str,
     user: str | None,
-    capture: Capture | None,
-    logs: Qlog | None,
+    capture: Recording | None,
+    logs: Logging | None,
 ) -> tuple[list[Result], dict[str, Any], LongfatError | None]:
     """Runs it and writes `out`.
 
@@ -264,11 +302,12 @@ def _simulate(
 
             caller = programs.user(user)
             show_programs(scenario, caller)
-            results = []
-            for i in range(repeats):
+
+            def tell(i: int) -> Callable[[float], None]:
                 which = f"live run {i + 1} of {repeats}" if repeats > 1 else "live run"
-                tell = functools.partial(_tell, which, scenario.duration)
-                results.append(live.run(scenario.repeat(i), source, traffic, tell, caller, capture=capture))
+                return functools.partial(_tell, which, scenario.duration)
+
+            results = live.repeats(scenario, repeats, source, traffic, tell, caller, capture)
         elif repeats == 1:
             simulate.refuse_live_only(scenario, source)
             with waiting.expected(scenario):

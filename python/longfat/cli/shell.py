@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from longfat.live.programs import Front, User
-    from longfat.runs.capture import Capture
+    from longfat.runs.capture import Recording
     from longfat.runs.result import Result
     from longfat.scenario.model import Scenario
 
@@ -198,7 +198,7 @@ def _run(
     user: User | None,
     front: Front,
     outside: bool,
-    capture: Capture | None,
+    capture: Recording | None,
     out: Path | None,
 ) -> tuple[dict[str, Any], LongfatError | None]:
     """Runs the command and writes `out`; returns the summary, and why the result could not be written."""

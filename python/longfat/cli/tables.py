@@ -97,6 +97,8 @@ def _late_goodput(summary: Mapping[str, Any]) -> list[str]:
 
 def _used(scenario: Scenario) -> list[str]:
     """The values that matter for the results and that a scenario may leave to defaults."""
+    from longfat.scenario.stacks import hosts, in_words
+
     full = scenario.filled()
     begin, end = full.metrics_window_s()
     parts = [*full.flow, *full.background]
@@ -105,6 +107,7 @@ def _used(scenario: Scenario) -> list[str]:
     return [
         f"seed {full.seed}",
         f"results from {TIME.write(begin)} to {TIME.write(end)}",
+        *in_words(hosts(full)),
         f"mss {', '.join(f'{mss:g} B + {headers} B' for mss, headers in packets)} of headers",
         *([f"initial window {', '.join(f'{window:g}' for window in initial)} segments"] if initial else []),
         f"access {RATE.write(full.network().access_bps)}",

@@ -1,37 +1,41 @@
-"""The page of a comparison: both backends in one figure, and the live runs' failed checks."""
+"""The page of a comparison: its table, and a figure."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from longfat.compare.table import COMPARE_FILE, cells, notes, path_cells, used
 from longfat.errors import InputError
 from longfat.figure.data import Figure
-from longfat.live import doubts
 from longfat.report.page import entry, read, render
-
-COMPARE_FILE = "compare.json"
 
 
 def build(root: Path) -> Path:
     """Builds the page of a folder that `longfat compare` wrote; returns its path."""
-    document = read(root / COMPARE_FILE, "live", "figure", "scenario", "provenance")
+    path = root / COMPARE_FILE
+    compared = read(
+        path, "stack", "grid", "columns", "algorithms", "skipped", "figure", "performance", "provenance"
+    )
     try:
-        figure = Figure.from_json(document["figure"])
-        lines = doubts(document["live"])
-        valid = sum(run["validity"]["valid"] for run in document["live"])
+        figure = Figure.from_json(compared["figure"])
+        headings, rows = cells(compared)
+        values: dict[str, Any] = {
+            "used": used(compared),
+            "notes": notes(compared),
+            "paths": path_cells(compared),
+        }
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{root / COMPARE_FILE}: damaged; accepted: what `longfat compare` wrote") from None
-    runs = len(document["live"])
+        raise InputError(f"{path}: damaged; accepted: what `longfat compare` wrote") from None
     return render(
         root,
         __package__,
         "page.html.j2",
-        title=figure.title,
-        valid=valid,
-        runs=runs,
-        doubts=lines,
-        stacks=document.get("stacks", {}),
-        scenario=document["scenario"],
-        figures=[entry(root, figure, {"name": figure.name, "runs": 2 * runs})],
-        provenance=document["provenance"],
+        title=", ".join(row[0] for row in rows),
+        headings=headings,
+        rows=rows,
+        compared=compared,
+        figures=[entry(root, figure, {"name": figure.name, "runs": compared["performance"]["runs"]})],
+        provenance=compared["provenance"],
+        **values,
     )

@@ -12,6 +12,8 @@ from longfat.figure.style import LIMIT_STROKE
 
 History = tuple[Sequence[float], Sequence[float]]
 """Times in seconds and values."""
+UNKNOWN = "?"
+"""How figures name the algorithm of a flow of a capture that does not say it."""
 NEAR_LIMIT = 0.2
 """A queue's limit is drawn when the queue fills this share of it; else the queue could not be seen."""
 MOST_RATE_BINS = 200
@@ -171,7 +173,7 @@ def _flows_panel(
     curves = []
     met: dict[str, int] = {}
     for flow in flows:
-        name, algorithm, start_s = flow["name"], flow["algorithm"], flow.get("start_s") or 0.0
+        name, algorithm, start_s = flow["name"], flow["algorithm"] or UNKNOWN, flow.get("start_s") or 0.0
         met[algorithm] = met.get(algorithm, -1) + 1
         time, values = histories[name]
         if all(map(math.isnan, values)):

@@ -17,7 +17,7 @@ from longfat.live import kernel, load, programs, worker
 from longfat.live import traffic as traffics
 from longfat.live.check import check
 from longfat.live.outside import Forwarder
-from longfat.runs.capture import Capture, awaited
+from longfat.runs.capture import Recording, awaited
 from longfat.runs.result import Result
 from longfat.scenario.model import DURATIONS_S, Scenario
 
@@ -33,7 +33,7 @@ def run(
     user: programs.User | None = None,
     front: programs.Front | None = None,
     outside: Forwarder | None = None,
-    capture: Capture | None = None,
+    capture: Recording | None = None,
 ) -> Result:
     """Runs a scenario in real time on this machine's own TCP.
 
@@ -76,7 +76,8 @@ def run(
     begin, before = time.perf_counter(), load.now()
     passed = (*(front.streams if front else ()), *([outside.theirs.fileno()] if outside else []))
     with awaited(*([] if capture is None else [capture.path])):
-        output = ask(request, source, functools.partial(_refusal, scenario), tell, front is not None, passed)
+        refusal = functools.partial(_refusal, scenario, capture)
+        output = ask(request, source, refusal, tell, front is not None, passed)
     wall_s = time.perf_counter() - begin
     output["validity"] |= {"others": load.others(before, load.now())}
     if capture is not None:
@@ -87,8 +88,38 @@ def run(
     return Result(scenario, output, wall_s)
 
 
-def _refusal(scenario: Scenario, said: str) -> str:
-    """Returns the core's message about the plan, with the scenario's own key in front."""
+def repeats(
+    scenario: Scenario,
+    number: int,
+    source: str = "scenario",
+    traffic: str = traffics.KINDS[0],
+    tell: Callable[[int], Callable[[float], None]] | None = None,
+    user: programs.User | None = None,
+    capture: Recording | None = None,
+) -> list[Result]:
+    """Runs a scenario so often, one after the other, with the seeds seed, seed + 1, and so on.
+
+    Args:
+        scenario: what to run.
+        number: how often; a capture is of one run.
+        source: as for `run`.
+        traffic: as for `run`.
+        tell: returns what `run` takes for the repeat of this position.
+        user: as for `run`.
+        capture: as for `run`.
+
+    Raises:
+        InputError: as `run`, or there is no such seed.
+        LongfatError: a run ended early.
+    """
+    seeded = enumerate(map(scenario.repeat, range(number)))
+    return [run(one, source, traffic, tell and tell(i), user, capture=capture) for i, one in seeded]
+
+
+def _refusal(scenario: Scenario, capture: Recording | None, said: str) -> str:
+    """Returns the core's message with the scenario's own key in front, or with what asked for the capture."""
+    if capture is not None and said.startswith("--pcap "):
+        return f"{capture.name} {said.removeprefix('--pcap ')}"
     key, colon, what = said.partition(": ")
     return f"{scenario.core.written_key(key)}{colon}{what}"
 

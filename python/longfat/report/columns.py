@@ -68,8 +68,8 @@ def _command(value: Sequence[str]) -> str:
     return shlex.join(value)
 
 
-def _port(value: int) -> str:
-    return str(value) if value else "-"
+def _port(value: int | None) -> str:
+    return "-" if value is None else str(value)
 
 
 MS, MBIT_S = 1e-3, 1e6

@@ -238,7 +238,7 @@ def _is_summary(value: Any, *, mean: bool = False) -> bool:
             and all(isinstance(entry, dict) and isinstance(entry.get("name"), str) for entry in value[key])
             for key in ("flows", "links", "background")
         )
-        and all(isinstance(flow.get("algorithm"), str) for flow in value["flows"])
+        and all(isinstance(flow.get("algorithm"), str | None) for flow in value["flows"])
         and isinstance(value.get("metrics"), dict)
         and (mean or isinstance(value.get("duration_s"), int | float))
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longfat.figure.histories import binned, round_bin
+from longfat.figure.histories import UNKNOWN, binned, round_bin
 from longfat.runs.metrics import half_width_95
 
 if TYPE_CHECKING:
@@ -138,7 +138,9 @@ def document(
         "span_s": span_s,
         "window_s": summary.get("window_s"),
         "runs": runs,
-        "flows": [{"name": flow["name"], "algorithm": flow["algorithm"]} for flow in known[:MOST_FLOWS]],
+        "flows": [
+            {"name": flow["name"], "algorithm": flow["algorithm"] or UNKNOWN} for flow in known[:MOST_FLOWS]
+        ],
         "all_flows": len(known),
         "quantiles": len(known) > FEW_FLOWS,
         "panels": panels,

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 from longfat import _core
 from longfat.errors import InputError
@@ -24,19 +24,64 @@ LEAST_SNAPLEN, MOST_SNAPLEN = 80, 65535
 
 @dataclass(frozen=True)
 class Capture:
-    """A capture that a run writes.
+    """A capture of the packets of a run: `longfat.run("mine.toml", capture=Capture("mine.pcapng"))`.
+
+    The results of the run are the same, but the run takes longer.
 
     Attributes:
-        path: the pcapng file.
-        snaplen: the most bytes of a packet that are kept; 0 keeps all.
+        path: the pcapng file. An earlier one is replaced; it may be a FIFO.
+        snaplen: the most bytes of a packet that are kept, 80 to 65535; 0 keeps all.
         links: the links whose packets are recorded, by name; empty for all.
-        scenario_file: the file of the scenario, which must not be written over, if there is one.
+
+    Raises:
+        InputError: an attribute has another type.
     """
 
     path: str | os.PathLike[str]
     snaplen: int = SNAPLEN
     links: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        refuse_no_path("Capture", self.path)
+        if isinstance(self.snaplen, bool) or not isinstance(self.snaplen, SupportsIndex):
+            raise InputError(f"Capture: snaplen = {shown(self.snaplen)}: accepted: a whole number of bytes")
+        links: object = self.links
+        if isinstance(links, str) or not isinstance(links, Sequence):
+            example = links if isinstance(links, str) else "bottleneck"
+            raise InputError(
+                f'Capture: links = {shown(links)}: accepted: a list of names, such as ["{example}"]'
+            )
+
+
+def refuse_no_path(what: str, path: object) -> None:
+    """Raises InputError if something is not the path of a file."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(f"{what}: path = {shown(path)}: accepted: the name of a file, as text or as a Path")
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A capture that a run writes, and what asked for it: the command line, or Python.
+
+    Attributes:
+        capture: what is asked for.
+        scenario_file: the file of the scenario, which must not be written over, if there is one.
+        by_flags: whether messages name the flags of the command line.
+    """
+
+    capture: Capture
     scenario_file: str | os.PathLike[str] | None = None
+    by_flags: bool = False
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return os.fspath(self.capture.path)
+
+    @property
+    def name(self) -> str:
+        """How messages name the capture."""
+        return "--pcap" if self.by_flags else "capture"
 
     def check(self, scenario: Scenario) -> None:
         """Refuses what cannot be captured.
@@ -44,30 +89,32 @@ class Capture:
         Raises:
             InputError: there is no such link, the number of bytes is impossible, or the run reads the file.
         """
-        if self.snaplen != 0 and not LEAST_SNAPLEN <= self.snaplen <= MOST_SNAPLEN:
+        snaplen, links = self.capture.snaplen, self.capture.links
+        if snaplen != 0 and not LEAST_SNAPLEN <= snaplen <= MOST_SNAPLEN:
+            what = f"--snaplen {snaplen}" if self.by_flags else f"Capture: snaplen = {shown(snaplen)}"
             raise InputError(
-                f"--snaplen {self.snaplen}: accepted: {LEAST_SNAPLEN} to {MOST_SNAPLEN} bytes,"
-                " or 0 for whole packets"
+                f"{what}: accepted: {LEAST_SNAPLEN} to {MOST_SNAPLEN} bytes, or 0 for whole packets"
             )
-        if not os.fspath(self.path):
-            raise InputError("--pcap: an empty name; accepted: a file")
+        if not self.path:
+            raise InputError(f"{self.name}: an empty name; accepted: a file")
         names = [link["name"] for link in scenario.plan["links"]]
-        for name in self.links:
+        for name in links:
             if name not in names:
-                raise InputError(f"--pcap-link {name}: there is no such link; accepted: {shown(names)}")
-        refuse_overwriting("--pcap", [self.path], scenario, self.scenario_file)
+                what = f"--pcap-link {name}" if self.by_flags else f"Capture: links: {shown(name)}"
+                raise InputError(f"{what}: there is no such link; accepted: {shown(names)}")
+        refuse_overwriting(self.name, [self.path], scenario, self.scenario_file)
 
     def asked(self) -> tuple[str, str, int, list[str]]:
         """What the core is given."""
-        return os.fspath(self.path), f"Longfat {_core.version()}", self.snaplen, list(self.links)
+        return self.path, f"Longfat {_core.version()}", self.capture.snaplen, list(self.capture.links)
 
     def refused(self, said: str) -> InputError:
         """The error of a file that cannot be written, for this reason."""
-        return InputError(f"--pcap {os.fspath(self.path)}: {said}; accepted: a file that can be written")
+        return InputError(f"{self.name} {self.path}: {said}; accepted: a file that can be written")
 
     def told(self, written: dict[str, Any]) -> dict[str, Any]:
         """What the summary says about it."""
-        return {"file": os.fspath(self.path), "complete": written["failure"] is None, **written}
+        return {"file": self.path, "complete": written["failure"] is None, **written}
 
 
 @contextmanager

@@ -13,9 +13,10 @@ PIECE_PACKETS = 2e5
 
 def packets(scenario: Scenario) -> float:
     """Returns about how many packets a run carries: as many as fill its bottleneck, or its fastest link."""
-    rate_bps = max((link.rate for link in scenario.link), default=0.0)
-    bits: float = (rate_bps or scenario.bottleneck.rate) * scenario.duration
-    return bits / PACKET_BITS
+    fastest_bps: float = max((link.rate for link in scenario.link), default=0.0)
+    rate_bps: float = fastest_bps or scenario.bottleneck.rate
+    duration_s: float = scenario.duration
+    return rate_bps * duration_s / PACKET_BITS
 
 
 def tried(scenario: Scenario) -> tuple[Result, float]:

@@ -15,13 +15,11 @@ from longfat import _core
 from longfat.errors import InputError
 from longfat.numbers import finite
 from longfat.runs import metrics
-from longfat.runs.result import Array
+from longfat.runs.parts import Array
 
 if TYPE_CHECKING:
     import pyarrow
 
-UNKNOWN = "?"
-"""The algorithm of a flow of which a capture does not say it."""
 NAMED = re.compile(
     r"^flow (?P<name>.*) \((?P<algorithm>[^()]*)\): (?P<sender>\S+) to (?P<receiver>\S+)$", re.M
 )
@@ -83,17 +81,17 @@ class Imported:
         return f"<Imported {self.file}: {number} flow{'' if number == 1 else 's'}>"
 
     @functools.cached_property
-    def _names(self) -> list[tuple[str, str]]:
-        """The name and the algorithm of each flow."""
-        known = {
+    def _names(self) -> list[tuple[str, str | None]]:
+        """The name and the algorithm of each flow; None where the capture does not say it."""
+        known: dict[tuple[str, str], tuple[str, str | None]] = {
             (match["sender"], match["receiver"]): (match["name"], match["algorithm"])
             for match in NAMED.finditer(self._output["comment"])
         }
         seen: collections.Counter[tuple[str, str]] = collections.Counter()
-        names: list[tuple[str, str]] = []
+        names: list[tuple[str, str | None]] = []
         for flow in self._output["flows"]:
             ends = flow["sender"], flow["receiver"]
-            name, algorithm = known.get(ends, (f"{ends[0]} to {ends[1]}", UNKNOWN))
+            name, algorithm = known.get(ends, (f"{ends[0]} to {ends[1]}", None))
             seen[ends] += 1
             names.append((f"{name} ({seen[ends]})" if seen[ends] > 1 else name, algorithm))
         return names

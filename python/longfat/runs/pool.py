@@ -31,7 +31,7 @@ from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any, TypeVar
 
 from longfat.errors import InputError, WorkerError
@@ -431,11 +431,39 @@ def _guarded(file: str) -> frozenset[str]:
     inside: set[str] = set()
     outside: set[str] = set()
     for statement in statements:
-        asks = isinstance(statement, ast.If) and any(
-            isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(statement.test)
-        )
-        (inside if asks else outside).update(_defined(statement))
+        (inside if _asks_for_name(statement) else outside).update(_defined(statement))
     return frozenset(inside - outside)
+
+
+def _asks_for_name(statement: ast.stmt) -> bool:
+    """Whether a statement is an `if` that asks for `__name__`."""
+    return isinstance(statement, ast.If) and any(
+        isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(statement.test)
+    )
+
+
+@functools.cache
+def _guarded_lines(file: str) -> frozenset[int]:
+    """The lines of a file that run only where a condition asks for `__name__`."""
+    try:
+        statements = ast.parse(Path(file).read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return frozenset()
+    spans = [
+        range(one.lineno, (one.end_lineno or one.lineno) + 1) for one in statements if _asks_for_name(one)
+    ]
+    return frozenset(itertools.chain.from_iterable(spans))
+
+
+def _is_unguarded(file: str) -> bool:
+    """Whether the program in this file came here without `if __name__`, so that importing it begins again."""
+    main = vars(sys.modules["__main__"])
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_globals is main and frame.f_code.co_name == "<module>":
+            return frame.f_code.co_filename == file and frame.f_lineno not in _guarded_lines(file)
+        frame = frame.f_back
+    return False
 
 
 def _defined(node: ast.AST) -> Iterator[str]:
@@ -457,17 +485,17 @@ def _name(function: Any) -> str:
 
 
 def _has_only_names() -> bool:
-    """Whether this program has no file that workers could import, as in a notebook or at the prompt."""
+    """Whether workers cannot import this program: it has no file, as in a notebook, or would begin again."""
     main = sys.modules["__main__"]
     if getattr(main, "__spec__", None) is not None:
         return False
     file = getattr(main, "__file__", None)
-    return file is None or not os.path.isfile(file)
+    return file is None or not os.path.isfile(file) or _is_unguarded(file)
 
 
 @contextmanager
 def _without_no_file() -> Iterator[None]:
-    """Keeps a worker from importing a program that has no file, as one from standard input: "<stdin>"."""
+    """Keeps a worker from importing a program that it cannot, as one from standard input: "<stdin>"."""
     main = sys.modules["__main__"]
     file = getattr(main, "__file__", None)
     if file is None or not _has_only_names():

@@ -8,13 +8,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from longfat import _core
 from longfat.errors import InputError
 from longfat.lazy import Module, above
 from longfat.numbers import finite
-from longfat.runs import metrics, observations
+from longfat.runs import metrics, observations, parts
 from longfat.scenario.model import Scenario
 from longfat.units import TIME
 from longfat.words import choice, shown
@@ -32,7 +32,6 @@ else:
 
 TABLES = ("flows", "links", "internals", "events", "transfers")
 """The tables of a result."""
-Array: TypeAlias = "NDArray[np.float64]"
 Columns = Mapping[str, bytes]
 
 REACHED = 0.05
@@ -213,13 +212,28 @@ class Result:
         window_s = max(begin, start_s), end
         return metrics.rate_variation(series["time_s"], series["delivered_bytes"], window_s, COV_SPAN_S)
 
-    def flow(self, name: str | int) -> dict[str, Array]:
-        """Returns the series of a flow: time_s, cwnd and ssthresh (segments), srtt_s, counters."""
-        return _arrays(self._output["flows"], str(name), "flow")
+    @functools.cached_property
+    def metrics(self) -> parts.Metrics:
+        """The metrics of the flows together, as attributes: `result.metrics.jain`."""
+        return parts.Metrics(self.summary["metrics"])
 
-    def link(self, name: str) -> dict[str, Array]:
-        """Returns the series of a link: time_s, queue_packets, queue_bytes, and counters."""
-        return _arrays(self._output["links"], name, "link")
+    def flow(self, name: str | int) -> parts.FlowResult:
+        """Returns a flow: `result.flow("1").throughput_bps` is a value, `result.flow("1")["cwnd"]` a series.
+
+        Raises:
+            InputError: there is no flow of this name; the message lists those that there are.
+        """
+        found: parts.FlowResult = parts.named(self, "flows", name, self._output["flows"])
+        return found
+
+    def link(self, name: str) -> parts.LinkResult:
+        """Returns a link: `link.utilization` is a value, `link["queue_packets"]` a series.
+
+        Raises:
+            InputError: there is no link of this name; the message lists those that there are.
+        """
+        found: parts.LinkResult = parts.named(self, "links", name, self._output["links"])
+        return found
 
     @functools.cached_property
     def flows(self) -> pyarrow.Table:
@@ -394,10 +408,17 @@ class Result:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A connection of a program, with both ways in one table: "a_to_b_bytes" and so on."""
+    """A connection of a program, with both ways in one table: "a_to_b_bytes" and so on.
+
+    Ports that its protocol does not have, and rates over no time, are None; the core has 0.
+    """
     flat = {key: value for key, value in row.items() if not isinstance(value, Mapping)}
+    if row["protocol"] not in ("tcp", "udp"):
+        flat |= {"a_port": None, "b_port": None}
     for way in ("a_to_b", "b_to_a"):
         flat |= {f"{way}_{key}": value for key, value in row[way].items()}
+        if row["first_s"] == row["last_s"]:
+            flat[f"{way}_throughput_bps"] = None
     return flat
 
 
@@ -412,12 +433,6 @@ def _wanted(names: Sequence[str] | None, known: Sequence[str], one: str) -> list
         if name not in known:
             raise InputError(f'names: no {one} "{name}"; {choice(name, known)}')
     return wanted
-
-
-def _arrays(series: Mapping[str, Columns], name: str, one: str) -> dict[str, Array]:
-    if name not in series:
-        raise KeyError(f"no {one} {name!r}; there are: {', '.join(series)}")
-    return {key: np.frombuffer(data, dtype="<f8") for key, data in series[name].items()}
 
 
 def _long(series: Mapping[str, Columns]) -> pyarrow.Table:

@@ -7,7 +7,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 from longfat import _core
 from longfat.errors import AlgorithmError, InputError, LongfatError, MemoryExceeded
@@ -16,8 +16,8 @@ from longfat.runs.result import Result
 from longfat.scenario.model import Algorithm, Scenario
 
 if TYPE_CHECKING:
-    from longfat.runs.capture import Capture
-    from longfat.runs.qlog import Qlog
+    from longfat.runs.capture import Recording
+    from longfat.runs.qlog import Logging
 
 Reduced = TypeVar("Reduced")
 Source = Scenario | str | os.PathLike[str] | Mapping[str, Any]
@@ -41,8 +41,8 @@ def run(
     *,
     seed: int | None = None,
     window: tuple[str, str] | None = None,
-    capture: Capture | None = None,
-    qlog: Qlog | None = None,
+    capture: Recording | None = None,
+    qlog: Logging | None = None,
 ) -> Result:
     """Runs a scenario in the simulator. It releases the GIL, and Ctrl-C ends the run.
 
@@ -62,13 +62,13 @@ def run(
     return _run(load(source, seed=seed, window=window), capture, qlog)
 
 
-def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None = None) -> Result:
+def _run(scenario: Scenario, capture: Recording | None = None, qlog: Logging | None = None) -> Result:
     if capture is not None:
         capture.check(scenario)
     if qlog is not None:
         qlog.check(scenario)
-    if capture is not None and qlog is not None and os.fspath(capture.path) in qlog.files(scenario).values():
-        raise InputError(f"--pcap and --qlog {os.fspath(capture.path)}: accepted: two files")
+    if capture is not None and qlog is not None and capture.path in qlog.files(scenario).values():
+        raise InputError(f"{capture.name} and {qlog.name} {capture.path}: accepted: two files")
     ready = Ready.of(scenario)
     captured = None if capture is None else capture.asked()
     logged = None if qlog is None else qlog.asked(scenario)
@@ -91,7 +91,7 @@ def _run(scenario: Scenario, capture: Capture | None = None, qlog: Qlog | None =
 
 
 @contextlib.contextmanager
-def _readers(scenario: Scenario, capture: Capture | None, qlog: Qlog | None) -> Iterator[None]:
+def _readers(scenario: Scenario, capture: Recording | None, qlog: Logging | None) -> Iterator[None]:
     """Waits for the readers of what the run writes, where that is a FIFO."""
     if capture is None and qlog is None:
         yield
@@ -174,7 +174,7 @@ def refuse_live_only(scenario: Scenario, source: str) -> None:
         if flow.algorithm.foreign:
             raise InputError(
                 f'{source}: flow.{i}.algorithm = "{flow.algorithm.name}": the simulator lacks it, and this '
-                "machine's kernel has it; accepted: --backend live, or what `longfat algorithms` lists"
+                "machine's kernel has it; accepted: --backend live, or what `longfat list algorithms` lists"
             )
     if scenario.program:
         raise InputError(
@@ -192,6 +192,25 @@ def run_many(
     *,
     jobs: int | None = None,
     reduce: None = None,
+    ordered: Literal[True] = True,
+    progress: bool = False,
+) -> Iterator[Result]: ...
+@overload
+def run_many(
+    sources: Iterable[Source],
+    *,
+    jobs: int | None = None,
+    reduce: Callable[[Result], Reduced],
+    ordered: Literal[True] = True,
+    progress: bool = False,
+) -> Iterator[Reduced]: ...
+@overload
+def run_many(
+    sources: Iterable[Source],
+    *,
+    jobs: int | None = None,
+    reduce: None = None,
+    ordered: Literal[False],
     progress: bool = False,
 ) -> Iterator[tuple[int, Result]]: ...
 @overload
@@ -200,6 +219,7 @@ def run_many(
     *,
     jobs: int | None = None,
     reduce: Callable[[Result], Reduced],
+    ordered: Literal[False],
     progress: bool = False,
 ) -> Iterator[tuple[int, Reduced]]: ...
 def run_many(
@@ -207,9 +227,14 @@ def run_many(
     *,
     jobs: int | None = None,
     reduce: Callable[[Result], Any] | None = None,
+    ordered: bool = True,
     progress: bool = False,
-) -> Iterator[tuple[int, Any]]:
-    """Runs scenarios over worker processes and yields (position, result) as they finish.
+) -> Iterator[Any]:
+    """Runs scenarios over worker processes and yields their results in the order of the scenarios.
+
+    This is like `map` of an executor in concurrent.futures: what the run of a scenario raises is raised in
+    its turn, after the results before it, and ends the other runs. With `ordered=False` it is like
+    `as_completed`: it yields (position, result) as runs finish, and the first error ends the others at once.
 
     Results do not depend on the number of jobs. Closing the iterator, or Ctrl-C, ends the workers at once.
 
@@ -218,16 +243,39 @@ def run_many(
         jobs: the number of processes, all processors if None; 1 runs in this process.
         reduce: a function that is applied in the worker, so that series need not travel; it may be one that a
             notebook's cell defines.
+        ordered: False yields (position, result) as runs finish, so that no result waits for an earlier one.
         progress: whether to say how many runs are done, in a terminal, in a notebook or as lines.
+
+    Raises:
+        InputError: a scenario is refused, or something cannot be sent to the workers.
+        AlgorithmError: a user's own algorithm failed.
+        WorkerError: a worker process ended before its run did.
     """
-    from longfat.runs import pool
+    from longfat.runs import ordering, pool
 
     reducing = getattr(reduce, "__module__", "")
     pool.preload(__name__, *([reducing] if reducing.startswith("longfat.") else []))
-    found = pool.map_unordered(functools.partial(_reduced, reduce=reduce), map(load, sources), jobs)
+    function, scenarios = functools.partial(_reduced, reduce=reduce), map(load, sources)
+    if not ordered:
+        found = pool.map_unordered(function, scenarios, jobs)
+        return found if not progress else _with_progress(found, _length(sources))
     if not progress:
-        return found
-    return _with_progress(found, len(sources) if isinstance(sources, Sized) else None)
+        return ordering.map_ordered(function, scenarios, jobs)
+    return _in_order_with_progress(function, scenarios, jobs, _length(sources))
+
+
+def _length(sources: Iterable[Source]) -> int | None:
+    return len(sources) if isinstance(sources, Sized) else None
+
+
+def _in_order_with_progress(
+    function: Callable[[Scenario], Any], scenarios: Iterable[Scenario], jobs: int | None, total: int | None
+) -> Iterator[Any]:
+    from longfat.runs.ordering import map_ordered
+    from longfat.runs.progress import Progress
+
+    with Progress("simulating", total) as shown:
+        yield from map_ordered(function, scenarios, jobs, shown.update)
 
 
 def _with_progress(found: Iterator[tuple[int, Any]], total: int | None) -> Iterator[tuple[int, Any]]:
@@ -249,5 +297,4 @@ def repeats(
 ) -> list[Result]:
     """Runs the scenario with the seeds seed, seed + 1, ... and returns the results in that order."""
     seeded = [scenario.repeat(i) for i in range(number)]
-    found = run_many(seeded, jobs=jobs, progress=progress)
-    return [result for _, result in sorted(found, key=lambda pair: pair[0])]
+    return list(run_many(seeded, jobs=jobs, progress=progress))

@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 
 from longfat import _core
 from longfat.errors import InputError
-from longfat.numbers import finite
 from longfat.runs import memory
 from longfat.runs.result import Result
 from longfat.runs.simulate import Ready, Source, load
@@ -161,18 +160,12 @@ class Simulation:
         return self.links[name]
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns the state at this moment: time_s, and for each flow and link the quantities of its samples.
-
-        A value that is not finite, such as a slow-start threshold that is not set yet, is None.
-        """
-        state: dict[str, Any] = finite(
-            {
-                "time_s": self.now_s,
-                "flows": {name: flow.state() for name, flow in self.flows.items()},
-                "links": {name: link.state() for name, link in self.links.items()},
-            }
-        )
-        return state
+        """Returns the state at this moment: time_s, and the `state` of each flow and link."""
+        return {
+            "time_s": self.now_s,
+            "flows": {name: flow.state() for name, flow in self.flows.items()},
+            "links": {name: link.state() for name, link in self.links.items()},
+        }
 
     def result(self) -> Result:
         """Returns what `longfat.run` would have returned; notes say which flows and links were changed.
@@ -234,7 +227,9 @@ class Flow:
         self._packet_bits = 8.0 * (flow["mss_bytes"] + flow["header_bytes"])
 
     def __repr__(self) -> str:
-        return f"<Flow {self.name!r}: cwnd {self.cwnd:.6g}, srtt {self.srtt_s:.6g} s>"
+        cwnd, srtt_s = self.cwnd, self.srtt_s
+        window = "no cwnd" if cwnd is None else f"cwnd {cwnd:.6g}"
+        return f"<Flow {self.name!r}: {window}, {'no RTT yet' if srtt_s is None else f'srtt {srtt_s:.6g} s'}>"
 
     def _state(self) -> list[float]:
         if self._simulation._last is not None:
@@ -242,24 +237,27 @@ class Flow:
         with self._simulation._ready.told():
             return self._simulation._core.flow(self._index)
 
-    def state(self) -> dict[str, float]:
-        """Returns the quantities of a sample of the flow: cwnd and ssthresh (segments), srtt_s, counters."""
-        return dict(zip(_core.Stepper.FLOW, self._state(), strict=True))
+    def state(self) -> dict[str, float | None]:
+        """Returns the quantities of a sample of the flow: cwnd and ssthresh (segments), srtt_s, counters.
+
+        What is not known, or not set yet, is None.
+        """
+        return dict(zip(_core.Stepper.FLOW, map(_known, self._state()), strict=True))
 
     @property
-    def cwnd(self) -> float:
-        """The congestion window, segments; NaN over UDP."""
-        return self._state()[CWND]
+    def cwnd(self) -> float | None:
+        """The congestion window, segments; None over UDP."""
+        return _known(self._state()[CWND])
 
     @property
-    def ssthresh(self) -> float:
-        """The slow-start threshold, segments; infinite before the first loss, NaN over UDP."""
-        return self._state()[SSTHRESH]
+    def ssthresh(self) -> float | None:
+        """The slow-start threshold, segments; None before the first loss, as it is not set, and over UDP."""
+        return _known(self._state()[SSTHRESH])
 
     @property
-    def srtt_s(self) -> float:
-        """The smoothed round-trip time; NaN before the first measurement."""
-        return self._state()[SRTT]
+    def srtt_s(self) -> float | None:
+        """The smoothed round-trip time; None before the first measurement."""
+        return _known(self._state()[SRTT])
 
     def set(
         self,
@@ -334,9 +332,12 @@ class Link:
         with self._simulation._ready.told():
             return self._simulation._core.link(self._index)
 
-    def state(self) -> dict[str, float]:
-        """Returns the quantities of a sample of the link: queue_packets, counters, capacity_bps and more."""
-        return dict(zip(_core.Stepper.LINK, self._state(), strict=True))
+    def state(self) -> dict[str, float | None]:
+        """Returns the quantities of a sample of the link: queue_packets, counters, capacity_bps and more.
+
+        What its queue does not measure is None.
+        """
+        return dict(zip(_core.Stepper.LINK, map(_known, self._state()), strict=True))
 
     @property
     def queue_packets(self) -> float:
@@ -366,6 +367,11 @@ class Link:
 
 CWND, SSTHRESH, SRTT = map(_core.Stepper.FLOW.index, ("cwnd", "ssthresh", "srtt_s"))
 QUEUE, CAPACITY = map(_core.Stepper.LINK.index, ("queue_packets", "capacity_bps"))
+
+
+def _known(value: float) -> float | None:
+    """A value of the core's, in which a number that is not finite stands for none."""
+    return value if math.isfinite(value) else None
 
 
 def _is_number(value: Any, least: float, greatest: float) -> bool:

@@ -205,7 +205,7 @@ def sawtooth_under_bps(
 
 
 RESPONSE_FUNCTIONS: dict[str, Callable[[float], float]] = {
-    "sack": standard_window,
+    "reno": standard_window,
     "hstcp": lambda loss: hstcp_window(loss, low_window=31.0, low_p=hstcp_low_p(31.0)),
     "stcp": stcp_window,
 }
@@ -253,9 +253,9 @@ def _stcp(loss: float, rtt_s: float) -> float:
 
 _MATHIS = "Mathis, Semke, Mahdavi, Ott 1997"
 LAWS: dict[str, Law] = {
-    "sack": Law(_standard, 0.5, _MATHIS),
-    "newreno": Law(_standard, 0.5, _MATHIS),
     "reno": Law(_standard, 0.5, _MATHIS),
+    "newreno": Law(_standard, 0.5, _MATHIS),
+    "reno-classic": Law(_standard, 0.5, _MATHIS),
     "hstcp": Law(_hstcp, -hstcp_exponent(), "RFC 3649, section 5", switch=(HSTCP_LOW_WINDOW,)),
     "hstcp-lp": Law(
         _hstcp,

@@ -8,35 +8,8 @@ from longfat.lazy import getter
 
 if TYPE_CHECKING:
     from longfat.scenario.model import Scenario
-    from longfat.scenario.tables import (
-        Bottleneck,
-        Bulk,
-        Flow,
-        Link,
-        Node,
-        Onoff,
-        Program,
-        Sample,
-        Short,
-        Surge,
-        Web,
-    )
 
-__all__ = [
-    "Bottleneck",
-    "Bulk",
-    "Flow",
-    "Link",
-    "Node",
-    "Onoff",
-    "Program",
-    "Sample",
-    "Scenario",
-    "Short",
-    "Surge",
-    "Web",
-]
+__all__ = ["Scenario"]
 
-_MODULES = {**dict.fromkeys(__all__, "tables"), "Scenario": "model"}
-
-__getattr__ = getter(__name__, _MODULES)
+__getattr__ = getter(__name__, {"Scenario": "model"})
+"""Names that are imported when they are first used."""

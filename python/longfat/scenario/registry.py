@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from longfat import _core
 from longfat.words import suggestion
@@ -69,8 +69,7 @@ class Row(TypedDict):
 
 @cache
 def _registry() -> dict[Kind, list[Row]]:
-    registry: dict[Kind, list[Row]] = _core.registry()
-    return registry
+    return cast("dict[Kind, list[Row]]", _core.registry())
 
 
 def rows(kind: Kind) -> list[Row]:

@@ -54,20 +54,20 @@ LONGEST_NAME = 100
 REPORT_FILES = frozenset({"index.html", "figures"})
 """What `longfat report` adds to any of these folders."""
 STORE_FILES = frozenset({"store.json", "segments", "series", "damaged"})
-"""The store of runs in the folder of a suite, a screen or a sweep."""
+"""The store of runs in the folder of a suite, a comparison or a sweep."""
 SUITE_FILES = frozenset(
     {"suite.json", "claims.json", "assumptions.json", "experiments", "history.json", "live"}
 )
-SCREEN_FILES = frozenset({"screen.json", "runs.parquet"})
+COMPARE_FILES = frozenset({"compare.json", "runs.parquet"})
 SWEEP_FILES = frozenset({"sweep.json", "tables"})
-COMPARE_FILES = frozenset({"compare.json"})
+CROSSCHECK_FILES = frozenset({"crosscheck.json"})
 ASSESS_FILES = frozenset({"dossier.json", "dossier.md", "numbers.parquet", "live.parquet", "scenarios.zip"})
 KINDS = {
     "the results of a run": RUN_FILES,
     "the results of a suite": SUITE_FILES,
-    "the results of a screen": SCREEN_FILES,
-    "the results of a sweep": SWEEP_FILES,
     "the results of a comparison": COMPARE_FILES,
+    "the results of a sweep": SWEEP_FILES,
+    "the results of a crosscheck": CROSSCHECK_FILES,
     "a dossier": ASSESS_FILES,
 }
 

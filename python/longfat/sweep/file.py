@@ -8,8 +8,8 @@
     "bottleneck.rate" = ["10 Mbit/s", "100 Mbit/s"]
     "flow.0.rtt" = { from = "10 ms", to = "160 ms", points = 5, spacing = "log" }
     [[zip]]                        # axes that vary together: as many values each
-    "flow.0.algorithm" = ["sack", "hstcp"]
-    "flow.1.algorithm" = ["sack", "hstcp"]
+    "flow.0.algorithm" = ["reno", "hstcp"]
+    "flow.1.algorithm" = ["reno", "hstcp"]
 
 and [[figure]] tables for its page; see `layout`.
 

@@ -135,7 +135,7 @@ def _axis(key: str, values: Mapping[str, Any], at: str) -> str:
 
 def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, list[Any]]:
     if not isinstance(table, dict):
-        raise InputError(f'{at}: accepted: a table such as {{ "flow.0.algorithm" = "sack" }}')
+        raise InputError(f'{at}: accepted: a table such as {{ "flow.0.algorithm" = "reno" }}')
     kept = {}
     for key, wanted in table.items():
         _axis(key, values, at)

@@ -7,7 +7,7 @@ def as_published(experiment, run):
     at = run.coordinates
     name, background = at["algorithm"], at["background"] == "with"
     jain = 0.98
-    if name in ("hstcp", "sack", "stcp"):
+    if name in ("hstcp", "reno", "stcp"):
         jain = 0.9 if background else 0.7
     if name == "fast":
         jain = 0.8 if background else 0.99

@@ -6,10 +6,10 @@ import numpy as np
 def as_published(experiment, run):
     at = run.coordinates
     name, rtt, rate = at["algorithm"], at.get("rtt_ms", 162), at.get("rate_mbps", 250)
-    fair = {"sack": 0.98, "htcp": 0.97, "stcp": 0.3, "fast": 0.35, "hstcp": 0.8, "bic": 0.85}[name]
+    fair = {"reno": 0.98, "htcp": 0.97, "stcp": 0.3, "fast": 0.35, "hstcp": 0.8, "bic": 0.85}[name]
     share = min(rtt, 162) / 162
     starved = {
-        "sack": share**2 * 2,
+        "reno": share**2 * 2,
         "htcp": share * 2,
         "stcp": 0.0005,
         "fast": 0.003,
@@ -18,23 +18,23 @@ def as_published(experiment, run):
     }
     long_short = min(1.0, starved[name])
     times = {
-        "sack": 40.0 if rate == 10 else 50.0 * rtt / 42,
+        "reno": 40.0 if rate == 10 else 50.0 * rtt / 42,
         "htcp": 35.0 if rate == 10 else 30.0,
         "hstcp": 60.0 * rtt / 42,
         "bic": 50.0 * rtt / 42,
         "stcp": 400.0 if rtt < 162 else None,
         "fast": 5.0,
     }
-    converges = times[name] if not (name == "sack" and rate == 250 and rtt > 162) else None
+    converges = times[name] if not (name == "reno" and rate == 250 and rtt > 162) else None
     percent = at.get("queue_percent", 20)
     collapsed = percent <= (8 if name == "fast" else 3)
-    busy = {"sack": 88.0, "hstcp": 95.0, "stcp": 97.0, "bic": 96.0, "fast": 98.0, "htcp": 94.0}[name]
+    busy = {"reno": 88.0, "hstcp": 95.0, "stcp": 97.0, "bic": 96.0, "fast": 98.0, "htcp": 94.0}[name]
     if percent == 100:
-        busy = 99.9 if name == "sack" else 99.8  # at full use nobody can win
+        busy = 99.9 if name == "reno" else 99.8  # at full use nobody can win
     rapid = name == "fast" and rtt == 42
     p = at.get("loss", 1e-3)
-    window = {"sack": 1.2247 * p**-0.5, "stcp": 0.08 / p, "hstcp": 0.12 * p**-0.835}.get(name, 100.0)
-    if name != "sack" and p >= 1e-2:
+    window = {"reno": 1.2247 * p**-0.5, "stcp": 0.08 / p, "hstcp": 0.12 * p**-0.835}.get(name, 100.0)
+    if name != "reno" and p >= 1e-2:
         window = 1.2247 * p**-0.5
     return {
         "ratio": fair,
@@ -68,17 +68,17 @@ def as_nobody_says(experiment, run):
     at = run.coordinates
     values = as_published(experiment, run)
     name = at["algorithm"]
-    fair = 0.5 if name in ("sack", "htcp") else 0.99
+    fair = 0.5 if name in ("reno", "htcp") else 0.99
     return values | {
         "ratio": fair,
         "late_ratio": {"nearest": 0.97, "interpolated": 0.90}.get(at.get("table"), fair),
         "final_ratio": 0.99,
         "first_to_second": 1.2 if at.get("sessions") else 0.6,
         "srtt_2_s": at.get("rtt_ms", 162) / 1000,
-        "convergence_80_s": {"sack": 1.0, "fast": 300.0, "htcp": 90.0}.get(name, 20.0)
+        "convergence_80_s": {"reno": 1.0, "fast": 300.0, "htcp": 90.0}.get(name, 20.0)
         if name != "hstcp"
         else None,
-        "aggregate_bps": 99e6 if name == "sack" else 80e6,
+        "aggregate_bps": 99e6 if name == "reno" else 80e6,
         "loss_ratio": 1e-5,
         "epoch_1_s": 100.0 if at.get("rtt_ms") == 42 else 1.0,
         "epoch_2_s": 100.0 if at.get("rtt_ms") == 42 else 1.0,

@@ -59,9 +59,9 @@ def as_published(experiment, run):
     if experiment == "shares":
         return made_up(run, lambda name: TARGETS[system] * 100.0 / at["flows"])
     if experiment == "short":
-        return times(run, {"rcp": 1.1, "xcp": 15.0, "sack": 10.0}[system])
+        return times(run, {"rcp": 1.1, "xcp": 15.0, "reno": 10.0}[system])
     if experiment == "lot":
-        return made_up(run, on_lot(system, 0.4 if system == "sack" else 1.0))
+        return made_up(run, on_lot(system, 0.4 if system == "reno" else 1.0))
     if experiment == "point":
         return made_up(run, lambda name: 100.0 / (at["flows"] + 1))
     if experiment == "harmed":
@@ -70,14 +70,14 @@ def as_published(experiment, run):
         return made_up(run, lambda name: 9.8 / at["flows"], queue=0.6 if system == "newreno" else 0.1)
     if experiment == "fast":
         expected = predicted_mbps(at["gigabytes"], 1448.0 / 1500.0)
-        return made_up(run, lambda name: {"rbudp": expected, "sack": 4.0}.get(system, 930.0))
+        return made_up(run, lambda name: {"rbudp": expected, "reno": 4.0}.get(system, 930.0))
     if experiment == "lossy":
         return made_up(run, lambda name: 850.0 if system == "tsunami" else 1.0)
     if experiment == "delays":
         unlike = {"20 ms": 240.0, "100 ms": 50.0}
-        return made_up(run, lambda name: unlike[name] if system == "sack" else 145.0)
+        return made_up(run, lambda name: unlike[name] if system == "reno" else 145.0)
     if experiment == "beside":
-        tcp = {"sack": 480.0, "sabul": 300.0}.get(system, 20.0)
+        tcp = {"reno": 480.0, "sabul": 300.0}.get(system, 20.0)
         return made_up(run, lambda name: tcp if name == "tcp" else 960.0 - tcp)
     if experiment == "clouds":
         return made_up(run, lambda name: 95.0, lost=0.0 if wrapped else 0.2)
@@ -94,9 +94,9 @@ def as_nobody_says(experiment, run):
     if experiment == "shares":
         return made_up(run, lambda name: 0.5 * 100.0 / at["flows"], queue=0.9)
     if experiment == "short":
-        return times(run, {"rcp": 5.0, "xcp": 2.0, "sack": 2.5}[system])
+        return times(run, {"rcp": 5.0, "xcp": 2.0, "reno": 2.5}[system])
     if experiment == "lot":
-        factor = 1.0 if system == "sack" else 0.3
+        factor = 1.0 if system == "reno" else 0.3
         shares = on_lot(system)
         return made_up(run, lambda name: factor * shares(name))
     if experiment == "point":

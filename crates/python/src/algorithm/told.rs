@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 /// The longest name of a quantity, bytes.
 const LONGEST_NAME: usize = 64;
 
-/// A smoothed round-trip time; NaN before the first sample.
-fn smoothed_s(srtt: Interval) -> f64 {
-    if srtt == Interval::ZERO { f64::NAN } else { srtt.as_secs_f64() }
+/// A smoothed round-trip time; `None` before the first sample.
+fn smoothed_s(srtt: Interval) -> Option<f64> {
+    (srtt != Interval::ZERO).then(|| srtt.as_secs_f64())
 }
 
 /// What one acknowledgement told the sender; times in seconds, the rest in segments.
@@ -26,9 +26,9 @@ pub struct PyAck {
     newly_delivered: u32,
     rtt_s: Option<f64>,
     #[pyo3(get)]
-    srtt_s: f64,
+    srtt_s: Option<f64>,
     #[pyo3(get)]
-    base_rtt_s: f64,
+    base_rtt_s: Option<f64>,
     #[pyo3(get)]
     one_way_delay_s: Option<f64>,
     #[pyo3(get)]
@@ -48,7 +48,7 @@ impl PyAck {
             newly_delivered: ack.newly_delivered,
             rtt_s: ack.rtt.map(|t| t.as_secs_f64()),
             srtt_s: smoothed_s(ack.srtt),
-            base_rtt_s: ack.base_rtt.map_or(f64::NAN, Interval::as_secs_f64),
+            base_rtt_s: ack.base_rtt.map(Interval::as_secs_f64),
             one_way_delay_s: ack.one_way_delay.map(|t| t.as_secs_f64()),
             in_flight: ack.in_flight,
             delivered: ack.delivered,
@@ -72,8 +72,8 @@ pub struct PyCongestion {
     cause: &'static str,
     now_s: f64,
     in_flight: f64,
-    srtt_s: f64,
-    base_rtt_s: f64,
+    srtt_s: Option<f64>,
+    base_rtt_s: Option<f64>,
 }
 
 impl From<&Congestion> for PyCongestion {
@@ -87,7 +87,7 @@ impl From<&Congestion> for PyCongestion {
             now_s: event.now.as_secs_f64(),
             in_flight: event.in_flight,
             srtt_s: smoothed_s(event.srtt),
-            base_rtt_s: event.base_rtt.map_or(f64::NAN, Interval::as_secs_f64),
+            base_rtt_s: event.base_rtt.map(Interval::as_secs_f64),
         }
     }
 }
@@ -127,7 +127,7 @@ pub struct PyDelivery {
     total_lost: u64,
     prior_in_flight: u64,
     in_flight: u64,
-    srtt_s: f64,
+    srtt_s: Option<f64>,
     next_departure_s: f64,
     window_limited: bool,
     may_grow: bool,

@@ -65,7 +65,7 @@ enum Row {
 
 impl Algorithm {
     /// Standard TCP.
-    pub const STANDARD: Algorithm = Algorithm::Listed("sack", Vec::new());
+    pub const STANDARD: Algorithm = Algorithm::Listed("reno", Vec::new());
 
     /// Its name in files.
     pub fn name(&self) -> &str {

@@ -238,7 +238,7 @@ impl Connections {
             return refuse_key(
                 "algorithm",
                 format!("background traffic does not take an algorithm {whose}"),
-                "one that `longfat algorithms` lists",
+                "one that `longfat list algorithms` lists",
             );
         }
         match self.stop {

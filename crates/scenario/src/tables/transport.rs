@@ -38,7 +38,7 @@ const LOSS_DETECTIONS: Words<LossDetection> = Words(&[
     ("rack", LossDetection::Rack),
     ("sack", LossDetection::Sack),
     ("newreno", LossDetection::NewReno),
-    ("reno", LossDetection::Reno),
+    ("reno-classic", LossDetection::RenoClassic),
     ("tahoe", LossDetection::Tahoe),
 ]);
 const RECOVERIES: Words<Recovery> = Words(&[
@@ -299,7 +299,7 @@ impl Checked for Transport {
     const SHORTHANDS: &'static [&'static str] = &["variant", "stack"];
 
     fn spelled_out(given: &Table, at: &At<'_>) -> Result<Option<Table>, Refusal> {
-        let standard = Value::from("sack");
+        let standard = Value::from("reno");
         let algorithm = given.get("algorithm").map_or(&standard, |item| &item.value).clone();
         let mut table = None;
         if let Some(stack) = given.get("stack") {
@@ -401,7 +401,7 @@ pub fn unlike(part: &Transport, stack: &Stack, keys: &[&'static str]) -> Vec<&'s
     let mut given = Table::default();
     if let Algorithm::Listed(..) = part.algorithm {
         let algorithm = write(part).remove("algorithm");
-        given.set("algorithm", algorithm.unwrap_or_else(|| Item::from("sack")));
+        given.set("algorithm", algorithm.unwrap_or_else(|| Item::from("reno")));
     }
     given.push("stack", stack.name);
     let Ok(hosts) = read::<Transport>(&Item::new(given.into()), &At::top(&context)) else {

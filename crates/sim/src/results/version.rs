@@ -109,8 +109,8 @@ mod tests {
     fn a_change_concerns_the_plans_that_name_what_it_changed_at_any_depth() {
         let changes: &[&[&str]] = &[&["westwood+"], &["xcp", "web"], &["cubic"]];
         let version = |plan: Value| last(changes, &plan);
-        assert_eq!(version(json!({"flows": [{"algorithm": "sack"}]})), 1);
-        assert_eq!(version(json!({"flows": [{"algorithm": "sack"}, {"algorithm": "westwood+"}]})), 2);
+        assert_eq!(version(json!({"flows": [{"algorithm": "reno"}]})), 1);
+        assert_eq!(version(json!({"flows": [{"algorithm": "reno"}, {"algorithm": "westwood+"}]})), 2);
         assert_eq!(version(json!({"background": [{"kind": "web", "flow": {"algorithm": "westwood+"}}]})), 3);
         assert_eq!(version(json!({"links": [{"router": {"kind": "friendly", "protocol": "xcp"}}]})), 3);
         assert_eq!(version(json!({"flows": [{"algorithm": "cubic"}], "background": [{"kind": "web"}]})), 4);
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn names_in_a_plan_do_not_count_as_words_of_a_change() {
-        let plan = json!({"links": [{"name": "cubic"}], "flows": [{"name": "web", "algorithm": "sack"}]});
+        let plan = json!({"links": [{"name": "cubic"}], "flows": [{"name": "web", "algorithm": "reno"}]});
         assert_eq!(last(&[&["cubic"], &["web"]], &plan), 1);
     }
 

@@ -53,7 +53,7 @@ pub fn dumbbell(rate_bps: f64, packets: u64, duration_s: f64, flows: Vec<Value>)
 
 /// The connections of background traffic across the bottleneck.
 fn connection() -> Value {
-    let mut connection = flow("", "sack");
+    let mut connection = flow("", "reno");
     if let Some(keys) = connection.as_object_mut() {
         ["name", "start_s", "bytes"].iter().for_each(|k| drop(keys.remove(*k)));
     }

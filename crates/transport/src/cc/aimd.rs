@@ -5,7 +5,7 @@
 //! Loss:  cwnd <- cwnd / 2
 //! ```
 //!
-//! Tahoe, Reno, NewReno and SACK TCP share this rule; the loss detection of their rows says how they differ.
+//! Four senders share this rule; the loss detection of their rows says how they differ.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -22,12 +22,12 @@ use longfat_units::{Entry, Style};
 const BETA_ECN: f64 = 0.8;
 const CITATION: &str = "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009";
 
-/// SACK TCP: recovers with selective acknowledgements.
-pub const SACK: Row<Aimd> = Row {
+/// Reno, with the loss detection that the host has for all its algorithms.
+pub const RENO: Row<Aimd> = Row {
     entry: Entry {
-        name: "sack",
-        title: "SACK TCP",
-        aliases: &["standard", "tcp"],
+        name: "reno",
+        title: "Reno (RFC 5681)",
+        aliases: &["sack", "standard", "tcp"],
         citation: CITATION,
         page: "standard",
         parameters: &[],
@@ -58,11 +58,11 @@ pub const NEWRENO: Row<Aimd> = Row {
     build: Aimd::build,
 };
 
-/// Reno: fast recovery ends at the first new acknowledgement.
-pub const RENO: Row<Aimd> = Row {
+/// Reno as it was before SACK: fast recovery ends at the first new acknowledgement.
+pub const RENO_CLASSIC: Row<Aimd> = Row {
     entry: Entry {
-        name: "reno",
-        title: "Reno TCP",
+        name: "reno-classic",
+        title: "Reno without SACK",
         aliases: &[],
         citation: CITATION,
         page: "standard",
@@ -71,7 +71,7 @@ pub const RENO: Row<Aimd> = Row {
     },
     linux_module: Some("reno"),
     properties: Properties {
-        loss_detection: LossDetection::Reno,
+        loss_detection: LossDetection::RenoClassic,
         beta_ecn: Some(BETA_ECN),
         ..Properties::DEFAULT
     },

@@ -56,7 +56,7 @@ macro_rules! controllers {
 
 // One line for each type: its variant, its module, and the rows that its module declares.
 controllers! {
-    Aimd(aimd::Aimd): SACK, NEWRENO, RENO, TAHOE;
+    Aimd(aimd::Aimd): RENO, NEWRENO, RENO_CLASSIC, TAHOE;
     Hstcp(hstcp::Hstcp): ROW;
     Stcp(stcp::Stcp): ROW;
     Bic(bic::Bic): ROW;

@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn one_flow_is_standard_tcp_to_the_bit() {
         let mut one = with_numbers(&ROW, &[("flows", 1.0)]);
-        let mut standard = instance(&super::super::aimd::SACK, &[]);
+        let mut standard = instance(&super::super::aimd::RENO, &[]);
         let (mut a, mut b) = (window(3.0, 40.0), window(3.0, 40.0));
         for i in 0..20_000 {
             one.on_ack(&ack(1.0), &mut a);
@@ -172,7 +172,7 @@ mod tests {
         // a loss costs one of n flows a half; alone each has its own losses. AIMD(n, 1/2n) under one loss
         // in 1/p packets has sqrt((4n - 1) / 3n) times n windows of AIMD(1, 1/2): 1.145 for n = 16, 2 /
         // sqrt(3) for many
-        let alone = periodic(&mut instance(&super::super::aimd::SACK, &[]), 0.1, 100_000, 516.0, 10).mean;
+        let alone = periodic(&mut instance(&super::super::aimd::RENO, &[]), 0.1, 100_000, 516.0, 10).mean;
         let together = periodic(&mut instance(&ROW, &[]), 0.1, 100_000, 7200.0, 60).mean;
         let gain = together / (16.0 * alone);
         assert!((gain / 1.145 - 1.0).abs() < 0.01, "{gain}");

@@ -7,8 +7,8 @@ use longfat_units::parameters::{ParameterError, Parameters, Value};
 use longfat_units::{Entry, Interval};
 use serde::{Deserialize, Serialize};
 
-/// How a sender finds losses, and what it sends again. In JSON: `sack`, `rack`, `newreno`, `reno`
-/// or `tahoe`.
+/// How a sender finds losses, and what it sends again. In JSON: `sack`, `rack`, `newreno`,
+/// `reno-classic` or `tahoe`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LossDetection {
@@ -19,7 +19,8 @@ pub enum LossDetection {
     /// NewReno without SACK (RFC 6582).
     NewReno,
     /// Reno without SACK: fast recovery ends at the first new acknowledgement.
-    Reno,
+    #[serde(rename = "reno-classic")]
+    RenoClassic,
     /// Fast retransmit, then slow-start from one segment.
     Tahoe,
 }

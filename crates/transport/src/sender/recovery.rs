@@ -241,7 +241,7 @@ impl Sender {
     fn partial_ack(&mut self, now: Time) {
         match self.config.loss_detection {
             LossDetection::Sack | LossDetection::Rack => {}
-            LossDetection::Reno => {
+            LossDetection::RenoClassic => {
                 self.finish_recovery(now);
                 self.must_send = self.board.lost() > 0; // found overdue
             }

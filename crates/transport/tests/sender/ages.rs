@@ -11,7 +11,7 @@ use longfat_wire::Kind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-const ALL: [LossDetection; 3] = [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno];
+const ALL: [LossDetection; 3] = [LossDetection::Sack, LossDetection::NewReno, LossDetection::RenoClassic];
 
 /// The window is constant, except that losses halve it.
 struct Watchful;
@@ -69,7 +69,7 @@ fn a_loss_before_the_last_segment_needs_no_timeout() {
 fn the_acknowledgement_of_a_retransmission_finds_the_next_loss_without_another_reduction() {
     // Reno counts an event for each of two losses in one flight
     for (controller, events) in [(watchful(), 1), (constant(), 2)] {
-        let mut path = spread(with(LossDetection::Reno), controller).losing_once(&[250, 255]).start();
+        let mut path = spread(with(LossDetection::RenoClassic), controller).losing_once(&[250, 255]).start();
         path.run_to(at_ms(RTT_MS * 40));
         let c = path.counters();
         assert_eq!((c.congestion_events, c.retransmits), (events, 2));
@@ -78,7 +78,7 @@ fn the_acknowledgement_of_a_retransmission_finds_the_next_loss_without_another_r
 
 #[test]
 fn the_second_loss_is_sent_again_as_the_first_retransmission_is_acknowledged() {
-    let mut path = spread(with(LossDetection::Reno), watchful()).losing_once(&[250, 255]).start();
+    let mut path = spread(with(LossDetection::RenoClassic), watchful()).losing_once(&[250, 255]).start();
     path.run_to(at_ms(RTT_MS * 40));
     assert_eq!(path.again(), [(at_ms(1411), 250), (at_ms(1511), 255)]);
 }

@@ -19,7 +19,8 @@ fn reductions_announced(path: &Path) -> Vec<&Sent> {
 
 #[test]
 fn one_mark_is_one_reduction_announced_once() {
-    for detection in [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno, LossDetection::Tahoe]
+    for detection in
+        [LossDetection::Sack, LossDetection::NewReno, LossDetection::RenoClassic, LossDetection::Tahoe]
     {
         let mut path = Path::new(capable(detection, 40.0), constant())
             .marking(|s| s.packet.kind == Kind::Data && s.packet.seq == 90)
@@ -246,7 +247,7 @@ fn a_reduction_by_marks_leaves_two_segments_in_flight_so_that_no_delayed_acknowl
 #[test]
 fn abe_leaves_more_after_a_mark_than_after_a_loss_where_rfc_8511_has_a_factor() {
     // section 3: 0.8 of the window with standard TCP; section 3.1: 0.85 with CUBIC; losses keep 0.5 and 0.7
-    for (name, after_mark, after_loss) in [("sack", 32.0, 20.0), ("cubic", 34.0, 28.0), ("hstcp", 20.0, 20.0)]
+    for (name, after_mark, after_loss) in [("reno", 32.0, 20.0), ("cubic", 34.0, 28.0), ("hstcp", 20.0, 20.0)]
     {
         let reduced = |abe, mark| {
             let controller = find(name).expect("registered").instance(&[]).expect("no parameters");

@@ -76,7 +76,7 @@ pub fn steady(window: f64) -> SenderConfig {
 }
 
 pub fn standard() -> Controller {
-    find("sack").expect("registered").instance(&[]).expect("no parameters")
+    find("reno").expect("registered").instance(&[]).expect("no parameters")
 }
 
 /// An algorithm that leaves the window alone and halves it on congestion; paced at a constant rate if asked.

@@ -184,7 +184,7 @@ fn a_host_that_looks_once_in_10_ms_sends_what_was_due() {
 
 #[test]
 fn a_loss_in_the_window_reverts_to_the_initial_window_and_slow_start_below_half_of_what_arrived() {
-    for detection in [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno] {
+    for detection in [LossDetection::Sack, LossDetection::NewReno, LossDetection::RenoClassic] {
         for recovery in
             [Recovery::RateHalving, Recovery::RateHalvingToHalf, Recovery::Prr, Recovery::Immediate]
         {

@@ -10,7 +10,7 @@ const ALL: [LossDetection; 5] = [
     LossDetection::Sack,
     LossDetection::Rack,
     LossDetection::NewReno,
-    LossDetection::Reno,
+    LossDetection::RenoClassic,
     LossDetection::Tahoe,
 ];
 
@@ -31,7 +31,7 @@ fn lost_at(detection: LossDetection, window: f64, segments: &'static [u64]) -> P
 
 #[test]
 fn one_loss_is_one_event_and_one_retransmission_whatever_the_recovery() {
-    for detection in [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno] {
+    for detection in [LossDetection::Sack, LossDetection::NewReno, LossDetection::RenoClassic] {
         let path = lost_at(detection, 20.0, &[50]);
         let c = path.counters();
         assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 1, 0), "{detection:?}");
@@ -242,7 +242,7 @@ fn newreno_loses_patience_when_the_holes_of_a_flight_take_longer_than_a_timeout(
 
 #[test]
 fn plain_reno_counts_an_event_for_each_of_two_losses_of_one_flight() {
-    let path = lost_at(LossDetection::Reno, 40.0, &[80, 90]);
+    let path = lost_at(LossDetection::RenoClassic, 40.0, &[80, 90]);
     let c = path.counters();
     assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (2, 2, 0));
     assert_eq!(path.cwnd(), 10.0);
@@ -294,7 +294,7 @@ fn sack_finds_a_lost_retransmission_without_a_timeout() {
 
 #[test]
 fn without_sack_a_lost_retransmission_takes_a_timeout() {
-    for detection in [LossDetection::NewReno, LossDetection::Reno, LossDetection::Tahoe] {
+    for detection in [LossDetection::NewReno, LossDetection::RenoClassic, LossDetection::Tahoe] {
         let mut path = Path::new(with(detection, 40.0), standard())
             .losing(|s| s.packet.kind == Kind::Data && s.packet.seq == 80 && s.earlier < 2)
             .start();

@@ -12,7 +12,7 @@ const ALL: [LossDetection; 5] = [
     LossDetection::Sack,
     LossDetection::Rack,
     LossDetection::NewReno,
-    LossDetection::Reno,
+    LossDetection::RenoClassic,
     LossDetection::Tahoe,
 ];
 

@@ -11,7 +11,7 @@ use longfat_wire::Kind;
 use std::sync::{Arc, Mutex};
 
 const ALL: [LossDetection; 4] =
-    [LossDetection::Sack, LossDetection::NewReno, LossDetection::Reno, LossDetection::Tahoe];
+    [LossDetection::Sack, LossDetection::NewReno, LossDetection::RenoClassic, LossDetection::Tahoe];
 
 fn plain(config: SenderConfig) -> SenderConfig {
     SenderConfig { timestamps: false, ..config }
@@ -156,7 +156,7 @@ fn without_timestamps_a_spurious_timeout_is_not_undone() {
 
 #[test]
 fn an_algorithm_that_keeps_sending_times_has_a_round_trip_time_for_every_acknowledgement() {
-    for (rtt_samples, name) in [(RttSamples::Echoed, "vegas"), (RttSamples::Last, "sack")] {
+    for (rtt_samples, name) in [(RttSamples::Echoed, "vegas"), (RttSamples::Last, "reno")] {
         let counts = [true, false].map(|timestamps| {
             let controller = find(name).and_then(|row| row.instance(&[]).ok()).expect("registered");
             let config = SenderConfig { timestamps, rtt_samples, max_window: 20.0, ..steady(10.0) };

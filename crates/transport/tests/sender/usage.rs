@@ -29,7 +29,7 @@ fn slow_start_goes_on_to_twice_of_what_was_in_flight() {
     for (segments, cwnd) in [(10, 20.0), (9, 18.0), (6, 12.0), (5, 10.0)] {
         let bytes = Some(segments * u64::from(MSS));
         let config = SenderConfig { bytes, slow_start_limit: f64::INFINITY, ..config() };
-        let mut path = path(find("sack").expect("registered"), config).start();
+        let mut path = path(find("reno").expect("registered"), config).start();
         path.run_to_end();
         assert_eq!(path.cwnd(), cwnd, "{segments} segments");
     }
@@ -92,7 +92,7 @@ fn algorithms_that_measure_delay_shrink_also_a_window_that_the_receiver_limits()
 #[test]
 fn a_window_grows_while_pacing_alone_keeps_it_from_being_filled() {
     // RFC 9002, section 7.8: segments that pacing holds back do not make the window underused
-    let mut path = path(find("sack").expect("registered"), config()).start();
+    let mut path = path(find("reno").expect("registered"), config()).start();
     path.run_to(at_ms(RTT_MS - 1));
     path.sender.steer(path.now, Steer { rate: Some(150.0), ..Steer::default() }, &mut |_| ());
     let cwnd = path.run_to(at_ms(2000)).cwnd();
@@ -103,7 +103,7 @@ fn a_window_grows_while_pacing_alone_keeps_it_from_being_filled() {
 fn bursts_keep_a_window_from_growing_beyond_twice_of_what_they_leave_in_flight() {
     // of two segments that each second one acknowledges in slow-start, one stays behind
     let short = SenderConfig { max_burst: 2.0, initial_window: 2.0, ..config() };
-    let mut path = path(find("sack").expect("registered"), short).delayed_acks(ms(40)).start();
+    let mut path = path(find("reno").expect("registered"), short).delayed_acks(ms(40)).start();
     for t in 0..100 {
         path.run_to(at_ms(200 * t));
         let (cwnd, most) = (path.cwnd(), 2.0 * path.sender.in_flight() as f64);

@@ -75,7 +75,7 @@ def mixes(mode: Mode) -> list[Run]:
         "like": [SACK | {"count": FLOWS}],
         "RTTs": [SACK | {"name": name, "count": half, "rtt": f"{rtt} ms"} for name, rtt in NEAR_AND_FAR],
         "aggressive": [
-            {"name": "gentle", "algorithm": "sack", "count": half},
+            {"name": "gentle", "algorithm": "reno", "count": half},
             {"name": "aggressive", "algorithm": "stcp", "count": half},
         ],
     }

@@ -25,7 +25,7 @@ def short_flow(window: int) -> dict[str, Any]:
     """Returns the short flow with an initial window in packets."""
     return {
         "name": SHORT,
-        "algorithm": "sack",
+        "algorithm": "reno",
         "bytes": f"{SHORT_PACKETS * PAYLOAD_BYTES} B",
         "initial_window": window,
         "start": SHORT_START,
@@ -33,15 +33,15 @@ def short_flow(window: int) -> dict[str, Any]:
 
 
 SENDERS: dict[str, list[dict[str, Any]]] = {
-    "standard": [{"algorithm": "sack"}],
+    "standard": [{"algorithm": "reno"}],
     "aggressive": [{"algorithm": "cubic"}],
     "flood": [{"algorithm": {"name": "cbr", "rate": f"{1.5 * RATE_MBPS:g} Mbit/s"}}],
     "beside-datagrams": [
-        {"algorithm": "sack"},
+        {"algorithm": "reno"},
         {"algorithm": {"name": "cbr", "rate": f"{0.75 * RATE_MBPS:g} Mbit/s"}},
     ],
-    "beside-ledbat": [{"algorithm": "sack"}, {"algorithm": {"name": "ledbat", "target": "5 ms"}}],
-    **{f"before-iw{window}": [{"algorithm": "sack"}, short_flow(window)] for window in SHORT_WINDOWS},
+    "beside-ledbat": [{"algorithm": "reno"}, {"algorithm": {"name": "ledbat", "target": "5 ms"}}],
+    **{f"before-iw{window}": [{"algorithm": "reno"}, short_flow(window)] for window in SHORT_WINDOWS},
 }
 """The senders of RFC 7928, sections 5.1.1 to 5.4, by the coordinate `sender`; in a pair the standard one is
 first. Datagrams offer more than the capacity alone, and between half of it and all of it beside TCP (5.3)."""

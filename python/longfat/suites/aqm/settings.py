@@ -64,7 +64,7 @@ RESPONSIVE = (10, 64)
 """TCP flows beside the datagrams: few, and many as CHOKe's theory assumes."""
 NUMBERS: dict[Mode, tuple[int, ...]] = {"quick": (5, 10, 20, 50, 100), "full": (2, 5, 10, 20, 50, 100, 200)}
 
-SACK: dict[str, Any] = {"algorithm": "sack"}
+SACK: dict[str, Any] = {"algorithm": "reno"}
 START = {"uniform": ["0 s", "5 s"]}
 
 HIGH_MBPS, LOW_MBPS = 100, 10
@@ -92,7 +92,7 @@ COMMON_SETTINGS = (
         CHOSEN_HERE + ": around 15 ms, PIE's target; the defaults aim at 5 ms, a tenth of the RTT",
     ),
     Setting("Adaptive RED", "target 15 ms", CHOSEN_HERE),
-    Setting("others", "as in `longfat queues`, with their defaults", CHOSEN_HERE),
+    Setting("others", "as in `longfat list queues`, with their defaults", CHOSEN_HERE),
     Setting("marks", "ECN (RFC 3168) in the queue and in all flows of TCP", "RFC 7928"),
     Setting("duration, repeats", f"300 s, measured from {SETTLE_S} s on; 10 repeats over seeds", CHOSEN_HERE),
 )

@@ -46,9 +46,9 @@ def unlike_rtts(mode: Mode) -> list[Run]:
 def beside_sack(mode: Mode) -> list[Run]:
     """A flow of TCP SACK joined by one of another protocol."""
     return [
-        run(mode, {"algorithm": name, "rtt_ms": rtt}, [("sack", rtt), (name, rtt)], background, repeat)
+        run(mode, {"algorithm": name, "rtt_ms": rtt}, [("reno", rtt), (name, rtt)], background, repeat)
         for name in _shown(mode)
-        if name != "sack"
+        if name != "reno"
         for rtt in RTTS_MS[mode]
         for background in BACKGROUNDS
         for repeat in repeats(mode, name)

@@ -15,7 +15,7 @@ from longfat.suites.kit.claims import Check, Finding, Measured
 from longfat.suites.kit.suite import Data, Runs
 from longfat.suites.kit.text import multiple, seconds
 
-NEW = tuple(name for name in MEASURED if name != "sack")
+NEW = tuple(name for name in MEASURED if name != "reno")
 NOT_FAST = tuple(name for name in MEASURED if name != "fast")
 NEVER_S = float(DURATION_S["full"] - SECOND_S)
 """The tornado figure shows a convergence that was never reached at the end of the run."""
@@ -137,7 +137,7 @@ def intra(data: Data) -> Finding:
     """HA-6."""
     jain = _both(data["intra"], "jain")
     checks: list[Check] = []
-    for name in ("hstcp", "sack", "stcp"):
+    for name in ("hstcp", "reno", "stcp"):
         before, after = jain[name]
         checks.append(below(f"{TITLES[name]} without background", before, bounds.LOW_INDEX))
         checks.append(above(f"{TITLES[name]}: with background", after, before))
@@ -151,7 +151,7 @@ def intra(data: Data) -> Finding:
             "Jain's index with background less without, mean of HSTCP, SACK and STCP",
             data["intra"],
             "jain",
-            ("hstcp", "sack", "stcp"),
+            ("hstcp", "reno", "stcp"),
         ),
     )
 

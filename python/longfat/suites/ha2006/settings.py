@@ -19,7 +19,7 @@ PAPER = (
 )
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
-    "sack": {"name": "sack"},
+    "reno": {"name": "reno"},
     "bic": {"name": "bic"},
     "cubic": {"name": "cubic", "variant": "2005"},
     "fast": {"name": "fast", "alpha": 200},
@@ -43,7 +43,7 @@ which need their own stack or router.
 """
 
 TITLES = {
-    "sack": "TCP SACK",
+    "reno": "TCP SACK",
     "bic": "BIC",
     "cubic": "CUBIC",
     "fast": "FAST",
@@ -60,7 +60,7 @@ TITLES = {
     "vegas": "Vegas",
     "hstcp-lp": "HSTCP-LP",
 }
-MEASURED = ("sack", "bic", "cubic", "fast", "hstcp", "htcp", "stcp")
+MEASURED = ("reno", "bic", "cubic", "fast", "hstcp", "htcp", "stcp")
 """The protocols for which the slides show results; the claims are about them."""
 HISTORIES = ("fast", "stcp", "hstcp", "htcp", "bic", "cubic")
 """The protocols whose throughput the backup slides show, in the order of the slides."""
@@ -149,7 +149,7 @@ COMMON_SETTINGS = (
         CHOSEN_HERE + ": the value for 1 Gbit/s; two flows fill half the buffer",
     ),
     Setting("CUBIC, H-TCP, HSTCP", "variants 2005, linux, table as in Linux", CHOSEN_HERE + ": as of 2006"),
-    Setting("others", "as in `longfat algorithms`, with their defaults", CHOSEN_HERE),
+    Setting("others", "as in `longfat list algorithms`, with their defaults", CHOSEN_HERE),
     Setting(
         "repeats",
         "3, over seeds: starts and background differ; 1 for protocols without results on the slides",

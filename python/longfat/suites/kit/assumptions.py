@@ -19,7 +19,7 @@ LEAST_READINGS = 2
 """An assumption has at least as many readings, and so has a claim in which something is open."""
 
 DEFAULT_ALGORITHMS = {"onoff": "onoff"}
-"""The algorithm of a background that names none, by the background's kind; of all others it is "sack"."""
+"""The algorithm of a background that names none, by the background's kind; of all others it is "reno"."""
 
 Document = dict[str, Any]
 
@@ -61,7 +61,7 @@ class Change:
 
     def _part(self, part: Document, keys: Mapping[str, Any]) -> Document:
         """Changes one flow or background; first the parameters of the algorithm that the base has."""
-        default = DEFAULT_ALGORITHMS.get(str(part.get("kind")), "sack")
+        default = DEFAULT_ALGORITHMS.get(str(part.get("kind")), "reno")
         row = registry.algorithm_named(part.get("algorithm", default))
         for name, parameters in self.algorithms.items():
             if row is not None and row is registry.find("algorithms", name):

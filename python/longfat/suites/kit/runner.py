@@ -222,7 +222,8 @@ def perform(
             if work.key in there:
                 yield work, there.pop(work.key)
                 progress.update(task, advance=work.packets, runs=found)
-        results = run_many([work.scenario for work in missing], jobs=jobs, reduce=suite.reduce)
+        scenarios = [work.scenario for work in missing]
+        results = run_many(scenarios, jobs=jobs, reduce=suite.reduce, ordered=False)
         for done, (index, row) in enumerate(results, start=1):
             effort.packets += row["packets"]
             rate = effort.packets / (time.perf_counter() - effort.started)

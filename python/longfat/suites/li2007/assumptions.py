@@ -85,7 +85,7 @@ def _together(document: Document) -> Document:
 def _over_an_epoch(document: Document) -> Document:
     """Draws the start of flow 2 from a whole epoch of a first flow of standard TCP that is alone."""
     first = document["flow"][0]
-    if len(document["flow"]) < 2 or first["algorithm"]["name"] != "sack":
+    if len(document["flow"]) < 2 or first["algorithm"]["name"] != "reno":
         return document
     rtt_s = TIME.parse(first["rtt"])
     share = _queue_packets(document) / bdp_packets(_rate_bps(document), rtt_s)
@@ -297,7 +297,7 @@ ASSUMPTIONS = (
                 "1",
                 "It counts one, so that slow-start grows by half in a round trip under delayed ACKs.",
                 "Linux 9772efb97078 of November 2005: RFC 3465's patch of Yee-Ting Li, LLS's first author, "
-                "with tcp_abc = 1 by default, which counts one in slow-start (`longfat stacks`, "
+                "with tcp_abc = 1 by default, which counts one in slow-start (`longfat list stacks`, "
                 "linux-2.6.16)",
                 Change(flows={"slow_start_limit": 1}),
             ),

@@ -25,12 +25,12 @@ ABRUPT_STEP = 0.3
 LOCKED_RATIO = 0.5
 """F5b: ratio of throughputs over 100 s."""
 
-LOWEST_RATIO = {"sack": 0.02, "htcp": 0.2, "hstcp": 0.003, "fast": 0.003}
+LOWEST_RATIO = {"reno": 0.02, "htcp": 0.2, "hstcp": 0.003, "fast": 0.003}
 """F10: long over short throughput, as the paper prints it."""
-LOWEST_FACTOR = {"sack": 2.0, "htcp": 2.0, "hstcp": 3.0, "fast": 3.0}
-EXPONENT = {"htcp": 1.0, "sack": 2.0}
+LOWEST_FACTOR = {"reno": 2.0, "htcp": 2.0, "hstcp": 3.0, "fast": 3.0}
+EXPONENT = {"htcp": 1.0, "reno": 2.0}
 """F10: of the ratio over that of the RTTs."""
-EXPONENT_MARGIN = {"htcp": 0.3, "sack": 0.4}
+EXPONENT_MARGIN = {"htcp": 0.3, "reno": 0.4}
 
 FULL_USE_WITHIN = 0.005
 """F12a: of the capacity; at full use nobody can win."""

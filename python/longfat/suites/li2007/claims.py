@@ -185,9 +185,9 @@ CLAIMS: tuple[Claim[Data], ...] = (
         "lowest long/short throughput ratio: standard .02, H-TCP .2, HS-TCP and FAST-TCP .003, Scalable-TCP "
         "below that; H-TCP's ratio is proportional to the RTT ratio, standard TCP's to its square; the same "
         "holds at 100 % BDP",
-        f"Lowest long/short ratios at 20 % BDP: standard TCP within a factor {_LOWEST['sack']}, H-TCP within "
+        f"Lowest long/short ratios at 20 % BDP: standard TCP within a factor {_LOWEST['reno']}, H-TCP within "
         f"{_LOWEST['htcp']}, {_HSTCP_AND_FAST}, Scalable-TCP below both. The ratio is a power of the ratio "
-        f"of measured RTTs, with exponent {_EXPONENT['htcp']} for H-TCP and {_EXPONENT['sack']} for standard "
+        f"of measured RTTs, with exponent {_EXPONENT['htcp']} for H-TCP and {_EXPONENT['reno']} for standard "
         "TCP. At 100 % BDP H-TCP is highest, standard TCP next, and the others are below (tolerances chosen "
         "here).",
         ("F10", "F10-100"),

@@ -130,7 +130,7 @@ def web_runs(mode: Mode) -> list[Run]:
 def against_standard(mode: Mode) -> list[Run]:
     """Fig. 11: flow 1 is standard TCP, flow 2 a new protocol with the same RTT."""
     return [
-        pair(mode, rate, ("sack", rtt), (name, rtt), repeat, {"algorithm": name, "rtt_ms": rtt})
+        pair(mode, rate, ("reno", rtt), (name, rtt), repeat, {"algorithm": name, "rtt_ms": rtt})
         for name in NEW
         for rate in (LOW_MBPS, HIGH_MBPS)
         for rtt in ((42, 162, 324) if mode == "quick" and rate == HIGH_MBPS else RTTS_MS)
@@ -144,7 +144,7 @@ def against_standard_unlike(mode: Mode) -> list[Run]:
         pair(
             mode,
             rate,
-            ("sack", LONG_RTT_MS),
+            ("reno", LONG_RTT_MS),
             (name, rtt),
             repeat,
             {"algorithm": name, "rtt_ms": rtt},
@@ -213,9 +213,9 @@ def refill_runs(mode: Mode) -> list[Run]:
         },
         "flow": [
             {
-                **host("sack"),
+                **host("reno"),
                 "byte_counting": False,
-                "algorithm": dict(ALGORITHMS["sack"]),
+                "algorithm": dict(ALGORITHMS["reno"]),
                 "rtt": f"{REFILL_RTT_MS} ms",
                 "start": FIRST_START,
                 "max_window": REFILL_WINDOW,
@@ -223,7 +223,7 @@ def refill_runs(mode: Mode) -> list[Run]:
         ],
     }
     packets = 0.86 * REFILL_MBPS * 1e6 * REFILL_DURATION_S / PACKET_BITS
-    return [Run({"algorithm": "sack", "repeat": 0}, document, packets)]
+    return [Run({"algorithm": "reno", "repeat": 0}, document, packets)]
 
 
 def unlike(

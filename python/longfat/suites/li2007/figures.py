@@ -107,7 +107,7 @@ def rtt_unfairness(name: str, queue_percent: int) -> Callable[[Runs, Mode], Figu
                     "flow 1 / flow 2",
                     (
                         *by_algorithm(at, "rtt_ms", "first_to_second", TITLES, least=FINEST_RATIO),
-                        _rtt_theory("(RTT 2 / RTT 1)²", rtts, 2.0, "sack"),
+                        _rtt_theory("(RTT 2 / RTT 1)²", rtts, 2.0, "reno"),
                         _rtt_theory("RTT 2 / RTT 1", rtts, 1.0, "htcp"),
                     ),
                     y_log=True,
@@ -169,7 +169,7 @@ def queue_provisioning(runs: Runs, mode: Mode) -> Figure:
         "Mbit/s",
         (
             *by_algorithm(runs, "queue_percent", "aggregate_bps", TITLES, scale=1e-6),
-            theory_curve("Standard TCP, theory", shares, predicted, "sack"),
+            theory_curve("Standard TCP, theory", shares, predicted, "reno"),
         ),
         x_log=True,
         y_range=(0.0, 105.0),
@@ -345,7 +345,7 @@ def refill(runs: Runs, mode: Mode) -> Figure:
                 "Congestion window",
                 "time, s",
                 "packets",
-                (Curve(TITLES["sack"], seconds, cwnd, None, "sack", "line"),),
+                (Curve(TITLES["reno"], seconds, cwnd, None, "reno", "line"),),
                 y_range=(0.0, 9000.0),
             ),
             Panel(
@@ -354,10 +354,10 @@ def refill(runs: Runs, mode: Mode) -> Figure:
                 "Mbit/s",
                 (
                     Curve(
-                        TITLES["sack"],
+                        TITLES["reno"],
                         *thinned(grid, rate * 1e-6),
                         None,
-                        "sack",
+                        "reno",
                         "line",
                     ),
                 ),

@@ -177,8 +177,8 @@ def convergence_fast_link(data: Data) -> Finding:
         ),
         Check(
             f"standard TCP at {longest} ms: never",
-            times["sack"][longest] == NEVER,
-            seconds(times["sack"][longest]),
+            times["reno"][longest] == NEVER,
+            seconds(times["reno"][longest]),
         ),
     ]
     own = {name: _times_by_rtt(runs.where(algorithm=name), "convergence_own_s") for name in ALGORITHMS}
@@ -198,7 +198,7 @@ def convergence_fast_link(data: Data) -> Finding:
 def convergence_slow_link(data: Data) -> Finding:
     """LLS-F14b."""
     runs = data["F14"].where(rate_mbps=LOW_MBPS)
-    standard, htcp = (_times_by_rtt(runs.where(algorithm=name)) for name in ("sack", "htcp"))
+    standard, htcp = (_times_by_rtt(runs.where(algorithm=name)) for name in ("reno", "htcp"))
     checks = []
     for rtt, expected in standard.items():
         value = htcp[rtt]
@@ -215,7 +215,7 @@ def convergence_slow_link(data: Data) -> Finding:
     return Finding(
         tuple(checks),
         f"standard TCP: {_times(standard)}; H-TCP: {_times(htcp)}",
-        {"sack": _keyed(standard), "htcp": _keyed(htcp)},
+        {"reno": _keyed(standard), "htcp": _keyed(htcp)},
         figure=Measured(
             "H-TCP's time / standard TCP's, mean over RTTs",
             geometric_mean(min(htcp[rtt], LONGEST_S) / min(standard[rtt], LONGEST_S) for rtt in standard),

@@ -67,13 +67,13 @@ def fair_to_five_percent(data: Data) -> Finding:
     """LLS-F3a."""
     runs = data["F3"]
     checks = []
-    for name in ("sack", "htcp"):
+    for name in ("reno", "htcp"):
         for rate, rtt in _points(runs.where(algorithm=name)):
             mean, error = runs.where(algorithm=name, rate_mbps=rate, rtt_ms=rtt).mean_stderr("ratio")
             checks.append(
                 at_least(f"{TITLES[name]}, {rate} Mbit/s, {rtt} ms: ratio", mean, bounds.FAIR, error)
             )
-    worst = {name: _least(runs.where(algorithm=name), "ratio") for name in ("sack", "htcp")}
+    worst = {name: _least(runs.where(algorithm=name), "ratio") for name in ("reno", "htcp")}
     holding = held(checks)
     return Finding(
         tuple(checks),
@@ -135,24 +135,24 @@ def rtt_unfairness(data: Data) -> Finding:
     """LLS-F10."""
     small, large = data["F10"], data["F10-100"]
     lowest = {name: _least(small.where(algorithm=name), "first_to_second") for name in ALGORITHMS}
-    exponents = {name: _rtt_exponent(small.where(algorithm=name)) for name in ("sack", "htcp")}
+    exponents = {name: _rtt_exponent(small.where(algorithm=name)) for name in ("reno", "htcp")}
     deep = {name: _least(large.where(algorithm=name), "first_to_second") for name in ALGORITHMS}
-    others = [deep[name] for name in ALGORITHMS if name not in ("sack", "htcp")]
+    others = [deep[name] for name in ALGORITHMS if name not in ("reno", "htcp")]
     checks = (
         *(
             within_factor(f"{title}: lowest ratio", lowest[name], ratio, bounds.LOWEST_FACTOR[name])
             for name, ratio in bounds.LOWEST_RATIO.items()
-            for title in ["standard TCP" if name == "sack" else TITLES[name]]
+            for title in ["standard TCP" if name == "reno" else TITLES[name]]
         ),
         below("Scalable-TCP: lowest ratio", lowest["stcp"], min(lowest["hstcp"], lowest["fast"])),
         between("H-TCP: exponent", exponents["htcp"], *_around("htcp")),
-        between("standard TCP: exponent", exponents["sack"], *_around("sack")),
-        above("100 % BDP: H-TCP's lowest above standard TCP's", deep["htcp"], deep["sack"]),
-        above("100 % BDP: standard TCP's lowest above all others'", deep["sack"], max(others)),
+        between("standard TCP: exponent", exponents["reno"], *_around("reno")),
+        above("100 % BDP: H-TCP's lowest above standard TCP's", deep["htcp"], deep["reno"]),
+        above("100 % BDP: standard TCP's lowest above all others'", deep["reno"], max(others)),
     )
     return Finding(
         checks,
-        f"lowest ratio: {listed(lowest, TITLES, 4)}; exponent: standard {exponents['sack']:.2f}, H-TCP "
+        f"lowest ratio: {listed(lowest, TITLES, 4)}; exponent: standard {exponents['reno']:.2f}, H-TCP "
         f"{exponents['htcp']:.2f}; at 100 % BDP: {listed(deep, TITLES, 4)}",
         {"lowest": lowest, "exponent": exponents, "lowest_100_percent": deep},
         figure=Measured(
@@ -207,7 +207,7 @@ def new_beats_standard(data: Data) -> Finding:
     capacity = 100e6
     checks = []
     for percent in (queue for queue in runs.distinct("queue_percent") if queue >= WELL_PROVISIONED_PERCENT):
-        standard = runs.where(algorithm="sack", queue_percent=percent).mean("aggregate_bps")
+        standard = runs.where(algorithm="reno", queue_percent=percent).mean("aggregate_bps")
         for name in NEW:
             rate = runs.where(algorithm=name, queue_percent=percent).mean("aggregate_bps")
             full = min(rate, standard) >= (1.0 - bounds.FULL_USE_WITHIN) * capacity
@@ -331,7 +331,7 @@ def follows_theory(data: Data) -> Finding:
     limit = bounds.FILLED_BELOW * bdp_packets(HIGH_MBPS * 1e6, rtt_s)
     apart, factor = bounds.SWITCH_FACTOR, bounds.THEORY_FACTOR
     checks, ratios = [], {}
-    for name in ("sack", "stcp", "hstcp"):
+    for name in ("reno", "stcp", "hstcp"):
         switch = ALGORITHMS[name].get("low_window")
         at = runs.where(algorithm=name)
         for loss in at.distinct("loss"):

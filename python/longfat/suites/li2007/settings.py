@@ -16,7 +16,7 @@ PAPER = (
 )
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
-    "sack": {"name": "sack"},
+    "reno": {"name": "reno"},
     "hstcp": {"name": "hstcp", "high_p": 1e-7, "low_window": 31, "high_window": 83000, "table": "nearest"},
     "stcp": {"name": "stcp", "increase": 0.01, "decrease": 0.125, "low_window": 16},
     "bic": {
@@ -43,17 +43,17 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     },
     "htcp": {"name": "htcp", "variant": "paper", "delta_l": "1 s", "delta_b": 0.2},
 }
-"""Table II, and what the text says about the implementations. Standard TCP is "sack": it runs with SACK."""
+"""Table II, and what the text says about the implementations. Standard TCP is "reno": it runs with SACK."""
 
 TITLES = {
-    "sack": "Standard TCP",
+    "reno": "Standard TCP",
     "hstcp": "HS-TCP",
     "stcp": "Scalable-TCP",
     "bic": "BIC-TCP",
     "fast": "FAST-TCP",
     "htcp": "H-TCP",
 }
-NEW = tuple(name for name in ALGORITHMS if name != "sack")
+NEW = tuple(name for name in ALGORITHMS if name != "reno")
 """The proposals that are compared with standard TCP."""
 
 RTTS_MS = (16, 42, 82, 162, 324)
@@ -121,7 +121,7 @@ COMMON_SETTINGS = (
     Setting(
         "stack",
         "linux-2.6.6-altaimd: SACK, delayed ACK, byte counting, rate halving, the e1000's interrupts",
-        "Table I, Appendix I; `longfat stacks` has the source of each of its keys",
+        "Table I, Appendix I; `longfat list stacks` has the source of each of its keys",
     ),
     Setting(
         "host timer tick",
@@ -193,7 +193,7 @@ def duration_s(
     mode: Mode, algorithms: Sequence[str], rate_bps: float, rtt_s: float, queue_bdp: float = 0.2
 ) -> float:
     """Returns how long a test runs: 600 s, or with standard TCP `EPOCHS` of its epochs, in whole minutes."""
-    if "sack" not in algorithms:
+    if "reno" not in algorithms:
         return DURATION_S
     epoch_s = standard_epoch_s(rate_bps, rtt_s, queue_bdp, len(algorithms))
     wanted = math.ceil(EPOCHS * epoch_s / 60.0) * 60.0
@@ -202,7 +202,7 @@ def duration_s(
 
 def lossy_duration_s(mode: Mode, algorithm: str, loss: float, rtt_s: float) -> float:
     """Returns the duration under random loss: 600 s; standard TCP `EPOCHS` losses, within the limits."""
-    if algorithm != "sack":
+    if algorithm != "reno":
         return DURATION_S
     epoch_s = rtt_s / (loss * theory.standard_window(loss))
     return min(max(math.ceil(EPOCHS * epoch_s / 60.0) * 60.0, DURATION_S), LONGEST_S[mode])
@@ -260,7 +260,7 @@ def scenario(
                 "shape": WEB_SHAPE,
                 "direction": "both",
                 "rtt": f"{LONG_RTT_MS} ms",
-                **host("sack"),
+                **host("reno"),
             }
         ]
     return document

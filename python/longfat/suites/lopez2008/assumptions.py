@@ -247,13 +247,13 @@ ASSUMPTIONS: tuple[Assumption, ...] = (
                 "Reno.",
                 'plausible because ns-2\'s own XCP examples beside TCP default to "TCP/Reno" '
                 "(tcl/ex/xcp/xcp-tcp.tcl)",
-                rewritten(flows_of("newreno", loss_detection="reno")),
+                rewritten(flows_of("newreno", loss_detection="reno-classic")),
             ),
             Reading(
                 "sack",
                 "SACK, with the window at ssthresh at once.",
                 "plausible because the chapters' TCP is not named and Agent/TCP/Sack1 is ns-2's modern one",
-                rewritten(flows_of("newreno", algorithm="sack")),
+                rewritten(flows_of("newreno", algorithm="reno")),
             ),
         ),
         ("4a", "4f", "6a", "6b", "6c", "6d", "6e"),

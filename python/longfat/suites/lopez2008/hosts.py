@@ -29,8 +29,8 @@ DIVISORS = (1, 2, 5, 10, 20, 50, 100)
 SIMULATORS_OWN = ("initial_ssthresh", "max_window", "loss_detection")
 """Keys of flows that only the simulator has: a kernel decides them itself."""
 FORMS: dict[str, Any] = {
-    "newreno": "sack",
-    "sack": "sack",
+    "newreno": "reno",
+    "reno": "reno",
     "hstcp": "hstcp",
     "cubic": {"name": "cubic", "variant": "linux"},
     "xcp": "xcp",

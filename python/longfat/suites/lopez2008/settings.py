@@ -29,7 +29,7 @@ buffer overflows when the sine is down to 730 Mbit/s (7 s) at 100 ms, and to 370
 
 FLOWS: dict[str, dict[str, Any]] = {
     "newreno": STACK | {"algorithm": "newreno"},
-    "sack": STACK | {"algorithm": "sack"},
+    "reno": STACK | {"algorithm": "reno"},
     # tcl/test/test-suite-tcpHighspeed.tcl runs windowOption_ 8 in Agent/TCP/Sack1
     "hstcp": STACK | {"algorithm": "hstcp"},
     "cubic": STACK | {"algorithm": "cubic"},
@@ -43,7 +43,7 @@ FLOWS: dict[str, dict[str, Any]] = {
 """The table of a flow of each protocol."""
 TITLES = {
     "newreno": "TCP NewReno",
-    "sack": "TCP SACK",
+    "reno": "TCP SACK",
     "hstcp": "HSTCP",
     "cubic": "CUBIC",
     "xcp": "XCP",

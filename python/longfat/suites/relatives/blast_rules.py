@@ -30,7 +30,7 @@ def filled(system: str) -> Rule:
         runs = data["fast"].where(system=system)
         size = max(runs.distinct("gigabytes"))
         shares = [row.row["goodputs_mbps"][0] / FAST_MBPS for row in rows(runs, gigabytes=size)]
-        tcp = mean(row.row["goodputs_mbps"][0] for row in rows(data["fast"], system="sack"))
+        tcp = mean(row.row["goodputs_mbps"][0] for row in rows(data["fast"], system="reno"))
         share = mean(shares)
         return Finding(
             (at_least("goodput over the link's rate", share, bounds.FILLED),),
@@ -93,16 +93,16 @@ def unbiased(data: Data) -> Finding:
             metrics.throughput_ratio(row.rates_mbps((0.5 * DELAYS_S, DELAYS_S)))
             for row in rows(data["delays"], system=system)
         ]
-        for system in ("sabul", "sack")
+        for system in ("sabul", "reno")
     }
-    ratio, tcp = (mean(ratios[system]) for system in ("sabul", "sack"))
+    ratio, tcp = (mean(ratios[system]) for system in ("sabul", "reno"))
     return Finding(
         (
             at_least("lesser over greater rate", ratio, bounds.DELAY_RATIO),
             above("lesser over greater rate, SABUL's less TCP's", ratio - tcp, 0.0),
         ),
         f"lesser over greater rate: SABUL {ratio:.2f}, TCP {tcp:.2f}",
-        {"sabul": ratio, "sack": tcp},
+        {"sabul": ratio, "reno": tcp},
         figure=figure_of("SABUL: lesser over greater rate", ratios["sabul"]),
     )
 
@@ -115,7 +115,7 @@ def _beside(data: Data, system: str) -> list[float]:
 
 def spares_tcp(data: Data) -> Finding:
     """SAB-3."""
-    shares, tcp = _beside(data, "sabul"), mean(_beside(data, "sack"))
+    shares, tcp = _beside(data, "sabul"), mean(_beside(data, "reno"))
     return Finding(
         (at_least("TCP over its fair share", mean(shares), bounds.HARMED_SHARE),),
         f"TCP gets {mean(shares):.2f} of its fair share (beside another TCP {tcp:.2f})",
@@ -128,7 +128,7 @@ def starves_tcp(system: str) -> Rule:
     """RBU-3 and TSU-3: what a blast does to TCP."""
 
     def find(data: Data) -> Finding:
-        shares, tcp = _beside(data, system), mean(_beside(data, "sack"))
+        shares, tcp = _beside(data, system), mean(_beside(data, "reno"))
         return Finding(
             (below("TCP over its fair share", mean(shares), bounds.HARMED_SHARE),),
             f"TCP gets {mean(shares):.3f} of its fair share (beside another TCP {tcp:.2f})",
@@ -143,15 +143,15 @@ def demonstrated(data: Data) -> Finding:
     """TSU-2."""
     found = {
         system: [row.row["goodputs_mbps"][0] for row in rows(data["lossy"], system=system)]
-        for system in ("tsunami", "sack")
+        for system in ("tsunami", "reno")
     }
-    tsunami, tcp = mean(found["tsunami"]), mean(found["sack"])
+    tsunami, tcp = mean(found["tsunami"]), mean(found["reno"])
     return Finding(
         (
             at_least("Tsunami: goodput, Mbit/s,", tsunami, bounds.DEMONSTRATED_MBPS),
             at_most("TCP: goodput, Mbit/s,", tcp, bounds.TCP_MBPS),
         ),
         f"Tsunami {tsunami:.0f}, TCP SACK {tcp:.2f} Mbit/s",
-        {"tsunami": tsunami, "sack": tcp},
+        {"tsunami": tsunami, "reno": tcp},
         figure=figure_of("Tsunami: goodput, Mbit/s", found["tsunami"], bounds.DEMONSTRATED_MBPS),
     )

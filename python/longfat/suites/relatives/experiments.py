@@ -79,6 +79,7 @@ from longfat.suites.relatives.settings import (
     WRAPPING,
     dumbbell,
     flow,
+    name_of,
     repeats,
     router_of,
     run,
@@ -121,7 +122,7 @@ def short(mode: Mode) -> list[Run]:
         payload = int(FLOWS[system].get("mss", "1448 B").split()[0])
         background = {
             "kind": "short",
-            "name": system,
+            "name": name_of(system),
             **FLOWS[system],
             "rtt": f"{SHORT_RTT_MS} ms",
             "load": f"{100 * SHORT_LOAD:g} %",
@@ -182,7 +183,7 @@ def point(mode: Mode) -> list[Run]:
 
 def harmed(mode: Mode) -> list[Run]:
     """CADPC beside TCP, with and without the thesis's friendliness mechanism."""
-    flows = [flow("sack", f"tcp-{i + 1}") for i in range(PAIR)]
+    flows = [flow("reno", f"tcp-{i + 1}") for i in range(PAIR)]
     flows += [flow("cadpc", f"cadpc-{i + 1}", HARMED_JOIN_S) for i in range(PAIR)]
     return [
         run(
@@ -228,7 +229,7 @@ def fast(mode: Mode) -> list[Run]:
             dumbbell(
                 f"{size:g} GB over {system}",
                 {"rate": f"{FAST_MBPS} Mbit/s", "loss": FAST_LOSS},
-                [flow(system, system, bytes=f"{size:g} GB")],
+                [flow(system, name_of(system), bytes=f"{size:g} GB")],
                 duration_s=FAST_S[mode],
                 repeat=repeat,
                 rtt_ms=FAST_RTT_MS,
@@ -248,14 +249,14 @@ def lossy(mode: Mode) -> list[Run]:
             dumbbell(
                 f"{system} with 3 % of the packets lost",
                 {"rate": f"{FAST_MBPS} Mbit/s", "loss": LOSSY},
-                [flow(system, system)],
+                [flow(system, name_of(system))],
                 duration_s=LOSSY_S,
                 repeat=repeat,
                 rtt_ms=LOSSY_RTT_MS,
             ),
             FAST_MBPS,
         )
-        for system in ("tsunami", "sack")
+        for system in ("tsunami", "reno")
         for repeat in repeats(mode)
     ]
 
@@ -275,7 +276,7 @@ def delays(mode: Mode) -> list[Run]:
             ),
             DELAYS_MBPS,
         )
-        for system in ("sabul", "sack")
+        for system in ("sabul", "reno")
         for repeat in repeats(mode)
     ]
 
@@ -288,7 +289,7 @@ def beside(mode: Mode) -> list[Run]:
             dumbbell(
                 f"{system} joins TCP",
                 {"rate": f"{FAST_MBPS} Mbit/s"},
-                [flow("sack", "tcp"), flow(system, "joining", BESIDE_JOIN_S)],
+                [flow("reno", "tcp"), flow(system, "joining", BESIDE_JOIN_S)],
                 duration_s=BESIDE_S,
                 repeat=repeat,
                 rtt_ms=FAST_RTT_MS,

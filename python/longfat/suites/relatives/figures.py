@@ -319,7 +319,7 @@ def fast(runs: Runs, mode: Mode) -> Figure:
 
 def lossy(runs: Runs, mode: Mode) -> Figure:
     """Draws Tsunami and TCP with many losses."""
-    row = {system: _first(runs, system=system) for system in ("tsunami", "sack")}
+    row = {system: _first(runs, system=system) for system in ("tsunami", "reno")}
     panels = tuple(_histories(TITLES[name], found, [("flow", "")], FAST_MBPS) for name, found in row.items())
     caption = "1 Gbit/s with 3 % of the packets lost at random. First repeat."
     return Figure("lossy", "Tsunami's demonstration", "3 % of the packets lost", caption, panels)
@@ -329,7 +329,7 @@ def delays(runs: Runs, mode: Mode) -> Figure:
     """Draws two flows with unlike round-trip times."""
     groups = [(f"{rtt} ms", f"{rtt} ms") for rtt in DELAYS_MS]
     panels = tuple(
-        _histories(TITLES[system], _first(runs, system=system), groups, 300.0) for system in ("sabul", "sack")
+        _histories(TITLES[system], _first(runs, system=system), groups, 300.0) for system in ("sabul", "reno")
     )
     caption = "Two flows of each, without random losses. First repeat."
     return Figure("delays", "SABUL", "Unlike round-trip times", caption, panels)
@@ -341,7 +341,7 @@ def beside(runs: Runs, mode: Mode) -> Figure:
         _histories(
             f"{TITLES[system]} joins",
             _first(runs, system=system),
-            [("TCP", "tcp"), (TITLES[system] if system != "sack" else "the other TCP", "joining")],
+            [("TCP", "tcp"), (TITLES[system] if system != "reno" else "the other TCP", "joining")],
             FAST_MBPS,
         )
         for system in BESIDES

@@ -95,11 +95,11 @@ def _sizes(number: int) -> str:
 
 def short_flows(data: Data) -> Finding:
     """RCP-2."""
-    found = {system: _times(data, system) for system in ("rcp", "xcp", "sack")}
+    found = {system: _times(data, system) for system in ("rcp", "xcp", "reno")}
     checks = tuple(
         below(f"{_sizes(i)}: RCP's time over {TITLES[other]}'s", found["rcp"][i][0] / found[other][i][0], 1.0)
         for i in found["rcp"]
-        for other in ("xcp", "sack")
+        for other in ("xcp", "reno")
     )
     text = "; ".join(
         f"{_sizes(i)}: " + ", ".join(f"{TITLES[name]} {times[i][0]:.3g} s" for name, times in found.items())
@@ -122,18 +122,18 @@ def much_longer(data: Data) -> Finding:
     """RCP-3."""
     last = len(SHORT_BINS)
     ratios = {
-        system: time / sharing for system in ("xcp", "sack") for time, sharing in [_times(data, system)[last]]
+        system: time / sharing for system in ("xcp", "reno") for time, sharing in [_times(data, system)[last]]
     }
     text = f"{_sizes(last)}: time over processor sharing's"
     return Finding(
         (
-            at_least(f"TCP, {text}", ratios["sack"], bounds.LONGER),
-            above(f"XCP over TCP, {text}", ratios["xcp"] / ratios["sack"], 1.0),
+            at_least(f"TCP, {text}", ratios["reno"], bounds.LONGER),
+            above(f"XCP over TCP, {text}", ratios["xcp"] / ratios["reno"], 1.0),
         ),
-        f"{_sizes(last)}: TCP {ratios['sack']:.2f}, XCP {ratios['xcp']:.2f} times as long as processor "
+        f"{_sizes(last)}: TCP {ratios['reno']:.2f}, XCP {ratios['xcp']:.2f} times as long as processor "
         "sharing",
         ratios,
-        figure=Measured(f"TCP, {text}", ratios["sack"], published=10.0, log=True),
+        figure=Measured(f"TCP, {text}", ratios["reno"], published=10.0, log=True),
     )
 
 
@@ -193,18 +193,18 @@ def not_max_min(data: Data) -> Finding:
             _late_rates(row, networks.LONG)[0] / networks.lot_shares(TARGETS[system])[networks.LONG]
             for row in rows(data["lot"], system=system)
         )
-        for system in ("maxnet", "sack")
+        for system in ("maxnet", "reno")
     }
     text = "the flow over all links, rate over its max-min fair one"
     return Finding(
         (
             at_least(f"MaxNet: {text}", shares["maxnet"], bounds.KEPT_SHARE),
-            below(f"TCP: {text}", shares["sack"], bounds.KEPT_SHARE),
+            below(f"TCP: {text}", shares["reno"], bounds.KEPT_SHARE),
         ),
-        f"the flow over all links gets {shares['maxnet']:.2f} (MaxNet) and {shares['sack']:.2f} (TCP) of its "
+        f"the flow over all links gets {shares['maxnet']:.2f} (MaxNet) and {shares['reno']:.2f} (TCP) of its "
         "max-min fair rate",
         shares,
-        figure=Measured(f"TCP: {text}", shares["sack"]),
+        figure=Measured(f"TCP: {text}", shares["reno"]),
     )
 
 

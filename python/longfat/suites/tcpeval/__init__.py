@@ -35,8 +35,8 @@ def suite_of(*algorithms: str) -> Suite:
     """Returns the suite with these algorithms under test, in both modes; standard TCP runs as the baseline.
 
     Args:
-        algorithms: names that `longfat algorithms` lists; most tests have many short connections, which take
-            no algorithm of one's own.
+        algorithms: names that `longfat list algorithms` lists; most tests have many short connections, which
+            take no algorithm of one's own.
 
     Raises:
         InputError: an algorithm is not listed, is not over TCP or needs routers, or there is none but
@@ -47,7 +47,7 @@ def suite_of(*algorithms: str) -> Suite:
         row = registry.algorithm_named(algorithm)
         if row is None or row.get("transport", "tcp") != "tcp" or row.get("explicit", False):
             raise InputError(
-                f"suite tcpeval: {algorithm}: accepted: an algorithm over TCP that `longfat algorithms` "
+                f"suite tcpeval: {algorithm}: accepted: an algorithm over TCP that `longfat list algorithms` "
                 "lists and that needs no router"
             )
         names.append(str(row["name"]))

@@ -13,7 +13,7 @@ from longfat.words import Mode
 
 DRAFT = "Hayes, Ros, Andrew, Floyd: Common TCP Evaluation Suite, draft-irtf-iccrg-tcpeval-01, 2014"
 
-STANDARD = "sack"
+STANDARD = "reno"
 """Standard TCP in the sense of section 6.1: SACK, and no ECN."""
 
 TITLES = {

@@ -17,7 +17,7 @@ Document = dict[str, Any]
 
 RARE_EVERY = 100_000
 """At rarer periodic losses a recovery is less than a hundredth of an epoch, and a run takes minutes."""
-UNFAIR_PROTOCOLS = ("sack", "hstcp", "stcp")
+UNFAIR_PROTOCOLS = ("reno", "hstcp", "stcp")
 LONG_S = 1800.0
 
 

@@ -34,7 +34,7 @@ PERIODIC, RANDOM = "periodic", "random"
 """Kinds of loss: every n-th packet, or each packet with the same probability."""
 
 UDT_BPS, UDT_RTT_MS, UDT_S = 100e6, 40.0, 200.0
-VICTIMS = ("sack", "bic")
+VICTIMS = ("reno", "bic")
 
 
 def response_runs(mode: Mode) -> list[Run]:
@@ -76,7 +76,7 @@ def response(name: str, loss: float, kind: str, repeat: int) -> Run:
 def scaled_runs(mode: Mode) -> list[Run]:
     """LOP-2a at a lower rate: standard TCP with the loss that its law requires for that rate."""
     window = SCALED_BPS[mode] * RTT_S / PACKET_BITS
-    run = response("sack", theory.standard_loss(window), PERIODIC, 0)
+    run = response("reno", theory.standard_loss(window), PERIODIC, 0)
     return [Run({**run.coordinates, "rate_mbps": SCALED_BPS[mode] / 1e6}, run.document, run.packets)]
 
 

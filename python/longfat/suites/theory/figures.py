@@ -41,14 +41,14 @@ def response(runs: Runs, mode: Mode) -> Figure:
         curves = [
             Curve(
                 "standard TCP's law",
-                *_law(theory.LAWS["sack"], losses),
+                *_law(theory.LAWS["reno"], losses),
                 None,
                 None,
                 "theory",
                 STANDARD_STROKE,
             )
         ]
-        if law is not None and name != "sack":
+        if law is not None and name != "reno":
             curves.append(Curve("its own law", *_law(law, losses), None, None, "theory", LAW_STROKE))
         curves += [
             points("one loss every 1/p packets", _windows(runs, name, "periodic"), None, 0),
@@ -90,7 +90,7 @@ def scaled(runs: Runs, mode: Mode) -> Figure:
                 (
                     theory_curve("law", [rate / 1e6 for rate in rates], needed),
                     points("the thesis", [(1e4, (2e-10, math.nan))], None, 3),
-                    points("measured", [(reached / 1e6, (row["loss"], math.nan))], "sack"),
+                    points("measured", [(reached / 1e6, (row["loss"], math.nan))], "reno"),
                 ),
                 x_log=True,
                 y_log=True,

@@ -112,7 +112,7 @@ def _of_algorithm(mode: Mode, name: str, repeat: int) -> Iterator[Run]:
             )
     crowd = flow(name, CROWD_RTT_MS, count=CROWD)
     yield run("crowd", CROWD_BPS, 120.0, [crowd], buffer="20 % BDP")
-    yield run("low", LOW_BPS, 300.0, [flow("sack", LOW_RTT_MS), flow(name, LOW_RTT_MS)], buffer="100 % BDP")
+    yield run("low", LOW_BPS, 300.0, [flow("reno", LOW_RTT_MS), flow(name, LOW_RTT_MS)], buffer="100 % BDP")
     yield run("like", PAIR_BPS, 200.0, two(PAIR_RTT_MS), buffer="20 % BDP")
     for other in OPPONENTS:
         if other != name and has(other):

@@ -29,7 +29,7 @@ def ten_gigabit(data: Data) -> Finding:
     run = data["scaled"].first()
     asked_mbps = run["rate_mbps"]
     reached_mbps = theory.throughput_bps(run["window"], RTT_S) / 1e6
-    periodic = data["response"].where(algorithm="sack", kind="periodic")
+    periodic = data["response"].where(algorithm="reno", kind="periodic")
     slope = _slope(periodic)
     constant = run["window"] ** 2 * run["loss"]
     checks = (
@@ -67,7 +67,7 @@ def unfairness_exponents(data: Data) -> Finding:
     """LOP-2b."""
     response, pairs = data["response"], data["unfairness"]
     slopes = {name: _slope(response.where(algorithm=name, kind="periodic")) for name in ("hstcp", "stcp")}
-    found = {name: rtt_exponent(pairs, name) for name in ("sack", "hstcp", "stcp")}
+    found = {name: rtt_exponent(pairs, name) for name in ("reno", "hstcp", "stcp")}
     hstcp, stcp = found["hstcp"][0], found["stcp"][0]
     checks = (
         within_factor(
@@ -85,7 +85,7 @@ def unfairness_exponents(data: Data) -> Finding:
         checks,
         f"d: HSTCP {slopes['hstcp']:.3g}, Scalable TCP {slopes['stcp']:.3g}; exponents of two flows: HSTCP "
         f"{with_error(*found['hstcp'])}, Scalable TCP {with_error(*found['stcp'])}, standard TCP "
-        f"{with_error(*found['sack'])} (its law: 2)",
+        f"{with_error(*found['reno'])} (its law: 2)",
         {
             "d": slopes,
             "from_d": {name: 1.0 / (1.0 - d) if d < 1.0 else None for name, d in slopes.items()},

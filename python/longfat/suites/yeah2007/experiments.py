@@ -42,7 +42,7 @@ def joined(mode: Mode) -> list[Run]:
             starts=["0 s", f"{JOIN_S:g} s"],
             events=True,
         )
-        for partner in ("yeah", "sack")
+        for partner in ("yeah", "reno")
         for repeat in range(REPEATS[mode])
     ]
 
@@ -116,7 +116,7 @@ def against_reno(mode: Mode) -> list[Run]:
     return [
         run(
             {"algorithm": name, "reno_flows": number},
-            [*[("sack", FRIENDLY_RTT_MS)] * number, (name, FRIENDLY_RTT_MS)],
+            [*[("reno", FRIENDLY_RTT_MS)] * number, (name, FRIENDLY_RTT_MS)],
             duration_s=DURATION_S[mode],
             repeat=repeat,
         )

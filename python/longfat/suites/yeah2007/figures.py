@@ -32,7 +32,7 @@ USE_RANGE = (0.0, 1.05)
 def joined(runs: Runs, mode: Mode) -> Figure:
     """Fig. 1: cwnd of YeAH joined by another flow."""
     panels = []
-    for partner, text in (("yeah", "joined by YeAH"), ("sack", "joined by Reno")):
+    for partner, text in (("yeah", "joined by YeAH"), ("reno", "joined by Reno")):
         labels = [("YeAH", "yeah"), (f"{TITLES[partner]}, later", partner)]
         panels.append(cwnd_panel(text, runs.where(partner=partner).first(), labels))
     return Figure(

@@ -60,7 +60,7 @@ def fair_to_reno_ratio(runs: Runs, algorithm: str, reno_flows: int) -> float:
     """Returns the ratio of V-D: goodput of the n Reno flows beside Reno over that beside an algorithm."""
     at = runs.where(reno_flows=reno_flows)
     beside_reno, beside = (
-        at.where(algorithm=name).mean("others_goodput_bps") for name in ("sack", algorithm)
+        at.where(algorithm=name).mean("others_goodput_bps") for name in ("reno", algorithm)
     )
     return beside_reno / beside if beside > 0.0 else math.inf
 

@@ -33,7 +33,7 @@ from longfat.suites.yeah2007.settings import (
 def joined(data: Data) -> Finding:
     """YEAH-F1."""
     runs = data["F1"]
-    like, reno = runs.where(partner="yeah"), runs.where(partner="sack")
+    like, reno = runs.where(partner="yeah"), runs.where(partner="reno")
     times = [math.inf if math.isnan(time) else time for time in like.values("convergence_80_s").tolist()]
     steep = float(np.median(times))
     left = float(np.mean([_left_by_yielding(row) for row in reno]))
@@ -69,7 +69,7 @@ def queues(data: Data) -> Finding:
     share = {name: runs.where(algorithm=name).means("rtt_ms", "queue_share") for name in ALGORITHMS}
     used = {name: runs.where(algorithm=name).means("rtt_ms", "utilization") for name in ALGORITHMS}
     covs = {name: runs.where(algorithm=name).means("rtt_ms", "queue_cov") for name in ALGORITHMS}
-    rtts = list(share["sack"])
+    rtts = list(share["reno"])
     filled = [rtt for rtt in rtts if rtt <= FILLED_UP_TO_MS]
     checks = [
         below(
@@ -79,19 +79,19 @@ def queues(data: Data) -> Finding:
         )
         for rtt in rtts
     ]
-    checks += [at_least(f"{rtt} ms: Reno's queue", share["sack"][rtt], bounds.RENO_QUEUE) for rtt in filled]
+    checks += [at_least(f"{rtt} ms: Reno's queue", share["reno"][rtt], bounds.RENO_QUEUE) for rtt in filled]
     checks += [
         within_factor(
             f"{rtt} ms: {TITLES[name]}'s queue, Reno's",
             share[name][rtt],
-            share["sack"][rtt],
+            share["reno"][rtt],
             bounds.ALIKE_FACTOR,
         )
         for name in HYBRID
         for rtt in filled
     ]
     checks += [
-        above(f"{rtt} ms: {TITLES[name]}'s queue above Reno's", share[name][rtt], share["sack"][rtt])
+        above(f"{rtt} ms: {TITLES[name]}'s queue above Reno's", share[name][rtt], share["reno"][rtt])
         for name in ("hstcp", "cubic")
         for rtt in filled
     ]
@@ -118,7 +118,7 @@ def queues(data: Data) -> Finding:
         {"queue_share": _keyed(share), "utilization": _keyed(used), "queue_cov": _keyed(covs)},
         figure=Measured(
             f"Reno's queue / buffer, mean over RTTs up to {FILLED_UP_TO_MS} ms",
-            *runs.where(algorithm="sack").over_repeats(
+            *runs.where(algorithm="reno").over_repeats(
                 lambda rows: float(np.mean([rows.where(rtt_ms=rtt).mean("queue_share") for rtt in filled]))
             ),
         ),
@@ -142,7 +142,7 @@ def table_i(data: Data) -> Finding:
     )
     return Finding(
         tuple(checks),
-        f"{_held(checks)}; at {' / '.join(map(str, measured['sack']))} ms: {', '.join(listed)}",
+        f"{_held(checks)}; at {' / '.join(map(str, measured['reno']))} ms: {', '.join(listed)}",
         {"overflow_ratio": _keyed(measured)},
         figure=Measured(
             "loss over the printed one, geometric mean of the table",
@@ -162,7 +162,7 @@ def lossy_rtts(data: Data) -> Finding:
         at_least(f"{rtt} ms: YeAH's utilization", value, bounds.FULL * reached[rtt])
         for rtt, value in used["yeah"].items()
     ]
-    long = [rtt for rtt in used["sack"] if rtt > FILLED_UP_TO_MS]
+    long = [rtt for rtt in used["reno"] if rtt > FILLED_UP_TO_MS]
     checks += [
         below(
             f"{rtt} ms: {TITLES[name]} below the other new ones",
@@ -175,8 +175,8 @@ def lossy_rtts(data: Data) -> Finding:
     checks += [
         below(
             f"{rtt} ms: Reno below all",
-            used["sack"][rtt],
-            min(used[name][rtt] for name in ALGORITHMS if name != "sack"),
+            used["reno"][rtt],
+            min(used[name][rtt] for name in ALGORITHMS if name != "reno"),
         )
         for rtt in long
     ]
@@ -199,13 +199,13 @@ def over_losses(data: Data) -> Finding:
     """YEAH-F5."""
     runs = data["F5"]
     used = {name: runs.where(algorithm=name).means("loss", "utilization") for name in ALGORITHMS}
-    losses = [loss for loss in used["sack"] if loss <= LOW_LOSS]
+    losses = [loss for loss in used["reno"] if loss <= LOW_LOSS]
     checks = []
     for loss in losses:
         values = {name: used[name][loss] for name in ALGORITHMS}
         checks.append(
             at_most(
-                f"loss {loss:g}: Reno", values["sack"], (1.0 + bounds.NEAR_EXTREME) * min(values.values())
+                f"loss {loss:g}: Reno", values["reno"], (1.0 + bounds.NEAR_EXTREME) * min(values.values())
             )
         )
         checks.append(
@@ -262,10 +262,10 @@ def over_queues(data: Data) -> Finding:
             used[name][least],
             bounds.SMALL_BUFFER_SHARE * used[name][most],
         )
-        for name in ("sack", *LOSS_BASED)
+        for name in ("reno", *LOSS_BASED)
     ]
     checks += [
-        at_most(f"{percent} %: Reno's utilization", used["sack"][percent], bounds.RENO_BELOW_BDP)
+        at_most(f"{percent} %: Reno's utilization", used["reno"][percent], bounds.RENO_BELOW_BDP)
         for percent in percents[:-1]
     ]
     return Finding(
@@ -321,7 +321,7 @@ def fair_to_reno(data: Data) -> Finding:
     runs = data["FR"]
     numbers = runs.distinct("reno_flows")
     ratio = {
-        name: {n: fair_to_reno_ratio(runs, name, n) for n in numbers} for name in ALGORITHMS if name != "sack"
+        name: {n: fair_to_reno_ratio(runs, name, n) for n in numbers} for name in ALGORITHMS if name != "reno"
     }
     most = numbers[-1]
     checks = [
@@ -364,7 +364,7 @@ def slow_start_alone(data: Data) -> Finding:
     """YEAH-F8a."""
     used = _efficiencies(data["F8a"])
     checks = []
-    for length in used["sack"]:
+    for length in used["reno"]:
         values = {name: used[name][length] for name in used if name != "htcp" or length <= HTCP_ALIKE_UP_TO_S}
         apart = max(values.values()) - min(values.values())
         checks.append(at_most(f"{length} s: greatest less least efficiency", apart, bounds.ALIKE_EFFICIENCY))
@@ -373,7 +373,7 @@ def slow_start_alone(data: Data) -> Finding:
     checks.append(between("1800 s: mean efficiency", last, *bounds.LAST_EFFICIENCY))
     return Finding(
         tuple(checks),
-        f"{_held(checks)}; efficiency: " + ", ".join(_at(used, s) for s in used["sack"]),
+        f"{_held(checks)}; efficiency: " + ", ".join(_at(used, s) for s in used["reno"]),
         {"efficiency": _keyed(used)},
         figure=Measured(
             "mean efficiency at 100 s",
@@ -386,16 +386,16 @@ def slow_start_alone(data: Data) -> Finding:
 def without_slow_start(data: Data) -> Finding:
     """YEAH-F8b."""
     used = _efficiencies(data["F8b"])
-    longest = max(used["sack"])
+    longest = max(used["reno"])
     values = {name: row[longest] for name, row in used.items()}
-    others = [value for name, value in values.items() if name != "sack"]
+    others = [value for name, value in values.items() if name != "reno"]
     checks = (
         at_least(
             f"{longest} s: greatest less least efficiency",
             max(values.values()) - min(values.values()),
             bounds.SEPARATE_EFFICIENCY,
         ),
-        below(f"{longest} s: Reno's efficiency below all others'", values["sack"], min(others)),
+        below(f"{longest} s: Reno's efficiency below all others'", values["reno"], min(others)),
     )
     return Finding(
         checks,

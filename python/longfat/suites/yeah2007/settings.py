@@ -13,7 +13,7 @@ from longfat.words import Mode
 PAPER = "Baiocchi, Castellani, Vacirca: YeAH-TCP: Yet Another Highspeed TCP, PFLDnet 2007"
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
-    "sack": {"name": "sack"},
+    "reno": {"name": "reno"},
     "yeah": {"name": "yeah", "variant": "paper"},
     "ctcp": {"name": "ctcp", "variant": "paper"},
     "htcp": {"name": "htcp", "variant": "linux"},
@@ -21,10 +21,10 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "cubic": {"name": "cubic", "variant": "2005"},
     "hstcp": {"name": "hstcp", "table": "nearest"},
 }
-"""The seven protocols, in the order of Table I. The paper's Reno runs with SACK: "sack"."""
+"""The seven protocols, in the order of Table I. The paper's Reno runs with SACK: "reno"."""
 
 TITLES = {
-    "sack": "Reno",
+    "reno": "Reno",
     "yeah": "YeAH",
     "ctcp": "Compound",
     "htcp": "H-TCP",
@@ -120,7 +120,7 @@ COMMON_SETTINGS = (
 )
 
 TABLE_I: dict[str, dict[int, float | None]] = {
-    "sack": {15: 5.7686e-6, 60: 5.0669e-6, 240: 9.4e-7},
+    "reno": {15: 5.7686e-6, 60: 5.0669e-6, 240: 9.4e-7},
     "yeah": {15: None, 60: None, 240: None},
     "ctcp": {15: 4.0134e-6, 60: 1.0827e-6, 240: 7.531e-7},
     "htcp": {15: 3.75099e-5, 60: 1.41953e-4, 240: 3.35233e-4},

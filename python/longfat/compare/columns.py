@@ -1,6 +1,6 @@
-"""What a screen measures, as data: the kinds of run, and for each column its runs and its estimator.
+"""What a comparison measures, as data: the kinds of run, and for each column its runs and its estimator.
 
-docs/screen.md says the same to readers; a test compares the two.
+docs/compare.md says the same to readers; a test compares the two.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Literal
 
 from longfat.words import Mode
 
-RENO, CUBIC = "sack", "cubic"
+RENO, CUBIC = "reno", "cubic"
 """The algorithms that a new one must share links with: standard TCP, and what most hosts run."""
 
 FAR = 4

@@ -1,4 +1,4 @@
-"""`longfat compare`: runs one scenario in the simulator and live, and shows both in one figure and table."""
+"""`longfat crosscheck`: runs a scenario in the simulator and live, and shows both in one figure and table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from longfat.compare import page
+from longfat.crosscheck import page
 from longfat.figure.data import Curve, Figure, Panel, Table
 from longfat.live import run as live
 from longfat.live.check import check
@@ -17,9 +17,10 @@ from longfat.live.traffic import KINDS
 from longfat.numbers import finite
 from longfat.report.columns import number
 from longfat.runs import metrics, simulate
-from longfat.runs.result import Array, Result
+from longfat.runs.parts import Array
+from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
-from longfat.scenario.stacks import LINUX
+from longfat.scenario.stacks import hosts
 from longfat.store import output
 from longfat.store.whole import write_text
 
@@ -55,7 +56,7 @@ def run(
     source: str = "scenario",
     traffic: str = KINDS[0],
 ) -> dict[str, Any]:
-    """Runs a scenario in the simulator and live, and writes compare.json, the page and its figure.
+    """Runs a scenario in the simulator and live, and writes crosscheck.json, the page and its figure.
 
     Args:
         scenario: what to run.
@@ -66,14 +67,14 @@ def run(
         traffic: what flows over TCP carry live, one of `traffic.KINDS`.
 
     Returns:
-        What compare.json holds.
+        What crosscheck.json holds.
 
     Raises:
         InputError: the scenario cannot run live, or the folder cannot be written; before anything runs.
         LongfatError: a live run ended early.
     """
     check(scenario, source, traffic)
-    with output.folder(into, output.COMPARE_FILES, output.COMPARE_FILES) as draft:
+    with output.folder(into, output.CROSSCHECK_FILES, output.CROSSCHECK_FILES) as draft:
         seeded = [scenario.repeat(i) for i in range(repeats)]
         results = {
             "sim": [simulate.run(each) for each in seeded],
@@ -87,23 +88,9 @@ def run(
             "scenario": scenario.filled().to_toml(),
             "provenance": output.provenance(command),
         }
-        write_text(draft / page.COMPARE_FILE, json.dumps(document, indent=1) + "\n")
+        write_text(draft / page.CROSSCHECK_FILE, json.dumps(document, indent=1) + "\n")
     page.build(into)
     return document
-
-
-def hosts(scenario: Scenario) -> dict[str, str]:
-    """Returns what the simulator's hosts were, by flow and background over TCP.
-
-    Such as "linux", or "linux, except initial_window": the stack with the fewest exceptions.
-    """
-    return {key: _hosts(dict(exceptions)) for key, exceptions in scenario.core.unlike()}
-
-
-def _hosts(exceptions: dict[str, list[str]]) -> str:
-    """The nearest stack; today's Linux, which it stands beside, where several are as near."""
-    name = min((LINUX, *exceptions), key=lambda name: len(exceptions[name]))
-    return ", except ".join([name, *([", ".join(exceptions[name])] if exceptions[name] else [])])
 
 
 def _listed(stacks: Mapping[str, str]) -> str:
@@ -197,8 +184,8 @@ def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list
     )
     panels.append(Panel(link, "time, s", "queue, packets", queues, x_range=span))
     return Figure(
-        "compare",
-        "compare",
+        "crosscheck",
+        "crosscheck",
         scenario.title or "Simulator and live",
         "The same scenario in the simulator and on this machine's own TCP; the curves show the first runs.",
         tuple(panels),

@@ -1,4 +1,4 @@
-"""What a screen stores of one run: a few numbers, computed in the worker."""
+"""What a comparison stores of one run: a few numbers, computed in the worker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from longfat.runs import metrics
 from longfat.store.kept import kept_as
 
 
-@kept_as("longfat.screen.measure.figures", "baae36e8969882e3")
+@kept_as("longfat.compare.measure.figures", "baae36e8969882e3")
 def measure(result: Any) -> dict[str, Any]:
     """Returns shares, ratios and times over the span of results; None for what was never reached."""
     summary = result.summary

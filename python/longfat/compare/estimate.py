@@ -1,4 +1,4 @@
-"""Turns the runs of a screen into its table: means over points, errors over repeats, crossings."""
+"""Turns the runs of a comparison into its table: means over points, errors over repeats, crossings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from longfat.compare.columns import COLUMNS, Column
 from longfat.numbers import finite
 from longfat.runs import metrics
-from longfat.screen.columns import COLUMNS, Column
 
 Row = Mapping[str, Any]
 Point = tuple[float, float, str | None]

@@ -1,7 +1,8 @@
-"""Paths of a screen beside its grid: scenario files, and traces of a link's rate.
+"""Paths of a comparison beside its grid: scenario files, and traces of a link's rate.
 
 Every algorithm runs on each path. In a scenario file it takes the place of each flow's algorithm; everything
-else stays, background traffic too. Over a trace there are two flows, as in the trial "pair".
+else stays, background traffic too; what names no stack has that of the comparison. Over a trace there are
+two flows, as in the trial "pair".
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from longfat import documents
+from longfat.compare.columns import COLUMNS, FIRST_START_S, LATE_START_S, WINDOW_FROM, Column
+from longfat.compare.estimate import Row, Value, number, over_repeats
 from longfat.errors import InputError, ScenarioError
 from longfat.scenario.model import Scenario
-from longfat.screen.columns import COLUMNS, FIRST_START_S, LATE_START_S, WINDOW_FROM, Column
-from longfat.screen.estimate import Row, Value, number, over_repeats
 from longfat.units import TIME
 
 TRIAL = "path"
@@ -35,7 +36,7 @@ class FilePath:
     rtt_s: float | None
     """The round-trip time of the grid, over a trace."""
 
-    def scenario(self, algorithm: Any, repeat: int) -> Scenario:
+    def scenario(self, algorithm: Any, repeat: int, stack: str) -> Scenario:
         """Returns what runs on this path; InputError where the algorithm does not go with it."""
         tables = copy.deepcopy(dict(self.tables))
         tables["seed"] = repeat + 1
@@ -43,7 +44,7 @@ class FilePath:
             {key: value for key, value in flow.items() if key != "variant"} | {"algorithm": algorithm}
             for flow in tables["flow"]
         ]
-        return Scenario.from_dict(tables, source=f"screen, {self.label}", base=self.base)
+        return Scenario.from_dict(tables, source=f"compare, {self.label}", base=self.base, stack=stack)
 
 
 def read(files: Sequence[str], rtts_s: Sequence[float], duration_s: float) -> tuple[FilePath, ...]:

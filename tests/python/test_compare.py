@@ -11,13 +11,14 @@ from rich.console import Console
 
 from longfat.cli import report
 from longfat.cli.app import end_code
+from longfat.compare import command, estimate, figure, table
+from longfat.compare.columns import COLUMNS, EXTENTS, TRIALS, Extent
+from longfat.compare.estimate import Estimate, Value
+from longfat.compare.grid import grid, tasks
 from longfat.errors import InputError
 from longfat.figure import matplotlib as plots
 from longfat.scenario import registry
-from longfat.screen import command, estimate, figure, table
-from longfat.screen.columns import COLUMNS, EXTENTS, TRIALS, Extent
-from longfat.screen.estimate import Estimate, Value
-from longfat.screen.grid import grid, tasks
+from longfat.scenario.stacks import hosts
 
 ROOT = Path(__file__).parents[2]
 MINE = f"{ROOT / 'examples' / 'my_reno.py'}:MyReno"
@@ -30,11 +31,11 @@ TINY = Extent(("2 Mbit/s",), ("20 ms",), ("100 % BDP",), 2, 12.0, (1e-3, 1e-1), 
 
 
 @pytest.fixture(scope="module")
-def screened(tmp_path_factory):
-    out = tmp_path_factory.mktemp("screen") / "out"
+def compared(tmp_path_factory):
+    out = tmp_path_factory.mktemp("compare") / "out"
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(EXTENTS, "quick", TINY)
-        asked = grid(["sack", MINE])
+        asked = grid(["reno", MINE])
         yield asked, command.run(asked, out, jobs=1), out
 
 
@@ -42,8 +43,8 @@ def screened(tmp_path_factory):
     ("asked", "said"),
     [
         ({"algorithms": ["hstpc"]}, 'did you mean "hstcp"?'),
-        ({"algorithms": ["sack", "tcp"]}, "screen: tcp: given twice"),
-        ({"algorithms": []}, "screen: no algorithm"),
+        ({"algorithms": ["reno", "tcp"]}, "compare: tcp: given twice"),
+        ({"algorithms": []}, "compare: no algorithm"),
         ({"algorithms": ["nowhere.py:Mine"]}, "there is no file nowhere.py"),
         ({"algorithms": [f"{MINE}x"]}, 'no class "MyRenox"'),
         ({"algorithms": ['{ name = "hstcp", low_windo = 31 }']}, 'did you mean "low_window"?'),
@@ -58,16 +59,16 @@ def screened(tmp_path_factory):
         ({"repeats": 0}, "--repeats 0: accepted: from 1"),
     ],
 )
-def test_what_cannot_be_screened_is_refused_in_a_line_with_what_would_be_accepted(asked, said):
+def test_what_cannot_be_compared_is_refused_in_a_line_with_what_would_be_accepted(asked, said):
     with pytest.raises(InputError) as refused:
-        grid(**{"algorithms": ["sack"], **asked})
+        grid(**{"algorithms": ["reno"], **asked})
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
     assert "accepted" in str(refused.value) or "it has" in str(refused.value)
 
 
 def test_an_unknown_algorithm_ends_the_command_with_2_and_writes_nothing(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["longfat", "screen", "hstpc", "--out", str(tmp_path / "out")])
+    monkeypatch.setattr("sys.argv", ["longfat", "compare", "hstpc", "--out", str(tmp_path / "out")])
     assert end_code() == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not (tmp_path / "out").exists()
@@ -76,11 +77,11 @@ def test_an_unknown_algorithm_ends_the_command_with_2_and_writes_nothing(tmp_pat
 def test_a_folder_with_other_results_is_refused_before_anything_runs(tmp_path):
     (tmp_path / "summary.json").write_text("{}")
     with pytest.raises(InputError, match="holds the results of a run"):
-        command.run(grid(["sack"]), tmp_path, jobs=1)
+        command.run(grid(["reno"]), tmp_path, jobs=1)
 
 
 def test_every_trial_is_run_at_every_point_in_every_repeat():
-    asked = grid(["sack", "hstcp"], "5 Mbit/s, 10 Mbit/s", "20 ms", "10 packets, 100 % BDP", 2)
+    asked = grid(["reno", "hstcp"], "5 Mbit/s, 10 Mbit/s", "20 ms", "10 packets, 100 % BDP", 2)
     planned = tasks(asked)
     by_trial = {
         trial.name: [task for task in planned if task.coordinates["trial"] == trial.name]
@@ -101,15 +102,36 @@ def test_repeats_are_other_draws_of_the_same_path():
 
 
 def test_both_flows_are_there_before_the_figures_begin():
-    for task in tasks(grid(["sack"])):
+    for task in tasks(grid(["reno"])):
         begins = task.scenario.plan["window_s"][0]
         assert all(flow["start_s"]["uniform"][1] < begins for flow in task.scenario.plan["flows"])
+
+
+def test_the_hosts_are_todays_unless_another_stack_is_asked_for(tmp_path):
+    (tmp_path / "own.toml").write_text(
+        'duration = "4 s"\n[bottleneck]\nrate = "2 Mbit/s"\n'
+        '[[flow]]\nrtt = "20 ms"\n[[flow]]\nrtt = "20 ms"\nstack = "ns-2"\n'
+    )
+
+    def found(**more):
+        planned = tasks(grid(["sack", "cubic"], repeats=1, files=[str(tmp_path / "own.toml")], **more))
+        return {
+            kind: {
+                tuple(hosts(task.scenario).values())
+                for task in planned
+                if (task.coordinates["trial"] == "path") == (kind == "path")
+            }
+            for kind in ("grid", "path")
+        }
+
+    assert found() == {"grid": {("linux",), ("linux", "linux")}, "path": {("linux", "ns-2")}}
+    assert found(stack="rfc") == {"grid": {("rfc",), ("rfc", "rfc")}, "path": {("rfc", "ns-2")}}
 
 
 def test_an_opponent_that_the_registry_lacks_is_skipped_and_told(monkeypatch):
     rows = registry.rows
     monkeypatch.setattr(registry, "rows", lambda kind: [row for row in rows(kind) if row["name"] != "cubic"])
-    asked = grid(["sack"], repeats=1)
+    asked = grid(["reno"], repeats=1)
     assert asked.skipped == {"cubic": "this version has no algorithm cubic"}
     assert not any(task.coordinates["trial"] == "cubic" for task in tasks(asked))
     told = table.notes({"columns": [vars(BY_KEY["share_cubic"])], **command.left_out(asked)})
@@ -193,16 +215,18 @@ def test_a_cell_is_written_with_its_error_or_its_bound():
     assert table.cell(None) == "-"
 
 
-def test_a_users_own_reno_is_screened_as_the_native_one(screened):
-    _, document, out = screened
+def test_a_users_own_reno_is_compared_as_the_native_one(compared):
+    _, document, out = compared
     native, mine = document["algorithms"]
     assert mine["name"] == "my_reno.py:MyReno"
     assert {**native, "name": ""} == {**mine, "name": ""}
     assert native["utilization"]["mean"] > 0.5
+    assert document["stack"] == "linux"
+    assert table.used(document).startswith("stack linux; ")
     assert 0.3 < native["share_reno"]["mean"] < 0.7
     kept = {"store.json", "segments"}
     assert {file.name for file in out.iterdir()} == {
-        "screen.json",
+        "compare.json",
         "SHA256SUMS",
         "runs.parquet",
         "index.html",
@@ -211,8 +235,8 @@ def test_a_users_own_reno_is_screened_as_the_native_one(screened):
     assert pq.read_table(out / "runs.parquet").num_rows == document["performance"]["runs"]
 
 
-def test_the_page_of_a_screen_has_its_table_and_its_figure_in_each_format(screened):
-    _, document, out = screened
+def test_the_page_of_a_comparison_has_its_table_and_its_figure_in_each_format(compared):
+    _, document, out = compared
     page = (out / "index.html").read_text()
     assert "`" not in page
     assert "<td>as <code>pair</code>, with small buffers</td>" in page
@@ -225,19 +249,19 @@ def test_the_page_of_a_screen_has_its_table_and_its_figure_in_each_format(screen
     assert {file.suffix for file in (out / "figures").iterdir()} == {".pdf", ".svg", ".png"}
 
 
-def test_a_narrow_terminal_gets_a_column_an_algorithm(screened):
-    _, document, _ = screened
+def test_a_narrow_terminal_gets_a_column_an_algorithm(compared):
+    _, document, _ = compared
     told = {}
     for width in (80, 160):
         console = Console(width=width, file=io.StringIO())
         table.show(document, console)
         told[width] = [line.split()[:1] for line in console.file.getvalue().splitlines()]
     assert ["utilisation"] in told[80]
-    assert ["sack"] in told[160]
+    assert ["reno"] in told[160]
 
 
-def test_a_figure_has_a_panel_for_each_column_that_was_measured(screened):
-    asked, document, _ = screened
+def test_a_figure_has_a_panel_for_each_column_that_was_measured(compared):
+    asked, document, _ = compared
     titles = [panel["title"] for panel in document["figure"]["panels"]]
     run = {trial.name for trial in asked.trials}
     assert titles[:-2] == [column.heading for column in COLUMNS if column.trial.name in run]
@@ -248,7 +272,7 @@ def test_where_a_bound_was_not_crossed_the_curve_has_a_gap():
 
 
 def test_the_documentation_has_every_column_and_every_trial():
-    text = (ROOT / "docs" / "screen.md").read_text()
+    text = (ROOT / "docs" / "compare.md").read_text()
     for column in COLUMNS:
         assert f"| {column.heading} | `{column.key}` |" in text, column.key
     for trial in TRIALS:
@@ -258,16 +282,16 @@ def test_the_documentation_has_every_column_and_every_trial():
         assert value in text
 
 
-def test_a_screen_can_be_drawn_again_and_replaced_by_another_as_a_whole(screened, monkeypatch):
+def test_a_comparison_can_be_drawn_again_and_replaced_by_another_as_a_whole(compared, monkeypatch):
     # the last test: it changes what the others look at
-    _, _, out = screened
+    _, _, out = compared
     monkeypatch.setattr(plots, "save", functools.partial(plots.save, formats=["svg"]))
     (out / "index.html").unlink()
     assert report.build(out) == out / "index.html"
     command.run(grid(["hstcp"], repeats=1), out, jobs=1)
-    stored = json.loads((out / "screen.json").read_text())
+    stored = json.loads((out / "compare.json").read_text())
     assert [entry["name"] for entry in stored["algorithms"]] == ["hstcp"]
-    assert [file.name for file in (out / "figures").iterdir()] == ["screen.svg"]
+    assert [file.name for file in (out / "figures").iterdir()] == ["compare.svg"]
 
 
 def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_is(tmp_path, monkeypatch):
@@ -279,14 +303,14 @@ def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_i
         '[[flow]]\nalgorithm = "hstcp"\nvariant = "linux"\nrtt = "20 ms"\ncount = 3\n'
     )
     files = [str(tmp_path / name) for name in ("slow.trace", "three.toml")]
-    asked = grid(["sack", "cubic"], files=files)
+    asked = grid(["reno", "cubic"], files=files)
     mine = [task for task in tasks(asked) if task.coordinates["trial"] == "path"]
     assert len(mine) == 2 * 2 * 2
-    assert {flow.algorithm.name for task in mine for flow in task.scenario.flow} == {"sack", "cubic"}
+    assert {flow.algorithm.name for task in mine for flow in task.scenario.flow} == {"reno", "cubic"}
     document = command.run(asked, tmp_path / "out", jobs=1)
     cells = {(entry["path"], entry["algorithm"]): entry for entry in document["paths"]}
     labels = ["slow.trace, 20 ms", "three.toml"]
-    assert list(cells) == [(label, name) for label in labels for name in ("sack", "cubic")]
+    assert list(cells) == [(label, name) for label in labels for name in ("reno", "cubic")]
     assert all(0.5 < entry["utilization"]["mean"] <= 1.0 for entry in cells.values())
     assert all(0.0 < entry["jain"]["mean"] <= 1.0 for entry in cells.values())
     text = io.StringIO()
@@ -296,7 +320,7 @@ def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_i
     assert "On paths from files" in (tmp_path / "out" / "index.html").read_text()
     rows = pq.read_table(tmp_path / "out" / command.RUNS_FILE)
     assert set(rows["path"].to_pylist()) == {None, *labels}
-    alone = command.run(grid(["sack", "cubic"]), tmp_path / "alone", jobs=1)
+    alone = command.run(grid(["reno", "cubic"]), tmp_path / "alone", jobs=1)
     assert alone["algorithms"] == document["algorithms"]
     assert "paths" not in alone
 
@@ -317,9 +341,9 @@ def test_a_path_that_is_neither_a_scenario_nor_a_trace_is_refused_in_one_line(tm
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(InputError) as refused:
-        grid(["sack"], files=[str(path)])
+        grid(["reno"], files=[str(path)])
     assert said in str(refused.value)
     with pytest.raises(InputError, match="the same file twice"):
-        grid(["sack"], files=[str(path), str(path)])
+        grid(["reno"], files=[str(path), str(path)])
     with pytest.raises(InputError, match=r"nowhere.toml"):
-        grid(["sack"], files=[str(tmp_path / "nowhere.toml")])
+        grid(["reno"], files=[str(tmp_path / "nowhere.toml")])

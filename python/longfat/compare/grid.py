@@ -1,4 +1,4 @@
-"""The runs of a screen: checks what the command line asks for and makes a scenario for every run."""
+"""The runs of a comparison: checks what the command line asks for and makes a scenario for every run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from longfat import documents
-from longfat.errors import InputError, ScenarioError
-from longfat.scenario import registry
-from longfat.scenario.model import Algorithm, Scenario
-from longfat.screen import paths
-from longfat.screen.columns import (
+from longfat.compare import paths
+from longfat.compare.columns import (
     EXTENTS,
     FAR,
     FIRST_START_S,
@@ -23,7 +20,11 @@ from longfat.screen.columns import (
     Extent,
     Trial,
 )
-from longfat.screen.paths import FilePath
+from longfat.compare.paths import FilePath
+from longfat.errors import InputError, ScenarioError
+from longfat.scenario import registry
+from longfat.scenario.model import Algorithm, Scenario
+from longfat.scenario.stacks import LINUX
 from longfat.units import PACKET_BITS, RATE, TIME
 from longfat.words import Mode
 
@@ -35,7 +36,7 @@ MOST_REPEATS = 1000
 
 @dataclass(frozen=True)
 class Contender:
-    """One algorithm of a screen: its name in the table, and how a scenario specifies it."""
+    """One algorithm of a comparison: its name in the table, and how a scenario specifies it."""
 
     label: str
     algorithm: Any
@@ -57,7 +58,7 @@ class NetworkPath:
 
 @dataclass(frozen=True)
 class Grid:
-    """A whole screen, checked: after this only a run itself can fail."""
+    """A whole comparison, checked: after this only a run itself can fail."""
 
     contenders: tuple[Contender, ...]
     paths: tuple[NetworkPath, ...]
@@ -67,6 +68,8 @@ class Grid:
     trials: tuple[Trial, ...]
     skipped: dict[str, str]
     """The reason why a trial is not run, by its name."""
+    stack: str
+    """The hosts of flows that name none."""
     files: tuple[FilePath, ...] = ()
     """Paths beside the grid."""
 
@@ -93,6 +96,7 @@ def grid(
     repeats: int | None = None,
     mode: Mode = "quick",
     files: Sequence[str] = (),
+    stack: str = LINUX,
 ) -> Grid:
     """Returns the grid that the command line asks for; `EXTENTS` has the defaults of a mode.
 
@@ -104,6 +108,7 @@ def grid(
         repeats: runs of each kind at each point.
         mode: selects the defaults.
         files: scenario files and traces, as paths beside the grid.
+        stack: the hosts of flows and backgrounds over TCP that name none.
 
     Raises:
         InputError: one line that says what is wrong and what is accepted.
@@ -125,7 +130,7 @@ def grid(
     beside = paths.read(files, sorted(rtt_s), extent.duration_s)
     for path in beside:
         for contender in listed:
-            path.scenario(contender.algorithm.written, 0)  # refuses before anything runs
+            path.scenario(contender.algorithm.written, 0, stack)  # refuses before anything runs
     known = {row["name"] for row in registry.rows("algorithms")}
     skipped = {
         trial.name: f"this version has no algorithm {trial.beside}"
@@ -140,6 +145,7 @@ def grid(
         mode=mode,
         trials=tuple(trial for trial in TRIALS if trial.name not in skipped),
         skipped=skipped,
+        stack=stack,
         files=beside,
     )
 
@@ -155,7 +161,7 @@ def tasks(grid: Grid) -> list[Task]:
         for repeat in range(grid.repeats)
     ]
     found += [
-        _on_path(contender, path, repeat)
+        _on_path(contender, path, repeat, grid.stack)
         for contender in grid.contenders
         for path in grid.files
         for repeat in range(grid.repeats)
@@ -194,7 +200,8 @@ def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, lev
             "bottleneck": bottleneck,
             "flow": flows[: trial.flows],
         },
-        source=f"screen, {trial.name}",
+        source=f"compare, {trial.name}",
+        stack=grid.stack,
     )
     coordinates = {
         "algorithm": contender.label,
@@ -210,8 +217,8 @@ def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, lev
     return Task(coordinates, scenario, cost * path.rate_bps * duration_s / PACKET_BITS)
 
 
-def _on_path(contender: Contender, path: FilePath, repeat: int) -> Task:
-    scenario = path.scenario(contender.algorithm.written, repeat)
+def _on_path(contender: Contender, path: FilePath, repeat: int, stack: str) -> Task:
+    scenario = path.scenario(contender.algorithm.written, repeat, stack)
     rate_bps = scenario.link[0].rate if scenario.link else scenario.bottleneck.rate
     coordinates = {
         "algorithm": contender.label,
@@ -239,7 +246,7 @@ def _uniform(low: str, high: str) -> dict[str, list[str]]:
     return {"uniform": [low, high]}
 
 
-def contenders(texts: Sequence[str], source: str = "screen") -> tuple[Contender, ...]:
+def contenders(texts: Sequence[str], source: str = "compare") -> tuple[Contender, ...]:
     """Returns the algorithms that a command line lists, each with a label of its own.
 
     Args:
@@ -250,7 +257,9 @@ def contenders(texts: Sequence[str], source: str = "screen") -> tuple[Contender,
         InputError: one line that says what is wrong and what is accepted.
     """
     if not texts:
-        raise InputError(f"{source}: no algorithm; accepted: names of `longfat algorithms`, or file.py:Class")
+        raise InputError(
+            f"{source}: no algorithm; accepted: names of `longfat list algorithms`, or file.py:Class"
+        )
     specs = [(text, _algorithm(text, source)) for text in texts]
     short = [_label(spec, whole=False) for _, spec in specs]
     found: dict[str, Contender] = {}

@@ -1,4 +1,4 @@
-"""The table of a stored screen, in words: for the terminal and for the page."""
+"""The table of a stored comparison, in words: for the terminal and for the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longfat.report import columns
 from longfat.report.terminal import fitted
 from longfat.units import RATE, TIME
 
-SCREEN_FILE = "screen.json"
+COMPARE_FILE = "compare.json"
 NARROW = 130
 """A narrower terminal gets a column for each algorithm instead of a line."""
 DIGITS = 3
@@ -30,7 +30,7 @@ def cell(value: Mapping[str, Any] | None, between: str = " ") -> str:
 
 
 def cells(document: Mapping[str, Any], between: str = " ") -> tuple[list[str], list[list[str]]]:
-    """Returns headings and rows of the table of a stored screen; `between` precedes each error."""
+    """Returns headings and rows of the table of a stored comparison; `between` precedes each error."""
     keys = [column["key"] for column in document["columns"]]
     headings = ["algorithm", *(column["heading"] for column in document["columns"])]
     return headings, [
@@ -51,9 +51,10 @@ def path_cells(document: Mapping[str, Any], between: str = " ") -> tuple[list[st
 
 
 def used(document: Mapping[str, Any]) -> str:
-    """Describes the grid in one line."""
+    """Describes the hosts and the grid in one line."""
     grid = document["grid"]
     parts = [
+        f"stack {document['stack']}",
         ", ".join(map(RATE.write, grid["rates_bps"])),
         ", ".join(map(TIME.write, grid["rtts_s"])),
         "buffers " + ", ".join(grid["buffers"]),
@@ -79,7 +80,7 @@ def show(document: Mapping[str, Any], console: Console) -> None:
         console.print(table)
         console.print()
     console.print(
-        f"Over {used(document)}; errors are standard errors over repeats.", style="dim", markup=False
+        f"On {used(document)}; errors are standard errors over repeats.", style="dim", markup=False
     )
     for note in notes(document):
         console.print(note, style="dim", markup=False)

@@ -1,4 +1,4 @@
-"""Runs a screen on all processors and stores its table, runs and page, whole or not at all."""
+"""Runs a comparison on all processors and stores its table, runs and page, whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow as pa
 from rich.console import Console
 
+from longfat.compare import estimate, page, paths
+from longfat.compare.columns import COLUMNS
+from longfat.compare.figure import figure
+from longfat.compare.grid import Grid, Task, tasks
+from longfat.compare.measure import measure
+from longfat.compare.table import COMPARE_FILE
 from longfat.report.progress import progress_bar
 from longfat.runs.simulate import run_many
-from longfat.screen import estimate, page, paths
-from longfat.screen.columns import COLUMNS
-from longfat.screen.figure import figure
-from longfat.screen.grid import Grid, Task, tasks
-from longfat.screen.measure import measure
-from longfat.screen.table import SCREEN_FILE
 from longfat.store import output
 from longfat.store.identity import run_key
 from longfat.store.kept import reduction_key
@@ -30,7 +30,7 @@ FORMAT = 1
 
 
 def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None = None) -> dict[str, Any]:
-    """Runs a screen, writes screen.json, runs.parquet, index.html and figures, and returns screen.json.
+    """Runs a comparison, writes compare.json, runs.parquet, index.html and figures, and returns compare.json.
 
     Each finished run is stored in `out`; stored runs are not repeated.
 
@@ -39,14 +39,14 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
         AlgorithmError: a user's own algorithm failed; no table is written.
     """
     console = console or Console(quiet=True)
-    marks = output.STORE_FILES | {SCREEN_FILE}
-    with output.folder(out, output.SCREEN_FILES, marks) as draft, Store(out, reduction_key(measure)) as kept:
+    marks = output.STORE_FILES | {COMPARE_FILE}
+    with output.folder(out, output.COMPARE_FILES, marks) as draft, Store(out, reduction_key(measure)) as kept:
         planned = tasks(grid)
         begin = time.perf_counter()
         rows = _rows(grid, planned, kept, jobs, console)
         wall_s = time.perf_counter() - begin
         document = _document(grid, rows, wall_s)
-        write_json(draft / SCREEN_FILE, document)
+        write_json(draft / COMPARE_FILE, document)
         names = dict.fromkeys(key for row in rows for key in row)
         table = pa.table({name: pa.array([row[name] for row in rows]) for name in names})
         write_table(draft / RUNS_FILE, table)
@@ -67,9 +67,10 @@ def _rows(
     packets = 0
     with progress_bar(console) as progress:
         expected = sum(task.packets for task in planned)
-        bar = progress.add_task(f"screen {grid.mode}", total=expected, runs=0, of=len(planned), rate=0.0)
+        bar = progress.add_task(f"compare {grid.mode}", total=expected, runs=0, of=len(planned), rate=0.0)
         progress.update(bar, advance=sum(planned[i].packets for i in rows), runs=len(rows))
-        results = run_many((planned[i].scenario for i in missing), jobs=jobs, reduce=measure)
+        scenarios = (planned[i].scenario for i in missing)
+        results = run_many(scenarios, jobs=jobs, reduce=measure, ordered=False)
         for number, measured in results:
             position = missing[number]
             kept.add(keys[position], measured)
@@ -87,6 +88,7 @@ def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str
     return {
         "format": FORMAT,
         "mode": grid.mode,
+        "stack": grid.stack,
         "grid": {
             "rates_bps": sorted({path.rate_bps for path in grid.paths}),
             "rtts_s": sorted({path.rtt_s for path in grid.paths}),
@@ -132,14 +134,14 @@ def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str
 
 
 def on_paths(grid: Grid, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The part of a stored screen that has the results on paths from files, if there were any."""
+    """The part of a stored comparison that has the results on paths from files, if there were any."""
     labels = [path.label for path in grid.files]
     names = [contender.label for contender in grid.contenders]
     return {"paths": paths.table(rows, labels, names)} if labels else {}
 
 
 def left_out(grid: Grid) -> dict[str, Any]:
-    """The part of a stored screen that says which columns were not measured, and why."""
+    """The part of a stored comparison that says which columns were not measured, and why."""
     return {
         "skipped": {
             column.key: grid.skipped[column.trial.name]

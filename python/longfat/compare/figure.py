@@ -1,4 +1,4 @@
-"""The figure of a screen: a panel for each column over the BDP, and two that show the bounds."""
+"""The figure of a comparison: a panel for each column over the BDP, and two that show the bounds."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from longfat.compare import estimate
+from longfat.compare.columns import COLLAPSE, COLUMNS, HALF, LOSSY, SMALL, Column, Trial
+from longfat.compare.estimate import Row
+from longfat.compare.grid import Grid
 from longfat.figure.data import Curve, Figure, Panel, points
 from longfat.figure.style import LIMIT_STROKE
 from longfat.runs import metrics
-from longfat.screen import estimate
-from longfat.screen.columns import COLLAPSE, COLUMNS, HALF, LOSSY, SMALL, Column, Trial
-from longfat.screen.estimate import Row
-from longfat.screen.grid import Grid
 
 BDP_AXIS = "BDP, packets"
 LOGARITHMIC = frozenset(
@@ -21,7 +21,7 @@ LOGARITHMIC = frozenset(
 )
 SHARES = frozenset({"utilization", "jain", "jain_unlike", "share_reno", "share_cubic"})
 """Columns whose axis goes from 0 to 1."""
-NAME = "screen"
+NAME = "compare"
 
 
 def figure(grid: Grid, rows: Sequence[Row]) -> Figure:

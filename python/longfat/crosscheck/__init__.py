@@ -1,0 +1,1 @@
+"""Runs one scenario in the simulator and live, and draws one result over the other."""

@@ -1,0 +1,207 @@
+"""The options of `longfat.run`: repeats, captures and logs, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, assert_type
+
+import pytest
+
+import longfat
+from longfat import Capture, Qlog, Results
+from longfat.errors import InputError
+from longfat.runs import simulate
+from longfat.runs.result import aggregate
+
+LOSSY: dict[str, Any] = {
+    "duration": "3 s",
+    "seed": 7,
+    "bottleneck": {"rate": "5 Mbit/s", "loss": 0.01},
+    "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+}
+
+
+def cwnd(result: longfat.Result) -> bytes:
+    return result.flow("1")["cwnd"].tobytes()
+
+
+def without_time(summary: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in summary.items() if key != "performance"}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_repeats_have_seeds_that_go_up_by_one(jobs: int) -> None:
+    results = longfat.run(LOSSY, repeats=3, jobs=jobs)
+    assert [result.summary["seed"] for result in results] == [7, 8, 9]
+    assert [cwnd(result) for result in results] == [cwnd(longfat.run(LOSSY, seed=7 + i)) for i in range(3)]
+    assert [result.scenario.seed for result in longfat.run(LOSSY, seed=20, repeats=2, jobs=jobs)] == [20, 21]
+
+
+def test_repeats_are_those_of_the_command(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    file = tmp_path / "lossy.toml"
+    file.write_text(longfat.Scenario.from_dict(LOSSY).to_toml())
+    results = longfat.run(file, repeats=3, jobs=1)
+    code, said, _ = request.getfixturevalue("longfat")("run", file, "--repeats", 3, "--json")
+    printed = json.loads(said)
+    assert code == 0
+    assert [without_time(run) for run in printed["runs"]] == [without_time(r.summary) for r in results]
+    assert printed["mean"] == results.summary["mean"]
+    assert printed["stderr"] == results.summary["stderr"]
+
+
+def test_the_command_repeats_with_the_same_function(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "lossy.toml"
+    file.write_text(longfat.Scenario.from_dict(LOSSY).to_toml())
+    whole, asked = simulate.repeats, []
+
+    def counted(scenario: Any, number: int, **options: Any) -> Any:
+        asked.append(number)
+        return whole(scenario, number, **options)
+
+    monkeypatch.setattr(simulate, "repeats", counted)
+    request.getfixturevalue("longfat")("run", file, "--repeats", 2, "--json")
+    longfat.run(file, repeats=2, jobs=1)
+    assert asked == [2, 2]
+
+
+def test_one_repeat_is_a_sequence_too() -> None:
+    (only,) = longfat.run(LOSSY, repeats=1)
+    assert cwnd(only) == cwnd(longfat.run(LOSSY))
+
+
+def test_repeats_are_a_sequence_with_a_summary() -> None:
+    results = longfat.run(LOSSY, repeats=3, jobs=1)
+    assert isinstance(results, Results)
+    assert len(results) == 3
+    assert cwnd(results[-1]) == cwnd(results[2])
+    assert isinstance(results[1:], Results)
+    assert [r.scenario.seed for r in results[1:]] == [8, 9]
+    assert results.summary == aggregate([result.summary for result in results])
+    assert repr(results) == "<Results: 3 of <Result: 1 flow, 3 s, seed 7>, seeds 7 to 9>"
+    assert results[0] in results
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_repeats_are_written_as_the_command_writes_them(
+    number: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    file = tmp_path / "lossy.toml"
+    file.write_text(longfat.Scenario.from_dict(LOSSY).to_toml())
+    longfat.run(file, repeats=number, jobs=1).save(tmp_path / "python")
+    ended = request.getfixturevalue("longfat")(
+        "run", file, "--repeats", number, "--out", tmp_path / "command"
+    )
+    assert ended[0] == 0
+    for name in ("flows.parquet", "links.parquet", "scenario.toml"):
+        assert (tmp_path / "python" / name).read_bytes() == (tmp_path / "command" / name).read_bytes()
+    page = longfat.run(file, repeats=number, jobs=1).report(tmp_path / "page")
+    assert page.read_text(encoding="utf-8").startswith("<!")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"repeats": 0}, "repeats = 0: accepted: a whole number from 1 to 10000"),
+        ({"repeats": True}, "repeats = true: accepted: a whole number from 1 to 10000"),
+        ({"repeats": 2.0}, "repeats = 2.0: accepted: a whole number from 1 to 10000"),
+        ({"repeats": 10**400}, "repeats = "),
+        ({"jobs": 2}, "jobs: accepted: only together with repeats"),
+        ({"progress": True}, "progress: accepted: only together with repeats"),
+        ({"repeats": 2, "jobs": 0}, "jobs = 0: accepted: 1 or more"),
+        ({"repeats": 2, "seed": 2**63 - 1}, "scenario: seed = 9223372036854775808: the number is too large"),
+        (
+            {"repeats": 2, "capture": "x.pcapng"},
+            "capture and repeats: capture is of one run; accepted: one of them",
+        ),
+        ({"repeats": 2, "qlog": "x.sqlog"}, "qlog and repeats: qlog is of one run; accepted: one of them"),
+        ({"backend": "life"}, 'backend = "life"; did you mean "live"? accepted: "sim" or "live"'),
+        ({"capture": 5}, 'capture = 5: accepted: a file, or Capture("run.pcapng")'),
+        ({"capture": True}, 'capture = true: accepted: a file, or Capture("run.pcapng")'),
+        ({"qlog": b"x"}, 'qlog = "b\'x\'": accepted: a file, or Qlog("run.sqlog")'),
+        ({"capture": ""}, "capture: an empty name; accepted: a file"),
+        ({"qlog": ""}, "qlog: an empty name; accepted: a file"),
+        (
+            {"capture": "no/x"},
+            "capture no/x: No such file or directory; accepted: a file that can be written",
+        ),
+        ({"qlog": "no/x"}, "qlog no/x: No such file or directory; accepted: a file that can be written"),
+        ({"capture": "x", "qlog": "x"}, "capture and qlog x: accepted: two files"),
+        ({"capture": Capture("x", snaplen=7)}, "Capture: snaplen = 7: accepted: 80 to 65535 bytes, or 0 for"),
+        ({"capture": Capture("x", links=["a"])}, 'Capture: links: "a": there is no such link; accepted: ['),
+    ],
+)
+def test_what_cannot_be_gets_one_line_without_flags_of_the_command(
+    options: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError) as refused:
+        longfat.run(LOSSY, **options)
+    assert str(refused.value).startswith(said)
+    assert "--" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Capture(5), "Capture: path = 5: accepted: the name of a file, as text or as a Path"),  # type: ignore[arg-type]
+        (lambda: Capture("x", snaplen="96"), 'Capture: snaplen = "96": accepted: a whole number of bytes'),  # type: ignore[arg-type]
+        (lambda: Capture("x", snaplen=False), "Capture: snaplen = false: accepted: a whole number of bytes"),
+        (lambda: Capture("x", snaplen=96.0), "Capture: snaplen = 96.0: accepted: a whole number of bytes"),  # type: ignore[arg-type]
+        (lambda: Capture("x", links="a"), 'Capture: links = "a": accepted: a list of names, such as ["a"]'),
+        (lambda: Capture("x", links=3), "Capture: links = 3: accepted: a list of names, such as "),  # type: ignore[arg-type]
+        (lambda: Qlog(None), "Qlog: path = null: accepted: the name of a file, as text or as a Path"),  # type: ignore[arg-type]
+        (lambda: Qlog("x", version="0.4"), 'Qlog: version = "0.4"; did you mean "0.3"? accepted: '),
+    ],
+)
+def test_a_capture_or_a_log_that_cannot_be_is_refused_when_it_is_made(make: Any, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        make()
+    assert str(refused.value).startswith(said)
+
+
+def test_a_capture_never_replaces_the_scenario(tmp_path: Path) -> None:
+    file = tmp_path / "lossy.toml"
+    file.write_text(longfat.Scenario.from_dict(LOSSY).to_toml())
+    for options in ({"capture": file}, {"qlog": Qlog(file)}):
+        with pytest.raises(
+            InputError, match=r"^(capture|qlog) .*: the run reads this file; accepted: another"
+        ):
+            longfat.run(str(file), **options)
+    assert longfat.Scenario.load(file).seed == 7
+
+
+@pytest.mark.parametrize("given", [str, Path, Capture])
+def test_a_path_is_a_capture_of_everything(given: Any, tmp_path: Path) -> None:
+    file = tmp_path / "run.pcapng"
+    result = longfat.run(LOSSY, capture=given(str(file)), qlog=str(tmp_path / "run.sqlog"))
+    assert result.summary["capture"]["file"] == str(file)
+    assert result.summary["capture"]["complete"]
+    assert result.summary["qlog"]["files"] == {"1": str(tmp_path / "run.sqlog")}
+    assert cwnd(result) == cwnd(longfat.run(LOSSY))
+
+
+def test_one_capture_can_be_used_for_several_runs(tmp_path: Path) -> None:
+    capture = Capture(tmp_path / "run.pcapng", snaplen=80, links=("bottleneck",))
+    first, second = (longfat.run(LOSSY, capture=capture).summary["capture"] for _ in range(2))
+    assert first == second
+    assert capture == Capture(tmp_path / "run.pcapng", 80, ("bottleneck",))
+
+
+def test_type_checkers_know_what_run_and_run_many_return(tmp_path: Path) -> None:
+    """mypy checks this file."""
+    assert_type(longfat.run(LOSSY, capture=tmp_path / "x"), longfat.Result)
+    assert_type(longfat.run(LOSSY, repeats=2, jobs=1), Results)
+    for result in longfat.run_many([LOSSY], jobs=1):
+        assert_type(result, longfat.Result)
+    for size in longfat.run_many([LOSSY], jobs=1, reduce=lambda one: len(cwnd(one))):
+        assert_type(size, int)
+    for position, also in longfat.run_many([LOSSY], jobs=1, ordered=False):
+        assert_type(position, int)
+        assert_type(also, longfat.Result)
+    pairs = longfat.run_many([LOSSY], jobs=1, ordered=False, reduce=lambda one: len(cwnd(one)))
+    assert_type(next(pairs), tuple[int, int])
