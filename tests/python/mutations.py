@@ -78,7 +78,7 @@ BEYOND = {
     "a limit of a number with a unit": r"(time|rate|size|buffer|load|packets?) is too (small|large)|"
     r'"[^"]*": it is too|no such load|holds less than a packet|less than a packet of|'
     r'"[^"]*" is no such number',
-    "how much there is in all": r"gives more than \d+ samples|there are \d+ (flows|programs)",
+    "how much there is in all": r"samples every .* are more than \d+|there are \d+ (flows|programs)",
     "zero with a unit": r'= "[^"]*": 0 stands for nothing here',
 }
 """What only the reader checks, by a pattern of its messages: values of more than one key, and files."""

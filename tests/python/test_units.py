@@ -123,8 +123,8 @@ PATTERNS = {
     "time": (SCHEMA["properties"]["duration"]["pattern"], TIME.units),
     "rate": (SCHEMA["$defs"]["Bottleneck"]["properties"]["access_rate"]["pattern"], RATE.units),
     "buffer": (
-        SCHEMA["$defs"]["Buffer"]["pattern"],
-        ("packets", "packet", "% BDP", "%BDP", "BDP", *SIZE.units, *TIME.units),
+        SCHEMA["$defs"]["in-percent-BDP"]["pattern"],
+        ("% BDP", "%BDP", "BDP", *SIZE.units, *TIME.units),
     ),
 }
 
