@@ -79,7 +79,7 @@ BEYOND = {
     r'"[^"]*": it is too|no such load|holds less than a packet|less than a packet of|'
     r'"[^"]*" is no such number',
     "how much there is in all": r"samples every .* are more than \d+|there are \d+ (flows|programs)",
-    "zero with a unit": r'= "[^"]*": 0 stands for nothing here',
+    "zero with a unit": r'= "[^"]*": it is not above 0',
 }
 """What only the reader checks, by a pattern of its messages: values of more than one key, and files."""
 

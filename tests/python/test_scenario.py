@@ -153,8 +153,8 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"bottleneck__queue": {"kind": "red", "min": 0}},
-            'bottleneck.queue = { kind = "red", min = 0 }: red.min = 0: 0 stands for nothing here; accepted: '
-            '"auto", or a number above 0',
+            'bottleneck.queue = { kind = "red", min = 0 }: red.min = 0: it is not above 0; accepted: '
+            '"auto", or above 0 and up to ',
         ),
         (
             {"bottleneck__loss": {"every": 1}},

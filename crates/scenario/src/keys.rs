@@ -127,7 +127,7 @@ pub fn read<T: Checked>(item: &Item, at: &At<'_>) -> Result<T, Refused> {
             key: at.below(word).to_string(),
             value: None,
             refusal: Refusal::new(format!("there is no such key{near}"), known.join(", ")),
-            span: item.span.clone(),
+            span: item.key.clone().or_else(|| item.span.clone()),
         });
     }
     match part {
@@ -139,10 +139,10 @@ pub fn read<T: Checked>(item: &Item, at: &At<'_>) -> Result<T, Refused> {
     }
 }
 
-/// The problem of a table whose values do not fit together, at the key that it is about.
-pub fn placed(refusal: Refusal, item: &Item, at: &At<'_>) -> Problem {
-    let (mut here, mut is_there) = (item, true);
-    for part in refusal.key.split('.').filter(|part| !part.is_empty()) {
+/// The item at dotted keys below another, or the last one on the way to it; and whether it is there.
+fn below<'a>(item: &'a Item, keys: &str) -> (&'a Item, bool) {
+    let mut here = item;
+    for part in keys.split('.').filter(|part| !part.is_empty()) {
         let below = match &here.value {
             Value::Table(table) => table.get(part),
             Value::List(items) => part.parse::<usize>().ok().and_then(|index| items.get(index)),
@@ -150,12 +150,15 @@ pub fn placed(refusal: Refusal, item: &Item, at: &At<'_>) -> Problem {
         };
         match below {
             Some(below) => here = below,
-            None => {
-                is_there = false;
-                break;
-            }
+            None => return (here, false),
         }
     }
+    (here, true)
+}
+
+/// The problem of a table whose values do not fit together, at the key that it is about.
+pub fn placed(refusal: Refusal, item: &Item, at: &At<'_>) -> Problem {
+    let (here, is_there) = below(item, &refusal.key);
     let has_tables = match &here.value {
         Value::Table(_) => true,
         Value::List(items) => items.iter().any(|item| item.value.table().is_some()),
@@ -167,6 +170,13 @@ pub fn placed(refusal: Refusal, item: &Item, at: &At<'_>) -> Problem {
         span: here.span.clone(),
         refusal,
     }
+}
+
+/// The problem of a value.
+fn of_value(refusal: Refusal, item: &Item, at: &At<'_>) -> Problem {
+    let (here, _) = below(item, &refusal.part);
+    let span = here.span.clone().or_else(|| item.span.clone());
+    Problem { key: at.to_string(), value: Some(shown(&item.value)), refusal, span }
 }
 
 /// Writes a table.
@@ -209,12 +219,7 @@ pub fn take_key<F: Form>(
             None
         }
         Err(Refused::Value(refusal)) => {
-            problems.push(Problem {
-                key: here.to_string(),
-                value: Some(shown(&item.value)),
-                refusal,
-                span: item.span.clone(),
-            });
+            problems.push(of_value(refusal, item, &here));
             None
         }
     }
@@ -296,12 +301,7 @@ impl<F: Form> Form for Tables<F> {
             match self.0.read(item, &at.item(index)) {
                 Ok(one) => found.push(one),
                 Err(Refused::Keys(more)) => problems.extend(more),
-                Err(Refused::Value(refusal)) => problems.push(Problem {
-                    key: at.item(index).to_string(),
-                    value: Some(shown(&item.value)),
-                    refusal,
-                    span: item.span.clone(),
-                }),
+                Err(Refused::Value(refusal)) => problems.push(of_value(refusal, item, &at.item(index))),
             }
         }
         if problems.is_empty() { Ok(found) } else { Err(Refused::Keys(problems)) }

@@ -12,18 +12,27 @@ pub struct Refusal {
     pub accepted: String,
     /// The key that it is about, below the table that was checked: "rtt" or "flow.0.rtt"; empty for the table.
     pub key: String,
+    /// The key within the value that it is about, for its place in the text; empty for the whole value.
+    pub part: String,
 }
 
 impl Refusal {
     /// This is wrong, and that would be accepted.
     pub fn new(what: impl Into<String>, accepted: impl Into<String>) -> Refusal {
-        Refusal { what: what.into(), accepted: accepted.into(), key: String::new() }
+        Refusal { what: what.into(), accepted: accepted.into(), key: String::new(), part: String::new() }
     }
 
     /// The same about a key of the table.
     #[must_use]
     pub fn about(mut self, key: impl Into<String>) -> Refusal {
         self.key = key.into();
+        self
+    }
+
+    /// The same at a key within the value.
+    #[must_use]
+    pub fn at_part(mut self, part: &str) -> Refusal {
+        self.part = if self.part.is_empty() { part.to_owned() } else { format!("{part}.{}", self.part) };
         self
     }
 
@@ -77,7 +86,8 @@ impl Problem {
         let line = text[line_begin..].lines().next().unwrap_or_default();
         let number = text[..line_begin].matches('\n').count() + 1;
         let column = text[line_begin..begin].chars().count();
-        let end = span.end.clamp(begin, line_begin + line.len());
+        // it may begin at a line's end, of which a carriage return is no part
+        let end = span.end.min(line_begin + line.len()).max(begin);
         let marks = text[begin..end].chars().count().max(1);
         let (line, column, marks) = cut(line, column, marks);
         let margin = " ".repeat(number.to_string().len());
@@ -100,6 +110,7 @@ const MOST_COLUMNS: usize = 80;
 /// The part of a line around some columns, without characters that a terminal would obey.
 fn cut(line: &str, column: usize, marks: usize) -> (String, usize, usize) {
     let plain: Vec<char> = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let column = column.min(plain.len());
     if plain.len() <= MOST_COLUMNS {
         return (plain.into_iter().collect(), column, marks);
     }

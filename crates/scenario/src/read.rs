@@ -6,7 +6,7 @@ use crate::problem::{Problem, Refusal, Refused};
 use crate::tables::Scenario;
 use crate::text::quoted;
 use crate::tree::{Item, Table, Value};
-use toml_edit::{Document, Item as TomlItem, Value as TomlValue};
+use toml_edit::{Document, Item as TomlItem, Key, Value as TomlValue};
 
 /// Reads the tree of a TOML text.
 pub fn parse(text: &str) -> Result<Table, Vec<Problem>> {
@@ -24,24 +24,45 @@ pub fn parse(text: &str) -> Result<Table, Vec<Problem>> {
     Ok(table(document.as_table()))
 }
 
+/// As deep as toml_edit reads.
+const MOST_DEEP: &str = "up to 80 brackets within each other";
+
 /// What is wrong with a text at this word, and what would be accepted.
 fn toml_problem(what: &str, word: &str) -> (String, String) {
     const LISTS: [&str; 5] = ["flow", "link", "node", "background", "program"];
     let name = word.trim_matches(['[', ']', ' ']);
-    if let Some(list) = LISTS.iter().find(|list| what.contains("duplicate key") && **list == name) {
-        return (format!("[{list}] comes twice"), format!("[[{list}]], a list of tables"));
-    }
-    if what.starts_with("string values must be quoted") {
-        return ("a text has no quotes".to_owned(), quoted(word.trim_end()));
-    }
-    let (what, expected) = what.split_once(", expected ").unwrap_or((what, "TOML"));
-    (format!("this is not TOML: {what}"), expected.to_owned())
+    let is_twice = what.contains("duplicate key");
+    let (what, accepted) = match LISTS.iter().find(|list| is_twice && **list == name) {
+        Some(list) => (format!("[{list}] comes twice"), format!("[[{list}]], a list of tables")),
+        None if is_twice => ("this key comes twice".to_owned(), "one of them".to_owned()),
+        None if what.starts_with("string values must be quoted") => {
+            let text = word.trim_matches(|c: char| c.is_whitespace() || "“”„‘’«»".contains(c));
+            ("a text has no quotes".to_owned(), quoted(text))
+        }
+        None if what.starts_with("cannot recurse") => {
+            ("it is nested too deeply".to_owned(), MOST_DEEP.to_owned())
+        }
+        None if what.contains("overflowed") => {
+            ("the number is too large".to_owned(), "a smaller one".to_owned())
+        }
+        None => {
+            let (what, expected) = what.split_once(", expected ").unwrap_or((what, "TOML"));
+            let expected = match expected {
+                "key" | "`=`" => "a key, \"=\" and a value",
+                "`\"`" => "a text with its closing quote",
+                other if other.starts_with("non-double-quote") => "a text without control characters",
+                other => other,
+            };
+            (format!("this is not TOML: {what}"), expected.to_owned())
+        }
+    };
+    (what, accepted)
 }
 
 fn table(from: &toml_edit::Table) -> Table {
     let mut to = Table::default();
     for (key, item) in from.iter() {
-        to.set(key, of_item(item));
+        to.set(key, Item { key: from.key(key).and_then(Key::span), ..of_item(item) });
     }
     to
 }
@@ -52,11 +73,12 @@ fn of_item(item: &TomlItem) -> Item {
         TomlItem::Value(value) => return of_value(value),
         TomlItem::Table(inner) => Value::Table(table(inner)),
         TomlItem::ArrayOfTables(list) => {
-            let tables = list.iter().map(|inner| Item { value: table(inner).into(), span: inner.span() });
+            let tables =
+                list.iter().map(|inner| Item { value: table(inner).into(), span: inner.span(), key: None });
             Value::List(tables.collect())
         }
     };
-    Item { value, span: item.span() }
+    Item { value, span: item.span(), key: None }
 }
 
 fn of_value(value: &TomlValue) -> Item {
@@ -70,12 +92,12 @@ fn of_value(value: &TomlValue) -> Item {
         TomlValue::InlineTable(inner) => {
             let mut to = Table::default();
             for (key, value) in inner.iter() {
-                to.set(key, of_value(value));
+                to.set(key, Item { key: inner.key(key).and_then(Key::span), ..of_value(value) });
             }
             Value::Table(to)
         }
     };
-    Item { value: inner, span: value.span() }
+    Item { value: inner, span: value.span(), key: None }
 }
 
 /// Reads a scenario from a tree.
@@ -85,13 +107,66 @@ pub fn scenario(tables: Table, context: &Context<'_>) -> Result<Scenario, Vec<Pr
         return Err(vec![Problem { key: String::new(), value: None, refusal, span: None }]);
     }
     let (whole, top) = (Item::new(tables.into()), At::top(context));
-    let scenario: Scenario = keys::read(&whole, &top).map_err(|refused| match refused {
-        Refused::Keys(problems) => problems,
-        Refused::Value(refusal) => vec![keys::placed(refusal, &whole, &top)],
-    })?;
-    let misfits = scenario.misfits();
-    if misfits.is_empty() {
-        return Ok(scenario);
+    let mut problems = match keys::read::<Scenario>(&whole, &top) {
+        Ok(scenario) => {
+            let misfits = scenario.misfits();
+            if misfits.is_empty() {
+                return Ok(scenario);
+            }
+            misfits.into_iter().map(|refusal| keys::placed(refusal, &whole, &top)).collect()
+        }
+        Err(Refused::Keys(problems)) => problems,
+        Err(Refused::Value(refusal)) => vec![keys::placed(refusal, &whole, &top)],
+    };
+    // in the order of the text; those without a place first
+    problems.sort_by_key(|problem| problem.span.as_ref().map(|span| span.start));
+    Err(problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::Files;
+    use std::path::Path;
+
+    fn messages(text: &str) -> Vec<String> {
+        let context = Context { world: &Files, base: Path::new(""), stack: None };
+        let found = parse(text).and_then(|tables| scenario(tables, &context));
+        found.map_or_else(
+            |problems| problems.iter().map(|one| one.in_text("x.toml", text)).collect(),
+            |_| Vec::new(),
+        )
     }
-    Err(misfits.into_iter().map(|refusal| keys::placed(refusal, &whole, &top)).collect())
+
+    #[test]
+    fn a_problem_behind_the_end_of_a_line_has_a_place() {
+        for end in ["\r\n", "\n", ""] {
+            let long = "x".repeat(200);
+            for text in [format!("buffer =\"{end}[flow]"), format!("# {long}\na = \"{long}{end}")] {
+                let found = messages(&text);
+                assert!(found[0].contains("--> x.toml:"), "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn problems_come_in_the_order_of_the_text_each_at_its_key_or_value() {
+        let text = "duration = 60\nlenght = 3\n[bottleneck]\nrate = \"10 Mbit/s\"\n\
+                    queue = { kind = \"red\", mni = \"2 packets\" }\n[[flow]]\nrtt = “1 ms”\n";
+        let quoted = messages(text);
+        assert!(quoted[0].contains("accepted: \"1 ms\""), "{quoted:?}");
+        let found = messages(&text.replace(['“', '”'], "\""));
+        let places: Vec<&str> =
+            found.iter().filter_map(|one| one.split("--> ").nth(1)?.lines().next()).collect();
+        assert_eq!(places, ["x.toml:1:12", "x.toml:2:1", "x.toml:5:31"]);
+    }
+
+    #[test]
+    fn all_parts_that_do_not_fit_together_are_reported_at_once() {
+        let found = messages(
+            "duration = \"5 s\"\nwindow = [\"1 s\", \"6 s\"]\n[bottleneck]\nrate = \"10 Mbit/s\"\n\
+             buffer = \"100 B\"\n[[flow]]\nrtt = \"1 ms\"\nname = \"a\"\n[[flow]]\nrtt = \"1 ms\"\nname = \"a\"\n",
+        );
+        assert_eq!(found.len(), 3, "{found:?}");
+    }
 }

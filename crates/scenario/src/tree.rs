@@ -10,6 +10,8 @@ pub struct Item {
     pub value: Value,
     /// The bytes of the text that it takes; `None` if it comes from elsewhere.
     pub span: Option<Range<usize>>,
+    /// The bytes of its key in the text; `None` if it has none.
+    pub key: Option<Range<usize>>,
 }
 
 /// A value.
@@ -53,7 +55,7 @@ pub struct Table(Vec<(String, Item)>);
 impl Item {
     /// A value that comes from no text.
     pub const fn new(value: Value) -> Item {
-        Item { value, span: None }
+        Item { value, span: None, key: None }
     }
 }
 

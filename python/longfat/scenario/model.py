@@ -416,8 +416,10 @@ class Scenario:
         try:
             text = documents.text(path)
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-            raise InputError(f"{path}: {reason}; accepted: a scenario file (TOML)") from None
+            if isinstance(error, OSError):
+                raise InputError(f"{path}: {error.strerror}; accepted: a scenario file (TOML)") from None
+            wrong = f"byte {error.start + 1} is not UTF-8"
+            raise InputError(f"{path}: {wrong}; accepted: a scenario file (TOML) in UTF-8") from None
         return cls.from_toml(
             text,
             source=str(path),

@@ -570,7 +570,10 @@ pub fn inline_table<'a>(
     }
     let known = || required.iter().chain(optional).copied();
     match table.keys().find(|key| !known().any(|other| other == *key)) {
-        Some(word) => refuse(format!("there is no key {word}{}", suggestion(word, known())), accepted),
+        Some(word) => {
+            let what = format!("there is no key {word}{}", suggestion(word, known()));
+            Err(Refusal::new(what, accepted).at_part(word))
+        }
         None => Ok(table),
     }
 }

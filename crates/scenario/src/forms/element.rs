@@ -142,10 +142,12 @@ pub fn read_parameters(
             let known: Vec<&str> = row.parameters.iter().map(|parameter| parameter.name).collect();
             let near = suggestion(name, known.iter().copied());
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return refuse(format!("{} has no parameter \"{name}\"{near}", row.name), known);
+            let what = format!("{} has no parameter \"{name}\"{near}", row.name);
+            return Err(Refusal::new(what, known).at_part(name));
         };
         let place = format!("{}.{name} = {}", row.name, crate::text::shown(&item.value));
-        let value = setting(parameter, &item.value).map_err(|refusal| refusal.within(&place))?;
+        let value =
+            setting(parameter, &item.value).map_err(|refusal| refusal.within(&place).at_part(name))?;
         Ok((parameter.name, value))
     };
     given.iter().map(read).collect()
@@ -176,14 +178,19 @@ fn setting(parameter: &Parameter, value: &Value) -> Result<Setting, Refusal> {
             let number = to_declared(value, parameter.unit)
                 .map_err(|refusal| Refusal::new(refusal.what, format!("{}{also}", refusal.accepted)))?;
             if parameter.auto.is_some() && number == 0.0 {
-                return refuse("0 stands for nothing here", format!("\"{AUTO}\", or a number above 0"));
+                let greatest = shown_declared(greatest, parameter.unit);
+                return refuse("it is not above 0", format!("\"{AUTO}\", or above 0 and up to {greatest}"));
             }
             if (least..=greatest).contains(&number) {
                 return Ok(Setting::Number(number));
             }
             let side = if number < least { "small" } else { "large" };
             let bound = |x: f64| shown_declared(x, parameter.unit);
-            refuse(format!("it is too {side}"), format!("from {} to {}{also}", bound(least), bound(greatest)))
+            let from = match (parameter.auto, least) {
+                (Some(_), 0.0) => "above 0 and up".to_owned(),
+                _ => format!("from {}", bound(least)),
+            };
+            refuse(format!("it is too {side}"), format!("{from} to {}{also}", bound(greatest)))
         }
     }
 }

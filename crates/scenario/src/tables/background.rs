@@ -15,7 +15,7 @@ use crate::problem::{Problem, Refusal, Refused, refuse, refuse_key};
 use crate::table;
 use crate::text::{general, listed_words, shown, suggestion};
 use crate::tree::{Item, Table, Value};
-use crate::units::{RATE, split};
+use crate::units::{RATE, TIME, split};
 use longfat_units::parameters::Value as Setting;
 use serde_json::{Value as Json, json};
 
@@ -243,7 +243,8 @@ impl Connections {
         }
         match self.stop {
             Some(stop) if stop <= start.map_or(0.0, Drawn::least) => {
-                refuse_key("stop", "it is not after the start", "a later time")
+                let start = TIME.write(start.map_or(0.0, Drawn::least));
+                refuse_key("stop", format!("it is not after the start, {start}"), "a later time")
             }
             _ => Ok(()),
         }

@@ -9,6 +9,7 @@ use crate::keys::Checked;
 use crate::problem::{Refusal, refuse_key};
 use crate::table;
 use crate::tree::Table;
+use crate::units::TIME;
 
 table! {
     /// One flow, or `count` of them.
@@ -77,7 +78,8 @@ impl Checked for Flow {
         if let Some(stop) = self.stop
             && stop <= self.start.least()
         {
-            return refuse_key("stop", "it is not after the start", "a later time");
+            let start = TIME.write(self.start.least());
+            return refuse_key("stop", format!("it is not after the start, {start}"), "a later time");
         }
         if self.stagger > 0.0 && matches!(self.start, Drawn::Exponential(..)) {
             return refuse_key(

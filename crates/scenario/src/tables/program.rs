@@ -6,6 +6,7 @@ use crate::keys::Checked;
 use crate::problem::{Refusal, refuse, refuse_key};
 use crate::table;
 use crate::tree::{Item, Table, Value};
+use crate::units::TIME;
 use serde_json::json;
 
 const EXAMPLE: &str =
@@ -122,7 +123,8 @@ impl Checked for Program {
     fn check(&self) -> Result<(), Refusal> {
         match self.stop {
             Some(stop) if stop <= self.start => {
-                refuse_key("stop", "it is not after the start", "a later time")
+                let start = TIME.write(self.start);
+                refuse_key("stop", format!("it is not after the start, {start}"), "a later time")
             }
             _ => Ok(()),
         }

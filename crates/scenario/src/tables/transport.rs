@@ -318,7 +318,7 @@ impl Checked for Transport {
             let mut changed = current.clone();
             changed.remove("variant");
             let span = given.get("algorithm").and_then(|item| item.span.clone());
-            changed.set("algorithm", Item { value: inner.into(), span });
+            changed.set("algorithm", Item { value: inner.into(), span, key: None });
             table = Some(changed);
         }
         let current = table.as_ref().unwrap_or(given);
@@ -391,7 +391,7 @@ fn without_own_hystart(given: &Table) -> Option<Table> {
     }
     inner.push("hystart", false);
     let mut table = given.clone();
-    table.set("algorithm", Item { value: inner.into(), span: algorithm.span.clone() });
+    table.set("algorithm", Item { value: inner.into(), ..algorithm.clone() });
     Some(table)
 }
 
