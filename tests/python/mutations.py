@@ -71,7 +71,7 @@ BEYOND = {
     "nodes and paths": r"no link leads there|no path leads|from and to are both|have none; accepted: packets",
     "names that come twice": r"two (links|flows or backgrounds|nodes|programs) are called",
     "the order of values": r"not later|above the second|first step is later|begins too early|"
-    r"ends after the run|not after its start|is below tail_least|not in order|above the mean|"
+    r"ends after the run|not after the start|is below tail_least|not in order|above the mean|"
     r"sine.min is above sine.max|"
     r"is not accepted\W.*(more|less|at most|at least)",
     "files": r"No such file|Is a directory|there is no file|File name too long|is not a .*file",

@@ -74,7 +74,7 @@ def test_one_value_of_a_sine_can_be_set_and_the_original_stays() -> None:
     ("rate", "expected"),
     [
         ({"sawtooth": 1}, "accepted: a rate such as"),
-        ({"sine": {"max": "1 Mbit/s"}}, "sine takes max, min and period"),
+        ({"sine": {"max": "1 Mbit/s"}}, "sine: min is missing; accepted: { max = "),
         (
             {"sine": {"max": "1 Mbit/s", "min": "2 Mbit/s", "period": "1 s"}},
             "sine.min is above sine.max; accepted: the lesser rate as min",

@@ -359,7 +359,7 @@ def test_the_result_is_that_of_a_live_run_and_its_page_can_be_made(path: Path, t
     assert 0.3 <= summary["duration_s"] < 3.0
     again = Scenario.load(out / "scenario.toml")
     assert again.duration == pytest.approx(summary["duration_s"])
-    assert again.program[0].command == ("sleep", "0.3")
+    assert again.program[0].command == ["sleep", "0.3"]
     made = subprocess.run(
         [sys.executable, "-m", "longfat", "report", str(out)], capture_output=True, text=True
     )
@@ -521,7 +521,7 @@ def test_iperf3_as_the_traffic_beside_programs_is_refused_in_one_line(path: Path
         ("command = 3", "program.0.command: this is not a command; accepted: a command such as"),
         ("command = []", "accepted: a command such as"),
         ('command = "x"\nside = "c"', 'program.0.side: there is no such choice; accepted: "a" or "b"'),
-        ('command = "x"\nstart = "2 s"\nstop = "1 s"', "not after its start"),
+        ('command = "x"\nstart = "2 s"\nstop = "1 s"', "not after the start, 2 s"),
         ('command = "x"\nenvironment = { A = 3 }', "program.0.environment"),
         ('command = "x"\nname = "n"\n[[program]]\ncommand = "y"\nname = "n"', 'two programs are called "n"'),
         ("", "program.0.command: this key is missing"),
@@ -536,7 +536,7 @@ def test_a_wrong_program_is_told_with_what_would_be_accepted(program: str, says:
 
 def test_programs_need_a_round_trip_time_and_flows_give_it() -> None:
     text = 'duration = "1 s"\n' + PATH.replace('rtt = "40 ms"\n', "") + '[[program]]\ncommand = "true"\n'
-    with pytest.raises(ScenarioError, match="rtt is missing"):
+    with pytest.raises(ScenarioError, match=r"^bottleneck.rtt: this key is missing"):
         Scenario.from_toml(text)
     flow = '[[flow]]\nrtt = "30 ms"\n'
     assert Scenario.from_toml(text + flow).network().program_rtt_s == 0.03

@@ -98,9 +98,9 @@ def test_closing_it_or_ctrl_c_ends_the_workers_at_once(end: Callable[[Any], obje
 SMALL: dict[str, Any] = {
     "duration": "1 s",
     "bottleneck": {"rate": "1 Mbit/s"},
-    "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+    "flow": [{"algorithm": "reno", "rtt": "20 ms"}],
 }
-WRONG: dict[str, Any] = {**SMALL, "flow": [{"algorithm": "sack"}]}
+WRONG: dict[str, Any] = {**SMALL, "flow": [{"algorithm": "reno"}]}
 
 
 def seed(result: longfat.Result) -> int:

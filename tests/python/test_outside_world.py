@@ -87,7 +87,7 @@ def test_a_fifo_whose_reader_has_stopped_reading_is_waited_for_until_ctrl_c(file
         interrupt(program, waits_for_room)
 
 
-@pytest.mark.parametrize("option", ["pcap", "qlog"])
+@pytest.mark.parametrize("option", ["capture", "qlog"])
 def test_a_fifo_with_a_reader_gets_what_a_file_gets(tmp_path: Path, option: str) -> None:
     one = table(duration="2 s")
     one["flow"] = one["flow"][:1]
@@ -111,15 +111,16 @@ def test_a_file_that_the_run_reads_is_not_written_over(file: Path, option: str, 
     file.with_name("own.py").write_text("class Own:\n" + "".join(hooks))
     file.write_text(tomli_w.dumps(one))
     before = file.with_name(read).read_bytes()
+    argument = {"--pcap": "capture", "--qlog": "qlog"}[option]
     link = file.with_name("link")
     link.symlink_to(file.with_name(read))
     for name in (str(file.with_name(read)), str(link)):
-        said = f"{option} {name}: the run reads this file; accepted: another one"
+        said = f"{name}: the run reads this file; accepted: another one"
         done = subprocess.run([*LONGFAT, "run", str(file), option, name], capture_output=True, text=True)
-        assert (done.returncode, done.stderr) == (2, f"error: {said}\n")
+        assert (done.returncode, done.stderr) == (2, f"error: {option} {said}\n")
         with pytest.raises(InputError) as refused:
-            library.run(file, **{option.removeprefix("--"): name})  # type: ignore[arg-type]
-        assert str(refused.value) == said
+            library.run(file, **{argument: name})  # type: ignore[arg-type]
+        assert str(refused.value) == f"{argument} {said}"
         assert file.with_name(read).read_bytes() == before
 
 

@@ -21,8 +21,8 @@ TABLES: dict[str, Any] = {
     "flow": [
         {"algorithm": "cubic", "rtt": "40 ms"},
         {"algorithm": {"name": "cbr", "rate": "1 Mbit/s"}, "rtt": "40 ms"},
-        {"algorithm": "sack", "rtt": "20 ms", "bytes": "500 kB", "name": "short"},
-        {"algorithm": "sack", "rtt": "20 ms", "start": "4 s", "name": "late"},
+        {"algorithm": "reno", "rtt": "20 ms", "bytes": "500 kB", "name": "short"},
+        {"algorithm": "reno", "rtt": "20 ms", "start": "4 s", "name": "late"},
     ],
     "window": ["0 s", "3 s"],
 }
@@ -169,7 +169,7 @@ def test_parts_can_be_copied_and_sent_to_other_processes(result: Result, travel:
 
 
 def test_parts_show_themselves(result: Result) -> None:
-    assert repr(result.flow("late")) == "<FlowResult 'late': sack, no rate>"
+    assert repr(result.flow("late")) == "<FlowResult 'late': reno, no rate>"
     assert repr(result.link("bottleneck")) == "<LinkResult 'bottleneck': 10 Mbit/s, queue droptail>"
     assert repr(result.metrics).startswith("Metrics(jain=0.")
 

@@ -18,7 +18,7 @@ LOSSY: dict[str, Any] = {
     "duration": "3 s",
     "seed": 7,
     "bottleneck": {"rate": "5 Mbit/s", "loss": 0.01},
-    "flow": [{"algorithm": "sack", "rtt": "20 ms"}],
+    "flow": [{"algorithm": "reno", "rtt": "20 ms"}],
 }
 
 

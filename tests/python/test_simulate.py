@@ -217,7 +217,7 @@ def test_asking_for_what_is_not_there_names_what_is(result: Result) -> None:
 
 
 def test_a_bad_scenario_among_many_is_refused() -> None:
-    with pytest.raises(InputError, match=r"flow\.0\.rtt is missing"):
+    with pytest.raises(InputError, match=r"flow\.0\.rtt: this key is missing"):
         list(longfat.run_many([scenario(), table(flow=[{}])], jobs=2))
 
 

@@ -104,10 +104,14 @@ impl Scenario {
             // without traffic, nothing says what a BDP is
             Ok(_) if is_idle => {}
             Ok(network) => {
-                found.push(self.programs_fit(&network));
+                let programs = self.programs_fit(&network);
+                // a BDP needs the round-trip time of programs, where there is nothing else
+                if programs.is_ok() {
+                    found.push(network.check_buffers());
+                }
+                found.push(programs);
                 found.push(self.samples_fit(flows as f64, network.ways.len()));
                 found.push(network.check_sources());
-                found.push(network.check_buffers());
             }
         }
         found.into_iter().filter_map(Result::err).collect()
