@@ -1,3 +1,4 @@
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -176,7 +177,8 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"flow__0__variant": "freebsd"},
-            'flow.0.algorithm: hstcp.variant = "freebsd": there is no such choice',
+            'flow.0.algorithm = { name = "hstcp", low_window = 31, variant = "freebsd" }: hstcp.variant = '
+            '"freebsd": there is no such choice',
         ),
         ({"flow__0__algorithm": "nowhere.py:Mine"}, "flow.0.algorithm = "),
         (
@@ -520,3 +522,55 @@ def test_a_scenario_cannot_be_changed_but_copied_with_other_values() -> None:
     other = read.with_values({"seed": read.seed + 1})
     assert other != read
     assert other.with_values({"seed": read.seed}) == read
+
+
+def test_tables_that_hold_themselves_are_refused() -> None:
+    tables: dict[str, Any] = {"duration": "1 s"}
+    tables["flow"] = [tables]
+    with pytest.raises(ScenarioError, match="nested too deeply; accepted: up to 80"):
+        Scenario(tables)
+
+
+def test_scenarios_are_equal_if_their_algorithms_are_the_same_objects() -> None:
+    def made() -> type:
+        class Own:
+            def on_ack(self, told: Any, window: Any) -> None: ...
+            def on_congestion(self, told: Any, window: Any) -> None: ...
+
+        return Own
+
+    one, other = made(), made()
+    own = scenario().with_values({"flow.0.algorithm": one})
+    assert own == own.with_values({"flow.0.algorithm": one})
+    assert own != own.with_values({"flow.0.algorithm": other})
+
+
+@pytest.mark.parametrize("duration_s", [math.nan, -1.0, 5e9])
+def test_a_run_cannot_last_longer_or_shorter_than_a_file_may_say(duration_s: float) -> None:
+    with pytest.raises(
+        ScenarioError, match=r"duration: the time is too .*; accepted: from 1 ms to 1000000 s"
+    ):
+        scenario().lasting(duration_s)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("[[flow]]\nstack = 'linx'", "4:9"),
+        ("[[flow]]\n[flow.receiver]\ndivide_acks = 200", "5:15"),
+        ("outages = [{ begin = '1 s', length = 2 }]", "3:38"),
+        ("queue = { kind = 'codel', target = 5 }", "3:36"),
+        ("rate = { sine = { max = '2 Mbit/s', min = 1, period = '1 s' } }", "3:43"),
+    ],
+)
+def test_a_problem_within_a_value_has_its_own_place(text: str, place: str) -> None:
+    begin = "duration = '1 s'\n[bottleneck]\n"
+    with pytest.raises(ScenarioError) as refused:
+        Scenario.from_toml(begin + text, source="x.toml")
+    assert f"--> x.toml:{place}" in str(refused.value)
+
+
+def test_a_value_set_from_outside_is_shown_and_not_looked_for_in_the_text() -> None:
+    text = "duration = '1 s'\n[bottleneck]\nrate = '1 Mbit/s'\nqueue = { kind = 'codel' }\n"
+    with pytest.raises(ScenarioError, match=r"^x\.toml: bottleneck\.queue = .*target = 5"):
+        Scenario.from_toml(text, source="x.toml", overrides={"bottleneck.queue.target": 5})

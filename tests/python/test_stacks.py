@@ -116,9 +116,9 @@ def test_a_user_s_own_algorithm_takes_a_stack() -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("linx", 'flow.0: stack = "linx": there is no such choice, did you mean "linux"?; accepted: "rfc"'),
-        ("Windows", 'flow.0: stack = "Windows": there is no such choice; accepted: "rfc"'),
-        (3, "flow.0: stack = 3: there is no such choice; accepted:"),
+        ("linx", 'flow.0.stack = "linx": there is no such choice, did you mean "linux"?; accepted: "rfc"'),
+        ("Windows", 'flow.0.stack = "Windows": there is no such choice; accepted: "rfc"'),
+        (3, "flow.0.stack = 3: there is no such choice; accepted:"),
     ],
 )
 def test_an_unknown_stack_is_refused_with_the_nearest_name(name: Any, says: str) -> None:

@@ -2,7 +2,7 @@
 
 use longfat_scenario::at::Context;
 use longfat_scenario::form::View;
-use longfat_scenario::forms::{ElementKind, written};
+use longfat_scenario::forms::{DURATIONS_S, ElementKind, written};
 use longfat_scenario::keys::{self, Keys};
 use longfat_scenario::memory::{self, Estimate};
 use longfat_scenario::plan::Plan;
@@ -22,6 +22,9 @@ use pythonize::pythonize;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Tables and lists of Python within each other: as many as TOML may have.
+const DEEPEST: usize = 80;
 
 pyo3::create_exception!(
     _core,
@@ -112,11 +115,18 @@ fn of_python(
     value: &Bound<'_, PyAny>,
     python: &Bound<'_, PyAny>,
     objects: &mut Vec<Py<PyAny>>,
+    depth: usize,
 ) -> PyResult<Item> {
+    if depth > DEEPEST {
+        let line = format!(
+            "a value is nested too deeply; accepted: up to {DEEPEST} tables and lists within each other"
+        );
+        return Err(Refused::new_err(vec![line]));
+    }
     let found = if value.is_none() {
         Value::Null
-    } else if let Ok(switch) = value.cast::<PyBool>() {
-        Value::Bool(switch.is_true())
+    } else if let Ok(switch) = value.extract::<bool>() {
+        Value::Bool(switch)
     } else if value.is_instance_of::<PyInt>() {
         match value.extract::<i128>() {
             Ok(number) => Value::Integer(number),
@@ -128,10 +138,10 @@ fn of_python(
     } else if let Ok(text) = value.cast::<PyString>() {
         Value::Text(text.to_string())
     } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let items = value.try_iter()?.map(|item| of_python(&item?, python, objects));
+        let items = value.try_iter()?.map(|item| of_python(&item?, python, objects, depth + 1));
         Value::List(items.collect::<PyResult<Vec<_>>>()?)
     } else if let Ok(mapping) = value.cast::<PyMapping>() {
-        Value::Table(table_of_python(mapping, python, objects)?)
+        Value::Table(table_of_python(mapping, python, objects, depth + 1)?)
     } else if value.hasattr("isoformat")? {
         Value::Moment(value.str()?.to_string())
     } else if let Ok(number) = value.extract::<f64>() {
@@ -148,11 +158,12 @@ fn table_of_python(
     mapping: &Bound<'_, PyMapping>,
     python: &Bound<'_, PyAny>,
     objects: &mut Vec<Py<PyAny>>,
+    depth: usize,
 ) -> PyResult<Table> {
     let mut table = Table::default();
     for pair in mapping.items()? {
         let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
-        table.set(key.str()?.to_string(), of_python(&value, python, objects)?);
+        table.set(key.str()?.to_string(), of_python(&value, python, objects, depth)?);
     }
     Ok(table)
 }
@@ -209,13 +220,13 @@ fn view_to_python<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyAn
 }
 
 fn refused(problems: &[Problem], source: &str, text: Option<&str>) -> PyErr {
-    let lines: Vec<String> = problems
-        .iter()
-        .map(|problem| match text {
-            Some(text) => problem.in_text(source, text),
-            None => format!("{source}: {problem}"),
-        })
-        .collect();
+    /// The problems that are shown with their lines; errors.py shows as many. Finding a line reads the text.
+    const WITH_LINES: usize = 10;
+    let shown = |(number, problem): (usize, &Problem)| match text.filter(|_| number < WITH_LINES) {
+        Some(text) => problem.in_text(source, text),
+        None => format!("{source}: {problem}"),
+    };
+    let lines: Vec<String> = problems.iter().enumerate().map(shown).collect();
     Refused::new_err(lines)
 }
 
@@ -270,7 +281,7 @@ fn change(
     source: &str,
 ) -> PyResult<()> {
     for (key, value) in values.into_iter().flatten() {
-        let value = of_python(&value, python, objects)?;
+        let value = of_python(&value, python, objects, 0)?;
         changes::set(tables, &key.to_string(), value).map_err(|refusal| refused_whole(refusal, source))?;
     }
     Ok(())
@@ -311,7 +322,7 @@ impl PyScenario {
         overrides: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyScenario> {
         let mut objects = Vec::new();
-        let mut tables = table_of_python(tables, python, &mut objects)?;
+        let mut tables = table_of_python(tables, python, &mut objects, 0)?;
         change(&mut tables, overrides, python, &mut objects, source)?;
         read_tables(tables, objects, source, None, &base, stack, python)
     }
@@ -335,7 +346,7 @@ impl PyScenario {
         let mut tables = read::parse(text).map_err(|problems| refused(&problems, source, Some(text)))?;
         change(&mut tables, overrides, python, &mut objects, source)?;
         if let Some(first) = first {
-            let mut programs = match of_python(first, python, &mut objects)?.value {
+            let mut programs = match of_python(first, python, &mut objects, 0)?.value {
                 Value::List(items) => items,
                 _ => Vec::new(),
             };
@@ -372,9 +383,12 @@ impl PyScenario {
     }
 
     /// The same for so many seconds, with metrics of the whole run.
-    fn lasting(&self, py: Python<'_>, duration_s: f64) -> PyScenario {
+    fn lasting(&self, py: Python<'_>, duration_s: f64) -> PyResult<PyScenario> {
+        let duration_s = TIME
+            .within(duration_s, DURATIONS_S)
+            .map_err(|refusal| refused_whole(refusal.within("duration"), "scenario"))?;
         let scenario = Scenario { duration: duration_s, window: None, ..self.scenario.clone() };
-        PyScenario::of(scenario, self.copy_objects(py))
+        Ok(PyScenario::of(scenario, self.copy_objects(py)))
     }
 
     /// The same with every default written out.
@@ -495,7 +509,29 @@ impl PyScenario {
     }
 
     fn __eq__(&self, other: &PyScenario) -> bool {
-        self.scenario == other.scenario
+        let own = |found: &PyScenario| {
+            let mut indices = Vec::new();
+            objects_of(&write::tables(&found.scenario), &mut indices);
+            indices
+        };
+        let is_same = |(mine, theirs): (&usize, &usize)| self.objects[*mine].is(&other.objects[*theirs]);
+        self.scenario == other.scenario && own(self).iter().zip(&own(other)).all(is_same)
+    }
+}
+
+/// The numbers of the objects in a table, in order.
+fn objects_of(table: &Table, found: &mut Vec<usize>) {
+    for (_, item) in table.iter() {
+        objects_below(&item.value, found);
+    }
+}
+
+fn objects_below(value: &Value, found: &mut Vec<usize>) {
+    match value {
+        Value::Object(object) => found.push(object.index),
+        Value::List(items) => items.iter().for_each(|item| objects_below(&item.value, found)),
+        Value::Table(table) => objects_of(table, found),
+        _ => {}
     }
 }
 

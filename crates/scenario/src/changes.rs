@@ -55,7 +55,7 @@ fn set_below<'a>(
             && !matches!(here.value, Value::Table(_) | Value::List(_))
         {
             let bare = std::mem::replace(&mut here.value, Value::Null);
-            here.value = Table::of([(*name, bare)]).into();
+            *here = Item::new(Table::of([(*name, bare)]).into()); // the text has no such table
         }
         if !matches!(here.value, Value::Table(_) | Value::List(_)) {
             return refuse(format!("{key}: {} is not a table", passed.join(".")), "the whole value");

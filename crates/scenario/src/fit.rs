@@ -94,7 +94,7 @@ impl Scenario {
     pub fn misfits(&self) -> Vec<Refusal> {
         let flows: i128 = self.flow.iter().map(|flow| i128::from(flow.count)).sum();
         let is_idle = self.flow.is_empty() && self.background.is_empty() && self.program.is_empty();
-        let mut found = vec![self.window_fits(), self.flows_fit(flows), self.backgrounds_have_rtt()];
+        let mut found = vec![self.window_fits(), self.flows_fit(flows)];
         if is_idle {
             let accepted = "at least one [[flow]], [[background]] or [[program]]";
             found.push(refuse("there is nothing to send", accepted));
@@ -104,12 +104,12 @@ impl Scenario {
             // without traffic, nothing says what a BDP is
             Ok(_) if is_idle => {}
             Ok(network) => {
-                let programs = self.programs_fit(&network);
-                // a BDP needs the round-trip time of programs, where there is nothing else
-                if programs.is_ok() {
+                let rtts = [self.programs_fit(&network), self.backgrounds_have_rtt()];
+                // a BDP needs the round-trip time of programs or backgrounds, where there is nothing else
+                if rtts.iter().all(Result::is_ok) {
                     found.push(network.check_buffers());
                 }
-                found.push(programs);
+                found.extend(rtts);
                 found.push(self.samples_fit(flows as f64, network.ways.len()));
                 found.push(network.check_sources());
             }

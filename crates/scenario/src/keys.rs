@@ -104,7 +104,11 @@ pub fn read<T: Checked>(item: &Item, at: &At<'_>) -> Result<T, Refused> {
         let (value, accepted) = if path.is_empty() {
             (None, "tables, as in a file".to_owned())
         } else {
-            (Some(shown(&item.value)), format!("a table, [{path}]"))
+            let header = match path.rsplit_once('.') {
+                Some((list, number)) if number.parse::<usize>().is_ok() => format!("[[{list}]]"),
+                _ => format!("[{path}]"),
+            };
+            (Some(shown(&item.value)), format!("a table, {header}"))
         };
         let refusal = Refusal::new("this is not a table", accepted);
         return Err(Refused::Keys(vec![Problem { key: path, value, refusal, span: item.span.clone() }]));
@@ -174,8 +178,9 @@ pub fn placed(refusal: Refusal, item: &Item, at: &At<'_>) -> Problem {
 
 /// The problem of a value.
 fn of_value(refusal: Refusal, item: &Item, at: &At<'_>) -> Problem {
-    let (here, _) = below(item, &refusal.part);
-    let span = here.span.clone().or_else(|| item.span.clone());
+    let (here, is_there) = below(item, &refusal.part);
+    // a part without a place was set from outside: the text has another one, or none
+    let span = if is_there { here.span.clone() } else { item.span.clone() };
     Problem { key: at.to_string(), value: Some(shown(&item.value)), refusal, span }
 }
 

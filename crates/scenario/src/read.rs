@@ -62,7 +62,7 @@ fn toml_problem(what: &str, word: &str) -> (String, String) {
 fn table(from: &toml_edit::Table) -> Table {
     let mut to = Table::default();
     for (key, item) in from.iter() {
-        to.set(key, Item { key: from.key(key).and_then(Key::span), ..of_item(item) });
+        to.push(key, Item { key: from.key(key).and_then(Key::span), ..of_item(item) });
     }
     to
 }
@@ -92,7 +92,7 @@ fn of_value(value: &TomlValue) -> Item {
         TomlValue::InlineTable(inner) => {
             let mut to = Table::default();
             for (key, value) in inner.iter() {
-                to.set(key, Item { key: inner.key(key).and_then(Key::span), ..of_value(value) });
+                to.push(key, Item { key: inner.key(key).and_then(Key::span), ..of_value(value) });
             }
             Value::Table(to)
         }

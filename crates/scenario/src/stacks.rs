@@ -88,8 +88,7 @@ pub fn find(name: &Value) -> Result<&'static Stack, Refusal> {
         return Ok(stack);
     }
     let names: Vec<&str> = STACKS.iter().map(|stack| stack.name).collect();
-    choice(name, &names, &listed_words(&names))
-        .map_err(|refusal: Refusal| refusal.within(&format!("stack = {}", crate::text::shown(name))))
+    choice(name, &names, &listed_words(&names)).map_err(|refusal: Refusal| refusal.about("stack"))
 }
 
 /// The keys that any of the stacks sets.

@@ -38,7 +38,7 @@ pub enum Value {
 }
 
 /// An object of Python, such as the class of a user's own algorithm.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Object {
     /// Its name in messages and files: "file.py:Class" for a class or function.
     pub name: String,
@@ -47,6 +47,15 @@ pub struct Object {
     /// Whether it can be called.
     pub is_callable: bool,
 }
+
+/// Objects of one name are equal here; the binding knows whether they are the same.
+impl PartialEq for Object {
+    fn eq(&self, other: &Object) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Object {}
 
 /// Keys and values, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -225,7 +234,7 @@ impl Table {
     }
 
     /// Adds an entry that is not there yet.
-    pub fn push(&mut self, key: impl Into<String>, value: impl Into<Value>) {
-        self.0.push((key.into(), Item::new(value.into())));
+    pub fn push(&mut self, key: impl Into<String>, item: impl Into<Item>) {
+        self.0.push((key.into(), item.into()));
     }
 }

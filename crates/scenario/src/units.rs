@@ -190,7 +190,8 @@ fn number_length(text: &str) -> Option<usize> {
         let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
         match digits(at + 1 + sign) {
             0 => {}
-            count => at += 1 + sign + count.min(3),
+            count if count > 3 => return None, // beyond every range
+            count => at += 1 + sign + count,
         }
     }
     Some(at)

@@ -340,7 +340,10 @@ class Scenario:
 
     def lasting(self, duration_s: float) -> Self:
         """The same scenario for so many seconds, with metrics of the whole run."""
-        return self._of(self.core.lasting(duration_s))
+        try:
+            return self._of(self.core.lasting(duration_s))
+        except _core.Refused as refused:
+            raise ScenarioError(refused.args[0]) from None
 
     def after_warmup(self, warmup: str) -> Self:
         """The same scenario with metrics from `warmup`, a time with its unit, to the end; or ValueError."""

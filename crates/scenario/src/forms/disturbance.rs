@@ -69,14 +69,15 @@ fn part<'a>(table: &'a Table, key: &str) -> &'a Value {
 }
 
 fn time(value: &Value, limits: (f64, f64), place: &str, example: &str) -> Result<f64, Refusal> {
-    TIME.parse_within(value, limits, example).map_err(|refusal| refusal.within(place))
+    let key = place.rsplit([' ', '.']).next().unwrap_or_default();
+    TIME.parse_within(value, limits, example).map_err(|refusal| refusal.within(place).at_part(key))
 }
 
 fn read_reorder(value: &Value) -> Result<Reorder, Refusal> {
     let table = inline_table(value, &["probability", "delay"], &[], REORDER_EXAMPLE)?;
     let probability = share(part(table, "probability"), SHARES, SHARE);
     Ok(Reorder {
-        probability: probability.map_err(|refusal| refusal.within("probability"))?,
+        probability: probability.map_err(|refusal| refusal.within("probability").at_part("probability"))?,
         delay_s: time(part(table, "delay"), DELAYS_S, "delay", "10 ms")?,
     })
 }
@@ -108,7 +109,7 @@ fn read_added(value: &Value, at: &At<'_>) -> Result<Added, Refusal> {
         Some(table) if table.has_only(&["handovers"], &[]) => {
             let accepted = "{ period = \"15 s\", range = \"20 ms\" }";
             let given = inline_table(part(table, "handovers"), &["period", "range"], &[], accepted)
-                .map_err(|refusal| refusal.within("handovers"))?;
+                .map_err(|refusal| refusal.within("handovers").at_part("handovers"))?;
             Ok(Added::Handovers {
                 period_s: time(part(given, "period"), PERIODS_S, "handovers.period", "15 s")?,
                 range_s: time(part(given, "range"), DELAYS_S, "handovers.range", "20 ms")?,
@@ -206,10 +207,11 @@ fn read_outages(value: &Value) -> Result<Vec<Outage>, Refusal> {
     let mut outages: Vec<Outage> = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let place = format!("outage {}", index + 1);
+        let at = |refusal: Refusal| refusal.at_part(&index.to_string());
         let table = inline_table(&item.value, &["begin", "length"], &["queue"], OUTAGE_EXAMPLE)
-            .map_err(|refusal| refusal.within(&place))?;
-        let begin_s = time(part(table, "begin"), (0.0, LATEST_S), &format!("{place}, begin"), "10 s")?;
-        let length_s = time(part(table, "length"), OUTAGES_S, &format!("{place}, length"), "2 s")?;
+            .map_err(|refusal| at(refusal.within(&place)))?;
+        let begin_s = time(part(table, "begin"), (0.0, LATEST_S), &format!("{place}, begin"), "10 s").map_err(at)?;
+        let length_s = time(part(table, "length"), OUTAGES_S, &format!("{place}, length"), "2 s").map_err(at)?;
         let drains = match table.get("queue").map(|item| item.value.text()) {
             None | Some(Some("waits")) => false,
             Some(Some("drains")) => true,

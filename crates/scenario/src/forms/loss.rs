@@ -70,7 +70,7 @@ fn read_chain(value: &Value) -> Result<Loss, Refusal> {
     let accepted =
         "good_to_bad and bad_to_good, and beside them loss_good (0 by default) and loss_bad (1 by default)";
     let chain = inline_table(value, &required, &optional, accepted)
-        .map_err(|refusal| refusal.within("gilbert_elliott"))?;
+        .map_err(|refusal| refusal.within("gilbert_elliott").at_part("gilbert_elliott"))?;
     let part = |key: &str, default: f64| match chain.get(key) {
         None => Ok(default),
         Some(Item { value, .. }) => share(value, (0.0, 1.0), &format!("a probability from 0 to 1 as {key}")),

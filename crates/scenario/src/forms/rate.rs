@@ -95,10 +95,11 @@ fn read(value: &Value, at: &At<'_>) -> Result<Rate, Refusal> {
 
 fn read_sine(item: &Item) -> Result<Rate, Refusal> {
     let table = inline_table(&item.value, &["max", "min", "period"], &[], ACCEPTED_SINE)
-        .map_err(|refusal| refusal.within("sine"))?;
+        .map_err(|refusal| refusal.within("sine").at_part("sine"))?;
     let part = |key: &str, dimension: &Dimension, limits| {
         let value = table.get(key).map_or(&Value::Null, |item| &item.value);
-        dimension.parse_within(value, limits, "").map_err(|refusal| refusal.within(&format!("sine.{key}")))
+        let place = format!("sine.{key}");
+        dimension.parse_within(value, limits, "").map_err(|refusal| refusal.within(&place).at_part(&place))
     };
     let (max, min) = (part("max", &RATE, RATES_BPS)?, part("min", &RATE, RATES_BPS)?);
     if min > max {

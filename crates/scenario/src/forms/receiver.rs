@@ -58,7 +58,9 @@ fn read(value: &Value) -> Result<Receiver, Refusal> {
     };
     let count = |key: &str, limits, default| match table.get(key) {
         None => Ok(default),
-        Some(item) => whole_number(&item.value, limits, "").map_err(|refusal: Refusal| refusal.within(key)),
+        Some(item) => {
+            whole_number(&item.value, limits, "").map_err(|refusal: Refusal| refusal.within(key).at_part(key))
+        }
     };
     Ok(Receiver {
         conceal_losses: switch("conceal_losses")?,

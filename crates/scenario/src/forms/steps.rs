@@ -28,7 +28,9 @@ pub fn read(
     };
     let mut steps: Vec<(f64, f64)> = Vec::with_capacity(pairs.len());
     for (index, pair) in pairs.iter().enumerate() {
-        let within = |refusal: Refusal| refusal.within(&format!("steps, pair {}", index + 1));
+        let within = |refusal: Refusal| {
+            refusal.within(&format!("steps, pair {}", index + 1)).at_part(&format!("steps.{index}"))
+        };
         let Some([time, second_value]) = pair.value.list() else {
             return refuse("this is not a pair", format!("a time and a {name} such as {second}"))
                 .map_err(within);
