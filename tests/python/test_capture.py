@@ -316,7 +316,7 @@ def test_a_run_that_is_ended_leaves_a_file_that_can_be_read(
             ["--pcap", "/dev/full"],
             "--pcap /dev/full: No space left on device; accepted: a file that can be written",
         ),
-        (["--pcap", ""], "--pcap: an empty name; accepted: a file"),
+        (["--pcap", ""], '--pcap "" is an empty name; accepted: a file'),
     ],
 )
 def test_bad_input_gets_one_line(scenario: str, tmp_path: Path, arguments: list[str], said: str) -> None:

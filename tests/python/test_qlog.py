@@ -226,7 +226,7 @@ def test_version_0_3_has_the_older_names(tmp_path: Path) -> None:
             "--qlog no/x.sqlog: No such file or directory; accepted: a file that can be written",
         ),
         (["--qlog", "x", "--pcap", "x-a"], "--pcap and --qlog x-a: accepted: two files"),
-        (["--qlog", ""], "--qlog: an empty name; accepted: a file"),
+        (["--qlog", ""], '--qlog "" is an empty name; accepted: a file'),
     ],
 )
 def test_bad_input_gets_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:

@@ -121,14 +121,14 @@ def test_repeats_are_written_as_the_command_writes_them(
         ({"capture": 5}, 'capture = 5: accepted: a file, or Capture("run.pcapng")'),
         ({"capture": True}, 'capture = true: accepted: a file, or Capture("run.pcapng")'),
         ({"qlog": b"x"}, 'qlog = "b\'x\'": accepted: a file, or Qlog("run.sqlog")'),
-        ({"capture": ""}, "capture: an empty name; accepted: a file"),
-        ({"qlog": ""}, "qlog: an empty name; accepted: a file"),
+        ({"capture": ""}, 'capture "" is an empty name; accepted: a file'),
+        ({"qlog": ""}, 'qlog "" is an empty name; accepted: a file'),
         (
             {"capture": "no/x"},
             "capture no/x: No such file or directory; accepted: a file that can be written",
         ),
         ({"qlog": "no/x"}, "qlog no/x: No such file or directory; accepted: a file that can be written"),
-        ({"capture": "x", "qlog": "x"}, "capture and qlog x: accepted: two files"),
+        ({"capture": "x", "qlog": "x"}, "capture and qlog have one file, x; accepted: two files"),
         ({"capture": Capture("x", snaplen=7)}, "Capture: snaplen = 7: accepted: 80 to 65535 bytes, or 0 for"),
         ({"capture": Capture("x", links=["a"])}, 'Capture: links: "a": there is no such link; accepted: ['),
     ],
@@ -143,6 +143,45 @@ def test_what_cannot_be_gets_one_line_without_flags_of_the_command(
     assert "--" not in str(refused.value)
     assert "\n" not in str(refused.value)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"seed": -1}, "seed = -1: the number is too small; accepted: "),
+        (
+            {"seed": 2**63 - 1, "repeats": 2},
+            "seed = 9223372036854775808: the number is too large; accepted: ",
+        ),
+        ({"window": ("5 s", "9 s")}, 'window = ["5 s", "9 s"]: it ends after the run; accepted: '),
+        ({"window": "1 s"}, 'window = "1 s": these are not two times; accepted: '),
+    ],
+)
+def test_a_wrong_option_of_a_run_from_a_file_names_the_file(
+    options: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "lossy.toml"
+    file.write_text(longfat.Scenario.from_dict(LOSSY).to_toml())
+    with pytest.raises(InputError) as refused:
+        longfat.run(file, **options)
+    assert str(refused.value).startswith(f"{file}: {said}")
+
+
+def test_what_is_no_scenario_is_refused_with_what_is_accepted() -> None:
+    accepted = "accepted: a Scenario, the path of a scenario file, or nested tables"
+    for source in (5, None, ["flow"]):
+        for ask in (lambda one: longfat.run(one), lambda one: list(longfat.run_many([one], jobs=1))):
+            with pytest.raises(InputError, match=f"is no scenario; {accepted}"):
+                ask(source)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_run_of_many_that_fails_names_its_file(tmp_path: Path, jobs: int) -> None:
+    file = tmp_path / "programs.toml"
+    tables = LOSSY | {"program": [{"side": "a", "command": "true"}]}
+    file.write_text(longfat.Scenario.from_dict(tables).to_toml())
+    with pytest.raises(InputError, match=f"^{file}: .*program"):
+        list(longfat.run_many([file], jobs=jobs))
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,9 @@ def test_what_presets_cannot_do_is_one_line(tmp_path):
     assert "--rtt 3: a time needs a unit" in refused(
         "--preset", "parking-lot", "--flow", "cubic", "--rtt", "3"
     )
+    assert refused("--preset", "dumbbell", "--flow", "cubic", "--rate", "5").startswith(
+        '--preset dumbbell: bottleneck.rate = "5": a rate needs a unit; accepted: '
+    )
     assert "not an inline table" in refused("--preset", "dumbbell", "--flow", "{ name")
 
 

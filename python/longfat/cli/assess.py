@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from longfat.cli.options import Folder, Grouped, as_json, on_ctrl_c, on_stack, within_memory
+from longfat.cli.options import Folder, Grouped, Name, as_json, on_ctrl_c, on_stack, within_memory
 from longfat.errors import InputError
 from longfat.terminal import echo, echo_json, make_console
 from longfat.words import Backend
@@ -40,7 +40,7 @@ from longfat.words import Backend
 )
 @click.option(
     "--answers",
-    type=click.Path(path_type=Path),
+    type=Name("a file such as answers.toml"),
     metavar="FILE",
     help="Your own text for sections of the RFC (TOML).",
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.cli.options import as_json, on_ctrl_c
+from longfat.cli.options import Name, as_json, on_ctrl_c
 from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
@@ -21,7 +21,9 @@ FIGURES = "figures"
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+@click.argument(
+    "folders", nargs=-1, required=True, type=Name("a folder of results, or a sweep file"), metavar="DIR..."
+)
 @click.option(
     "--kind",
     default="",
@@ -64,7 +66,7 @@ FIGURES = "figures"
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=Name("a file"),
     metavar="FILE",
     help="The file; DIR/figures/KIND-Y-X-BY-WHERE.FORMAT by default.",
 )

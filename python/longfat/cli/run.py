@@ -170,8 +170,8 @@ def run(
         from longfat.scenario.model import IDENTICAL
 
         values = {"rate": rate, "rtt": rtt, "buffer": buffer, "duration": duration}
-        name, text, hosts = _source(file, preset, flows, stack, values)
-        scenario = load_scenario(name, changes, seed, warmup, window, hosts, text)
+        name, document, hosts = _source(file, preset, flows, stack, values)
+        scenario = load_scenario(name, changes, seed, warmup, window, hosts, document)
         warnings = scenario.warnings()
         if repeats > 1 and backend == "sim" and not scenario.varies():
             warnings.append(IDENTICAL)
@@ -250,8 +250,8 @@ def _source(
     flows: tuple[str, ...],
     stack: str | None,
     values: dict[str, str | None],
-) -> tuple[str, str | None, str | None]:
-    """How messages name the scenario, and its text and its stack if it comes from a preset."""
+) -> tuple[str, dict[str, Any] | None, str | None]:
+    """How messages name the scenario, and its tables and its stack if it comes from a preset."""
     given = [f"--{name}" for name, value in {"flow": flows, **values, "stack": stack}.items() if value]
     if preset is None:
         if given:
@@ -261,12 +261,9 @@ def _source(
         return file, None, None
     if file is not None:
         raise InputError(f"{file} and --preset: accepted: one of them")
-    import tomli_w
-
     from longfat.cli import presets
 
-    text = tomli_w.dumps(presets.tables(preset, flows, **values))
-    return f"--preset {preset}", text, stack or presets.STACK
+    return f"--preset {preset}", presets.tables(preset, flows, **values), stack or presets.STACK
 
 
 def _tell(which: str, duration_s: float, since_s: float) -> None:
@@ -309,11 +306,10 @@ def _simulate(
 
             results = live.repeats(scenario, repeats, source, traffic, tell, caller, capture)
         elif repeats == 1:
-            simulate.refuse_live_only(scenario, source)
-            with waiting.expected(scenario):
-                results = [simulate.run(scenario, capture=capture, qlog=logs)]
+            with waiting.expected(scenario, source):
+                results = [simulate.run(scenario, capture=capture, qlog=logs, name=source)]
         else:
-            results = simulate.repeats(scenario, repeats, progress=True)
+            results = simulate.repeats(scenario, repeats, name=source, progress=True)
         if repeats == 1:
             return results, results[0].summary
         return results, result.aggregate([each.summary for each in results])

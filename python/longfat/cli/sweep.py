@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from longfat.cli.options import as_json, on_ctrl_c, within_memory
+from longfat.cli.options import Name, as_json, on_ctrl_c, within_memory
 from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=Name("a sweep file (TOML)"))
 @click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
 @click.option(
     "--scheduler", metavar="ADDRESS", help="Run on the dask cluster with this scheduler: tcp://host:8786."
@@ -52,7 +52,7 @@ def sweep(
         raise InputError("--jobs and --scheduler: accepted: one of them")
     target = str(Path("out") / file.stem) if out is None else out
     if not target:
-        raise InputError("--out: an empty name; accepted: a folder")
+        raise InputError('--out "" is an empty name; accepted: a folder')
     asked = sweeps.load(file)
     estimate.refuse_large(asked, yes or dry_run)
     for line in asked.warnings():

@@ -96,7 +96,7 @@ class Recording:
                 f"{what}: accepted: {LEAST_SNAPLEN} to {MOST_SNAPLEN} bytes, or 0 for whole packets"
             )
         if not self.path:
-            raise InputError(f"{self.name}: an empty name; accepted: a file")
+            raise InputError(f'{self.name} "" is an empty name; accepted: a file')
         names = [link["name"] for link in scenario.plan["links"]]
         for name in links:
             if name not in names:
@@ -104,7 +104,7 @@ class Recording:
                 raise InputError(f"{what}: there is no such link; accepted: {shown(names)}")
         refuse_overwriting(self.name, [self.path], scenario, self.scenario_file)
 
-    def asked(self) -> tuple[str, str, int, list[str]]:
+    def core_args(self) -> tuple[str, str, int, list[str]]:
         """What the core is given."""
         return self.path, f"Longfat {_core.version()}", self.capture.snaplen, list(self.capture.links)
 
@@ -112,7 +112,7 @@ class Recording:
         """The error of a file that cannot be written, for this reason."""
         return InputError(f"{self.name} {self.path}: {said}; accepted: a file that can be written")
 
-    def told(self, written: dict[str, Any]) -> dict[str, Any]:
+    def summary_entry(self, written: dict[str, Any]) -> dict[str, Any]:
         """What the summary says about it."""
         return {"file": self.path, "complete": written["failure"] is None, **written}
 

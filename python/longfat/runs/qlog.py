@@ -74,7 +74,7 @@ class Logging:
             InputError: no flow runs over TCP, there are too many, or the run reads one of the files.
         """
         if not self.path:
-            raise InputError(f"{self.name}: an empty name; accepted: a file")
+            raise InputError(f'{self.name} "" is an empty name; accepted: a file')
         flows = scenario.flow_parts()
         if len(flows) > MOST_FILES:
             raise InputError(
@@ -101,7 +101,7 @@ class Logging:
             found[name] = file
         return found
 
-    def asked(self, scenario: Scenario) -> tuple[list[str], str, str]:
+    def core_args(self, scenario: Scenario) -> tuple[list[str], str, str]:
         """What the core is given."""
         return list(self.files(scenario).values()), f"Longfat {_core.version()}", self.qlog.version
 
@@ -109,7 +109,7 @@ class Logging:
         """The error of a file that cannot be written, for this reason."""
         return InputError(f"{self.name} {self.path}: {said}; accepted: a file that can be written")
 
-    def told(self, scenario: Scenario, failure: str | None) -> dict[str, Any]:
+    def summary_entry(self, scenario: Scenario, failure: str | None) -> dict[str, Any]:
         """What the summary says about it."""
         parts = scenario.flow_parts().items()
         over_tcp = {name for name, part in parts if part.algorithm.transport == "tcp"}

@@ -12,7 +12,7 @@ from longfat import _core
 from longfat.errors import InputError
 from longfat.runs import memory
 from longfat.runs.result import Result
-from longfat.runs.simulate import Ready, Source, load
+from longfat.runs.simulate import Ready, Source, load, name_of
 from longfat.scenario.model import RATES_BPS
 from longfat.units import RATE, TIME, Dimension, to_float
 from longfat.words import choice, shown
@@ -74,12 +74,12 @@ class Simulation:
         rates: bool = True,
     ) -> None:
         self.scenario = load(source, seed=seed, window=window)
-        self._ready = Ready.of(self.scenario)
+        self._ready = Ready.of(self.scenario, name_of(source))
         self._wall_s = 0.0
         self._result: Result | None = None
         self._last: tuple[list[list[float]], list[list[float]]] | None = None
         self._changed: dict[str, int] = {}
-        with self._ready.told():
+        with self._ready.map_errors():
             ready = self._ready
             self._core = _core.Stepper(self.scenario.core, ready.algorithms, rates, ready.memory_bytes)
         self._now_ns, self._end_ns, self._done = 0, self._core.end_ns, False
@@ -150,7 +150,7 @@ class Simulation:
                 f"the simulation has ended at {TIME.write(self.now_s)}; make a new one to begin again"
             )
         begin = time.perf_counter()
-        with self._ready.told():
+        with self._ready.map_errors():
             self._done = self._core.advance(to_ns)
         self._now_ns = min(to_ns, self._end_ns)
         self._wall_s += time.perf_counter() - begin
@@ -234,7 +234,7 @@ class Flow:
     def _state(self) -> list[float]:
         if self._simulation._last is not None:
             return self._simulation._last[0][self._index]
-        with self._simulation._ready.told():
+        with self._simulation._ready.map_errors():
             return self._simulation._core.flow(self._index)
 
     def state(self) -> dict[str, float | None]:
@@ -291,7 +291,7 @@ class Flow:
         rate = None if pacing_rate is None else _bps(pacing_rate, f"{who}: pacing_rate") / self._packet_bits
         self._simulation._refuse_end(who)
         try:
-            with self._simulation._ready.told():
+            with self._simulation._ready.map_errors():
                 self._note(self._simulation._core.steer(self._index, cwnd, hold, rate))
         except TypeError:  # the numbers are known to be numbers
             raise InputError(f"{who}: hold = {shown(hold)}: accepted: True or False") from None
@@ -303,7 +303,7 @@ class Flow:
             InputError: the flow is not over TCP, or the simulation has ended.
         """
         self._simulation._refuse_end(f"flow {self.name}")
-        with self._simulation._ready.told():
+        with self._simulation._ready.map_errors():
             self._note(self._simulation._core.release(self._index))
 
     def _note(self, steered: bool) -> None:
@@ -329,7 +329,7 @@ class Link:
     def _state(self) -> list[float]:
         if self._simulation._last is not None:
             return self._simulation._last[1][self._index]
-        with self._simulation._ready.told():
+        with self._simulation._ready.map_errors():
             return self._simulation._core.link(self._index)
 
     def state(self) -> dict[str, float | None]:
@@ -358,7 +358,7 @@ class Link:
         rate_bps = _bps(rate, f"link {self.name}: rate")
         what = f"link {self.name}"
         self._simulation._refuse_end(what)
-        with self._simulation._ready.told():
+        with self._simulation._ready.map_errors():
             refused = self._simulation._core.set_rate(self._index, rate_bps)
         if refused is not None:
             raise InputError(f"{what}: {refused}")

@@ -335,7 +335,8 @@ class Scenario:
         seed = self.seed + number
         if not SEEDS[0] <= seed <= SEEDS[1]:
             accepted = f"a whole number from {SEEDS[0]} to {SEEDS[1]}"
-            raise ScenarioError([f"{source}: seed = {seed}: the number is too large; accepted: {accepted}"])
+            size = "small" if seed < SEEDS[0] else "large"
+            raise ScenarioError([f"{source}: seed = {seed}: the number is too {size}; accepted: {accepted}"])
         return self._of(self.core.with_seed(seed)) if number else self
 
     def lasting(self, duration_s: float) -> Self:
@@ -413,6 +414,8 @@ class Scenario:
         lasting: str | None = None,
     ) -> Self:
         """Reads a file; `overrides`, `stack`, `first` and `lasting` as in `from_toml`."""
+        if not str(path):
+            raise InputError('"" is an empty name; accepted: a scenario file (TOML)')
         try:
             text = documents.text(path)
         except (OSError, UnicodeDecodeError) as error:
