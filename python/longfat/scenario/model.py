@@ -269,10 +269,6 @@ class Scenario:
         """The names of all flows, each of `count` on its own: given ones, else running numbers from 1."""
         return self.core.names()[0]
 
-    def background_names(self) -> list[str]:
-        """The names of the backgrounds: given ones, else kind and number."""
-        return self.core.names()[1]
-
     def program_names(self) -> list[str]:
         """The names of the programs: given ones, else program-1 and so on."""
         return self.core.names()[2]
