@@ -77,10 +77,12 @@ def run(
         LongfatError: a live run ended early.
     """
     if backend not in ("sim", "live"):
-        raise InputError(f"backend = {shown(backend)}; {choice(backend, ('sim', 'live'))}")
+        raise InputError(f"backend = {shown(backend)}: {choice(backend, ('sim', 'live'))}")
     for name, option in (("capture", capture), ("qlog", qlog)):
         if repeats is not None and option is not None:
-            raise InputError(f"{name} and repeats: {name} is of one run; accepted: one of them")
+            raise InputError(
+                f"{name} cannot be used with repeats, since it is of one run; accepted: one of them"
+            )
     scenario, name = load(source, seed=seed, window=window), name_of(source)
     file = source if isinstance(source, (str, os.PathLike)) else None
     recording = None if capture is None else Recording(_capture(capture), file)
@@ -89,13 +91,13 @@ def run(
         refuse_number(repeats)
     elif jobs is not None or progress:
         given = "progress" if jobs is None else "jobs"
-        raise InputError(f"{given}: accepted: only together with repeats")
+        raise InputError(f"{given} cannot be used without repeats; accepted: both, or neither")
     if backend == "live":
         from longfat.live import programs
         from longfat.live import run as live
 
         if logging is not None:
-            raise InputError("qlog: a kernel does not tell that much; accepted: the simulator")
+            raise InputError("qlog: a kernel does not report enough for a log; accepted: the simulator")
         if jobs is not None:
             raise InputError("jobs: live runs go one after the other; accepted: the simulator")
         runs = live.repeats(scenario, repeats or 1, name, traffic, user=programs.user(), capture=recording)
@@ -113,7 +115,9 @@ def _capture(given: Capture | str | os.PathLike[str]) -> Capture:
     if isinstance(given, Capture):
         return given
     if not isinstance(given, (str, os.PathLike)):
-        raise InputError(f'capture = {shown(given)}: accepted: a file, or Capture("run.pcapng")')
+        raise InputError(
+            f'capture = {shown(given)}: this is not a file; accepted: a file, or Capture("run.pcapng")'
+        )
     return Capture(given)
 
 
@@ -121,5 +125,5 @@ def _qlog(given: Qlog | str | os.PathLike[str]) -> Qlog:
     if isinstance(given, Qlog):
         return given
     if not isinstance(given, (str, os.PathLike)):
-        raise InputError(f'qlog = {shown(given)}: accepted: a file, or Qlog("run.sqlog")')
+        raise InputError(f'qlog = {shown(given)}: this is not a file; accepted: a file, or Qlog("run.sqlog")')
     return Qlog(given)

@@ -441,7 +441,7 @@ def test_a_machine_that_can_run_nothing_live_is_told_what_to_do(monkeypatch, tmp
 def test_an_unknown_backend_is_bad_input(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["longfat", "assess", "cubic", "--backend", "real"])
     assert end_code() == 2
-    assert '--backend "real": accepted: "sim" or "live"' in capsys.readouterr().err
+    assert '--backend "real": there is no such choice; accepted: "sim" or "live"' in capsys.readouterr().err
 
 
 @pytest.mark.live

@@ -44,7 +44,7 @@ def compared(tmp_path_factory):
     [
         ({"algorithms": ["hstpc"]}, 'did you mean "hstcp"?'),
         ({"algorithms": ["reno", "tcp"]}, "compare: tcp: given twice"),
-        ({"algorithms": []}, "compare: no algorithm"),
+        ({"algorithms": []}, "compare: there is no algorithm"),
         ({"algorithms": ["nowhere.py:Mine"]}, "there is no file nowhere.py"),
         ({"algorithms": [f"{MINE}x"]}, 'no class "MyRenox"'),
         ({"algorithms": ['{ name = "hstcp", low_windo = 31 }']}, 'did you mean "low_window"?'),
@@ -56,7 +56,7 @@ def compared(tmp_path_factory):
         ({"rtts": "20 ms,,80 ms"}, "an empty value"),
         ({"rtts": "20"}, "needs a unit"),
         ({"buffers": "20"}, '"20 % BDP", "175 packets"'),
-        ({"repeats": 0}, "--repeats 0: accepted: from 1"),
+        ({"repeats": 0}, "--repeats 0: it is out of range; accepted: from 1"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_in_a_line_with_what_would_be_accepted(asked, said):

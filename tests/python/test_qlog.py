@@ -214,18 +214,21 @@ def test_version_0_3_has_the_older_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--qlog-version", "0.3"], "--qlog-version: accepted: only together with --qlog FILE"),
-        (["--qlog", "x.sqlog", "--qlog-version", "7"], "--qlog-version 7: accepted: current or 0.3"),
+        (["--qlog-version", "0.3"], "--qlog-version cannot be used without --qlog FILE"),
+        (
+            ["--qlog", "x.sqlog", "--qlog-version", "7"],
+            "--qlog-version 7: there is no such version; accepted: current or 0.3",
+        ),
         (["--qlog", "x.sqlog", "--repeats", "2"], "--qlog and --repeats: a log is of one run"),
         (
             ["--qlog", "x.sqlog", "--backend", "live"],
-            "--qlog and --backend live: a kernel does not tell that much",
+            "--qlog cannot be used with --backend live: a kernel does not report enough",
         ),
         (
             ["--qlog", "no/x.sqlog"],
             "--qlog no/x.sqlog: No such file or directory; accepted: a file that can be written",
         ),
-        (["--qlog", "x", "--pcap", "x-a"], "--pcap and --qlog x-a: accepted: two files"),
+        (["--qlog", "x", "--pcap", "x-a"], "--pcap and --qlog have one file, x-a; accepted: two files"),
         (["--qlog", ""], '--qlog "" is an empty name; accepted: a file'),
     ],
 )

@@ -89,11 +89,13 @@ def assess(
     also where the algorithm failed in some runs.
     """
     if as_json and as_markdown:
-        raise InputError("--markdown with --json: accepted: one of them")
+        raise InputError("--markdown cannot be used with --json; accepted: one of them")
     if jobs is not None and scheduler is not None:
-        raise InputError("--jobs with --scheduler: accepted: one of them")
+        raise InputError("--jobs cannot be used with --scheduler; accepted: one of them")
     if retry and backend != "live":
-        raise InputError("--retry without --backend live: accepted: both, or --backend live alone")
+        raise InputError(
+            "--retry cannot be used without --backend live; accepted: both, or --backend live alone"
+        )
     from longfat.assess import answers as own_text
     from longfat.assess.tasks import assessment
 

@@ -140,7 +140,7 @@ def capture_of(
     if pcap is None:
         for name, given in (("--snaplen", snaplen is not None), ("--pcap-link", bool(links))):
             if given:
-                raise InputError(f"{name}: accepted: only together with --pcap FILE")
+                raise InputError(f"{name} cannot be used without --pcap FILE; accepted: both, or neither")
         return None
     from longfat.runs.capture import SNAPLEN, Capture, Recording
 
@@ -148,7 +148,7 @@ def capture_of(
 
 
 def tell_of_capture(scenario: Scenario, capture: Recording, written: dict[str, Any]) -> None:
-    """Prints what somebody who opens the capture has to know."""
+    """Prints what readers of the capture have to know."""
     from longfat.runs.capture import advice, doubt
 
     if line := doubt(written):
@@ -209,7 +209,7 @@ class _Stack(click.ParamType[str]):
         from longfat.scenario.stacks import NAMES
 
         if value not in NAMES:
-            self.fail(f"{shown(value)}: {choice(value, NAMES)}", param, ctx)
+            self.fail(f"{shown(value)}: {choice(value, NAMES, what='stack')}", param, ctx)
         return str(value)
 
 
@@ -237,7 +237,8 @@ def _standard_input() -> str:
     text = sys.stdin.read(documents.MOST_BYTES + 1)
     if len(text) > documents.MOST_BYTES:
         raise InputError(
-            f"{source_name('-')}: more than {documents.MOST_BYTES / 1e6:g} MB; accepted: a scenario (TOML)"
+            f"{source_name('-')}: it has more than {documents.MOST_BYTES / 1e6:g} MB; "
+            "accepted: a scenario (TOML)"
         )
     return text
 
@@ -272,7 +273,9 @@ def load_scenario(
     if window is not None:
         overrides["window"] = [part.strip() for part in window.split(",")]
         if len(overrides["window"]) != 2:
-            raise InputError(f'--window "{window}": accepted: two times such as "100 s,600 s"')
+            raise InputError(
+                f'--window "{window}": these are not two times; accepted: two times such as "100 s,600 s"'
+            )
     if tables is not None:
         scenario = Scenario.from_dict(tables, source=file, stack=stack, changes=overrides)
     elif file == "-":
@@ -282,7 +285,7 @@ def load_scenario(
         scenario = Scenario.load(file, overrides=overrides, stack=stack, first=first, lasting=lasting)
     if warmup is not None:
         if window is not None:
-            raise InputError("--warmup and --window: accepted: one of them")
+            raise InputError("--warmup cannot be used with --window; accepted: one of them")
         try:
             scenario = scenario.after_warmup(warmup)
         except ValueError as error:

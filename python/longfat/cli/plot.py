@@ -106,7 +106,9 @@ def plot(
         if value not in known:
             raise InputError(f'{option} "{value}": {choice(value, known)}')
     if out is not None and out.suffix.removeprefix(".") not in FORMATS:
-        raise InputError(f"--out {out}: accepted: a name that ends in .{', .'.join(FORMATS)}")
+        raise InputError(
+            f"--out {out}: there is no such format; accepted: a name that ends in .{', .'.join(FORMATS)}"
+        )
     kept = dict(map(_condition, where))
 
     def asked(source: Source) -> Request:
@@ -147,7 +149,9 @@ def _named(folder: Path, name: str, form: str) -> Path:
 def _condition(text: str) -> tuple[str, list[str]]:
     key, found, values = text.partition("=")
     if not found or not key.strip() or not values.strip():
-        raise InputError(f'--where {text}: accepted: COLUMN=VALUE, such as "algorithm=cubic,bbr"')
+        raise InputError(
+            f'--where {text}: this is no condition; accepted: COLUMN=VALUE, such as "algorithm=cubic,bbr"'
+        )
     return key.strip(), [value.strip() for value in values.split(",")]
 
 

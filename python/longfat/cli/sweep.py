@@ -49,7 +49,7 @@ def sweep(
     from longfat.sweep import estimate
 
     if jobs is not None and scheduler is not None:
-        raise InputError("--jobs and --scheduler: accepted: one of them")
+        raise InputError("--jobs cannot be used with --scheduler; accepted: one of them")
     target = str(Path("out") / file.stem) if out is None else out
     if not target:
         raise InputError('--out "" is an empty name; accepted: a folder')

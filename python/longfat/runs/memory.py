@@ -51,7 +51,7 @@ def parse(text: str) -> float:
     """Reads a size such as "8GiB"; ValueError says what would be accepted."""
     size = SIZE.parse(text, "8 GiB")
     if not LEAST_BYTES <= size < math.inf:
-        raise ValueError(f"accepted: from {SIZE.write(LEAST_BYTES)}")
+        raise ValueError(f"it is out of range; accepted: from {SIZE.write(LEAST_BYTES)}")
     return size
 
 

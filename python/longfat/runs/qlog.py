@@ -40,7 +40,9 @@ class Qlog:
     def __post_init__(self) -> None:
         refuse_no_path("Qlog", self.path)
         if self.version not in VERSIONS:
-            raise InputError(f"Qlog: version = {shown(self.version)}; {choice(self.version, VERSIONS)}")
+            raise InputError(
+                f"Qlog: version = {shown(self.version)}: {choice(self.version, VERSIONS, what='version')}"
+            )
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Logging:
                 f"{self.name}: {len(flows)} flows need a file each; accepted: up to {MOST_FILES} flows"
             )
         if not any(part.algorithm.transport == "tcp" for part in flows.values()):
-            raise InputError(f"{self.name}: accepted: a scenario with a flow over TCP")
+            raise InputError(f"{self.name}: no flow runs over TCP; accepted: a scenario with such a flow")
         refuse_overwriting(self.name, self.files(scenario).values(), scenario, self.scenario_file)
 
     def files(self, scenario: Scenario) -> dict[str, str]:

@@ -119,7 +119,9 @@ class Simulation:
         """
         span_ns = _ns(span, "step")
         if span_ns <= 0:
-            raise InputError(f'step: {shown(span)}: accepted: a time above 0 such as "10 ms"')
+            raise InputError(
+                f'step: {shown(span)}: this is not a time above 0; accepted: a time such as "10 ms"'
+            )
         self._advance(min(self._now_ns + span_ns, self._end_ns))
 
     def run_until(self, time: str | float) -> None:
@@ -135,7 +137,9 @@ class Simulation:
         to_ns = _ns(time, "run_until")
         if not self._done and not self._now_ns <= to_ns <= self._end_ns:
             span = f"from {TIME.write(self.now_s)} to {TIME.write(self._end_ns / NS_PER_S)}"
-            raise InputError(f"run_until: {shown(time)}: accepted: a time {span}")
+            raise InputError(
+                f"run_until: {shown(time)}: it is not a time that is left; accepted: a time {span}"
+            )
         self._advance(to_ns)
 
     def run(self) -> Result:
@@ -211,7 +215,7 @@ class Named(dict[str, Part], Generic[Part]):
     def __missing__(self, name: object) -> Part:
         if str(name) in self:
             return self[str(name)]
-        raise InputError(f"no {self._what} {shown(name)}; {choice(str(name), list(self))}")
+        raise InputError(f"{self._what} {shown(name)}: {choice(str(name), list(self), what=self._what)}")
 
 
 class Flow:
@@ -281,12 +285,18 @@ class Flow:
         """
         who = f"flow {self.name}"
         if cwnd is None and (pacing_rate is None or hold):
-            raise InputError(f"{who}: accepted: cwnd, pacing_rate or both; hold goes with cwnd")
+            raise InputError(
+                f"{who}: there is nothing to set; accepted: cwnd, pacing_rate or both; hold goes with cwnd"
+            )
         if cwnd is not None and not _is_number(cwnd, 1.0, MOST_CWND):
-            raise InputError(f"{who}: cwnd = {shown(cwnd)}: accepted: segments from 1 to {MOST_CWND:g}")
+            raise InputError(
+                f"{who}: cwnd = {shown(cwnd)}: this is no window; accepted: segments from 1 to {MOST_CWND:g}"
+            )
         most = self._simulation._ready.memory_bytes / memory.PACKET_BYTES
         if cwnd is not None and cwnd > most:
-            told = f"more than the run's memory has room for; accepted: up to {math.floor(most)} segments"
+            told = (
+                f"it is more than the run's memory has room for; accepted: up to {math.floor(most)} segments"
+            )
             raise InputError(f"{who}: cwnd = {shown(cwnd)}: {told}")
         rate = None if pacing_rate is None else _bps(pacing_rate, f"{who}: pacing_rate") / self._packet_bits
         self._simulation._refuse_end(who)
@@ -294,7 +304,9 @@ class Flow:
             with self._simulation._ready.map_errors():
                 self._note(self._simulation._core.steer(self._index, cwnd, hold, rate))
         except TypeError:  # the numbers are known to be numbers
-            raise InputError(f"{who}: hold = {shown(hold)}: accepted: True or False") from None
+            raise InputError(
+                f"{who}: hold = {shown(hold)}: this is not a switch; accepted: True or False"
+            ) from None
 
     def release(self) -> None:
         """Leaves the window and the pacing rate to the algorithm again.
@@ -392,7 +404,7 @@ def _ns(value: str | float, what: str) -> int:
     try:
         return _cached_ns(value)
     except TypeError:  # a value without a hash, such as a list
-        raise InputError(f"{what}: {shown(value)}: not a time; accepted: {TIME.accepted}") from None
+        raise InputError(f"{what}: {shown(value)}: this is not a time; accepted: {TIME.accepted}") from None
     except ValueError as error:
         raise InputError(f"{what}: {shown(value)}: {error}") from None
 
@@ -402,7 +414,7 @@ def _cached_ns(value: str | float) -> int:
     """Cached, since the steps of a run are mostly the same."""
     seconds = _si(TIME, value)
     if not math.isfinite(seconds):
-        raise ValueError(f"not a time; accepted: {TIME.accepted}")
+        raise ValueError(f"this is not a time; accepted: {TIME.accepted}")
     return round(min(max(seconds, -LONGEST_S), LONGEST_S) * NS_PER_S)
 
 

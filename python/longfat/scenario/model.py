@@ -336,7 +336,7 @@ class Scenario:
         return self._of(self.core.with_seed(seed)) if number else self
 
     def lasting(self, duration_s: float) -> Self:
-        """The same scenario for so many seconds, with metrics of the whole run."""
+        """The same scenario with this duration, with metrics of the whole run."""
         return self._of(self.core.lasting(duration_s))
 
     def after_warmup(self, warmup: str) -> Self:
