@@ -301,7 +301,10 @@ def test_a_run_that_is_ended_leaves_a_file_that_can_be_read(
     [
         (["--snaplen", "96"], "--snaplen cannot be used without --pcap FILE"),
         (["--pcap-link", "bottleneck"], "--pcap-link cannot be used without --pcap FILE"),
-        (["--pcap", "x.pcapng", "--repeats", "2"], "--pcap and --repeats: a capture is of one run"),
+        (
+            ["--pcap", "x.pcapng", "--repeats", "2"],
+            "--pcap cannot be used with --repeats, since a capture is of one run",
+        ),
         (
             ["--pcap", "x.pcapng", "--snaplen", "40"],
             "--snaplen 40: it is out of range; accepted: 80 to 65535 bytes, or 0",

@@ -49,7 +49,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "swep",
             'swep: there is no such command, did you mean "sweep"?; accepted: what `longfat --help` lists',
         ),
-        ("run a.toml --seed x", '--seed "x": there is no such choice; accepted: a whole number'),
+        ("run a.toml --seed x", '--seed "x": this is not a whole number; accepted: a whole number'),
         ("assess cubic --jobs 0", '--jobs "0": it is out of range; accepted: a whole number from 1 on'),
         (
             "run a.toml --traffic ipref3",

@@ -215,19 +215,19 @@ def test_a_run_of_many_that_fails_names_its_file(tmp_path: Path, jobs: int) -> N
             'Capture: snaplen = "96": this is not a whole number; accepted: a whole number of bytes',
         ),
         (
-            lambda: Capture("x", snaplen=False),  # type: ignore[arg-type]
+            lambda: Capture("x", snaplen=False),
             "Capture: snaplen = false: this is not a whole number; accepted: a whole number of bytes",
         ),
         (
-            lambda: Capture("x", snaplen=96.0),
+            lambda: Capture("x", snaplen=96.0),  # type: ignore[arg-type]
             "Capture: snaplen = 96.0: this is not a whole number; accepted: a whole number of bytes",
         ),
         (
-            lambda: Capture("x", links="a"),  # type: ignore[arg-type]
+            lambda: Capture("x", links="a"),
             'Capture: links = "a": this is not a list of names; accepted: a list of names, such as ["a"]',
         ),
         (
-            lambda: Capture("x", links=3),
+            lambda: Capture("x", links=3),  # type: ignore[arg-type]
             "Capture: links = 3: this is not a list of names; accepted: a list of names, such as ",
         ),
         (
