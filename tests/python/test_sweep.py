@@ -107,7 +107,7 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
             {"axes": {"flow.0.rrt": ["1 ms", "2 ms"]}},
             'an axis does not name a key of the scenario: .*mean "rtt"',
         ),
-        ({"axes": {"seed": [1]}, "where": "sed > 1"}, 'no axis sed, did you mean "seed"'),
+        ({"axes": {"seed": [1]}, "where": "sed > 1"}, 'sed: there is no such axis, did you mean "seed"'),
         (
             {"axes": {"seed": [1]}, "figure": {}},
             "figure: this is not a list of tables; accepted: a list of tables",
@@ -120,7 +120,7 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
         figure({"y": "jain / bottleneck_losses"}, 'there is no column "bottleneck_losses"'),
         figure({"lines": "flow.0.rtt"}, "it is already used as x; accepted: another axis"),
         figure(
-            {"where": {"flow.0.rtt": "3 ms"}}, "where.flow.0.rtt = 3 ms: not a value .*accepted: 1 ms, 2 ms"
+            {"where": {"flow.0.rtt": "3 ms"}}, "where.flow.0.rtt = 3 ms: this is not a value .*accepted: 1 ms, 2 ms"
         ),
         figure({"y_scale": "logarithmic"}, 'accepted: "linear" or "log"'),
         ({"axes": {"flow.3.rtt": ["1 ms", "2 ms"]}}, "an axis does not name a key of the scenario: .*flow.3"),
@@ -130,7 +130,7 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
         ({"zip": [{"seed": [1, 2], "flow.0.rtt": ["1 ms"]}]}, "seed has 2, flow.0.rtt has 1"),
         ({"axes": {"seed": [1]}, "where": "import os"}, "where = "),
         ({"axes": {"seed": [1]}, "where": "__import__('os')"}, "where = .*accepted: names of axes"),
-        ({"axes": {"seed": [1]}, "where": "rtt > 1"}, "no axis rtt; accepted: seed"),
+        ({"axes": {"seed": [1]}, "where": "rtt > 1"}, "rtt: there is no such axis; accepted: seed"),
         ({"axes": {"seed": [1]}, "where": "seed > 1"}, "where excludes every run"),
         ({"axes": {"seed": [1]}, "where": f"seed * {'9' * 400} * 1.0 > 1"}, "too large to convert to float"),
         ({"axes": {"seed": [1]}, "where": "seed \0 > 1"}, r'where = "seed .u0000 > 1": .*null bytes'),
