@@ -392,7 +392,7 @@ def test_each_cause_of_failures_is_said_once_over_all_sections(tmp_path, store):
             "--only 5.4: RFC 9743 has no such section; accepted: 5.1.1",
         ),
         ({"algorithm": "cubic", "baselines": ["cubic"]}, "--baseline: cubic is what is assessed"),
-        ({"algorithm": "cubic", "baselines": ["reno", "tcp"]}, "--baseline: tcp: given twice"),
+        ({"algorithm": "cubic", "baselines": ["reno", "tcp"]}, "--baseline: tcp: it is given twice"),
     ],
 )
 def test_what_cannot_be_assessed_is_refused_in_a_line(asked, told):
