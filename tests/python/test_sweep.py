@@ -120,7 +120,8 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
         figure({"y": "jain / bottleneck_losses"}, 'there is no column "bottleneck_losses"'),
         figure({"lines": "flow.0.rtt"}, "it is already used as x; accepted: another axis"),
         figure(
-            {"where": {"flow.0.rtt": "3 ms"}}, "where.flow.0.rtt = 3 ms: this is not a value .*accepted: 1 ms, 2 ms"
+            {"where": {"flow.0.rtt": "3 ms"}},
+            "where.flow.0.rtt = 3 ms: this is not a value .*accepted: 1 ms, 2 ms",
         ),
         figure({"y_scale": "logarithmic"}, 'accepted: "linear" or "log"'),
         ({"axes": {"flow.3.rtt": ["1 ms", "2 ms"]}}, "an axis does not name a key of the scenario: .*flow.3"),
