@@ -114,7 +114,7 @@ class Store:
         if made["format"] > FORMAT:
             by = made.get("made_by", "of a later version")
             raise InputError(
-                f"{self._place}: made by Longfat {by} (format {made['format']}), this is {_core.version()} "
+                f"{self._place}: it was made by Longfat {by} (format {made['format']}), this is {_core.version()} "
                 f"(format {FORMAT}); accepted: stores of this version or older"
             )
 
