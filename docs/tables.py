@@ -177,7 +177,7 @@ def _live(row: Row) -> str:
 
 def _parameter(row: str, parameter: Parameter) -> str:
     if parameter["choices"]:
-        accepts = ", ".join(f"`{shown(choice)}`" for choice in registry.words(parameter))
+        accepts = ", ".join(f"`{shown(choice)}`" for choice in parameter["words"])
     else:
         ends = (("from", parameter["least"]), ("to", parameter["greatest"]))
         given = [_limit(row, parameter, word, end) for word, end in ends if end is not None]

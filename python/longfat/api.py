@@ -11,7 +11,7 @@ from longfat.runs.capture import Capture, Recording
 from longfat.runs.qlog import Logging, Qlog
 from longfat.runs.repeats import Results, refuse_number
 from longfat.runs.result import Result
-from longfat.runs.simulate import Source, load, run_many
+from longfat.runs.simulate import Source, load, name_of, run_many
 from longfat.words import Backend, choice, shown
 
 __all__ = ["run", "run_many"]
@@ -77,11 +77,13 @@ def run(
         LongfatError: a live run ended early.
     """
     if backend not in ("sim", "live"):
-        raise InputError(f"backend = {shown(backend)}; {choice(backend, ('sim', 'live'))}")
+        raise InputError(f"backend = {shown(backend)}: {choice(backend, ('sim', 'live'))}")
     for name, option in (("capture", capture), ("qlog", qlog)):
         if repeats is not None and option is not None:
-            raise InputError(f"{name} and repeats: {name} is of one run; accepted: one of them")
-    scenario = load(source, seed=seed, window=window)
+            raise InputError(
+                f"{name} cannot be used with repeats, since it is of one run; accepted: one of them"
+            )
+    scenario, name = load(source, seed=seed, window=window), name_of(source)
     file = source if isinstance(source, (str, os.PathLike)) else None
     recording = None if capture is None else Recording(_capture(capture), file)
     logging = None if qlog is None else Logging(_qlog(qlog), file)
@@ -89,32 +91,33 @@ def run(
         refuse_number(repeats)
     elif jobs is not None or progress:
         given = "progress" if jobs is None else "jobs"
-        raise InputError(f"{given}: accepted: only together with repeats")
+        raise InputError(f"{given} cannot be used without repeats; accepted: both, or neither")
     if backend == "live":
         from longfat.live import programs
         from longfat.live import run as live
 
         if logging is not None:
-            raise InputError("qlog: a kernel does not tell that much; accepted: the simulator")
+            raise InputError("qlog: a kernel does not report enough for a log; accepted: the simulator")
         if jobs is not None:
             raise InputError("jobs: live runs go one after the other; accepted: the simulator")
-        named = "scenario" if file is None else os.fspath(file)
-        runs = live.repeats(scenario, repeats or 1, named, traffic, user=programs.user(), capture=recording)
+        runs = live.repeats(scenario, repeats or 1, name, traffic, user=programs.user(), capture=recording)
         return runs[0] if repeats is None else Results(runs)
     if traffic != "longfat":
         from longfat.live import traffic as traffics
 
         traffics.refuse_unknown(traffic, backend)
     if repeats is None:
-        return simulate.run(scenario, capture=recording, qlog=logging)
-    return Results(simulate.repeats(scenario, repeats, jobs=jobs, progress=progress))
+        return simulate.run(scenario, capture=recording, qlog=logging, name=name)
+    return Results(simulate.repeats(scenario, repeats, name=name, jobs=jobs, progress=progress))
 
 
 def _capture(given: Capture | str | os.PathLike[str]) -> Capture:
     if isinstance(given, Capture):
         return given
     if not isinstance(given, (str, os.PathLike)):
-        raise InputError(f'capture = {shown(given)}: accepted: a file, or Capture("run.pcapng")')
+        raise InputError(
+            f'capture = {shown(given)}: this is not a file; accepted: a file, or Capture("run.pcapng")'
+        )
     return Capture(given)
 
 
@@ -122,5 +125,5 @@ def _qlog(given: Qlog | str | os.PathLike[str]) -> Qlog:
     if isinstance(given, Qlog):
         return given
     if not isinstance(given, (str, os.PathLike)):
-        raise InputError(f'qlog = {shown(given)}: accepted: a file, or Qlog("run.sqlog")')
+        raise InputError(f'qlog = {shown(given)}: this is not a file; accepted: a file, or Qlog("run.sqlog")')
     return Qlog(given)

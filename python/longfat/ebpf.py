@@ -33,7 +33,10 @@ def split(named: str) -> tuple[Path, str | None]:
     file, found, rest = named.partition(loading.OBJECT)
     path = Path(f"{file}{found}")
     if not found or (rest and not rest.startswith(":")):
-        raise InputError(f"{named}: accepted: file{loading.OBJECT}, or file{loading.OBJECT}:NAME")
+        raise InputError(
+            f"{named}: this is not an object file; "
+            f"accepted: file{loading.OBJECT}, or file{loading.OBJECT}:NAME"
+        )
     if not path.is_file():
         raise InputError(f"{path}: there is no such file; accepted: file{loading.OBJECT}")
     return path, rest[1:] or None

@@ -84,7 +84,3 @@ class Interrupted(LongfatError):  # noqa: N818 - not an error
 
 class WorkerError(LongfatError):
     """A worker process ended before its run did (out of memory, killed)."""
-
-
-class OldFormWarning(FutureWarning):
-    """A scenario says something in a form of an earlier version, which is still read."""

@@ -102,7 +102,7 @@ def _tables(base: Any) -> dict[str, Any]:
     if isinstance(base, Mapping):
         return dict(base)
     if not isinstance(base, str | os.PathLike):
-        raise InputError("base: accepted: a Scenario, the path of a scenario file, or nested tables")
+        raise InputError("base: {shown(base)} is no scenario; {ACCEPTED}")
     return documents.toml(Scenario.load(os.fspath(base)).to_toml())
 
 

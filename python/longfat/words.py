@@ -35,17 +35,18 @@ def suggestion(word: Any, known: Iterable[str]) -> str:
     return f', did you mean "{near[0]}"?' if near else ""
 
 
-def choice(word: Any, known: Sequence[str], accepted: str | None = None) -> str:
-    """Returns what is accepted in place of a wrong word, with the nearest accepted word if one is near.
+def choice(word: Any, known: Sequence[str], accepted: str | None = None, what: str = "choice") -> str:
+    """Returns that there is no such word, with the nearest one if one is near, and what is accepted.
 
     Args:
         word: the wrong word.
         known: the accepted words.
         accepted: the text to show instead of `known` in quotes.
+        what: what the word would be, such as "flow".
     """
     *first, last = [f'"{item}"' for item in known] or [""]
     listed = " or ".join([", ".join(first), last] if first else [last])
-    return f"{suggestion(word, known).removeprefix(', ')} accepted: {accepted or listed}".strip()
+    return f"there is no such {what}{suggestion(word, known)}; accepted: {accepted or listed}"
 
 
 def natural_order(identifier: str) -> list[tuple[int, int, str]]:

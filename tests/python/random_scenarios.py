@@ -315,7 +315,7 @@ class _Draw:
             if not self.chance(0.25):
                 continue
             if parameter["choices"]:
-                chosen[parameter["name"]] = self.random.choice(registry.words(parameter))
+                chosen[parameter["name"]] = self.random.choice(parameter["words"])
                 continue
             value = float(parameter["default"]) * self.log(0.5, 2.0)
             for bound, closer in ((parameter["least"], max), (parameter["greatest"], min)):

@@ -427,7 +427,7 @@ def test_with_a_line_the_terminal_shows_no_table(tmp_path, monkeypatch):
 def test_a_retry_without_live_runs_is_bad_input(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["longfat", "assess", "cubic", "--retry"])
     assert end_code() == 2
-    assert "--retry without --backend live" in capsys.readouterr().err
+    assert "--retry cannot be used without --backend live" in capsys.readouterr().err
 
 
 def test_a_machine_that_can_run_nothing_live_is_told_what_to_do(monkeypatch, tmp_path):
@@ -441,7 +441,7 @@ def test_a_machine_that_can_run_nothing_live_is_told_what_to_do(monkeypatch, tmp
 def test_an_unknown_backend_is_bad_input(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["longfat", "assess", "cubic", "--backend", "real"])
     assert end_code() == 2
-    assert '--backend "real": accepted: "sim" or "live"' in capsys.readouterr().err
+    assert '--backend "real": there is no such choice; accepted: "sim" or "live"' in capsys.readouterr().err
 
 
 @pytest.mark.live

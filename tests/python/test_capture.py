@@ -299,10 +299,16 @@ def test_a_run_that_is_ended_leaves_a_file_that_can_be_read(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--snaplen", "96"], "--snaplen: accepted: only together with --pcap FILE"),
-        (["--pcap-link", "bottleneck"], "--pcap-link: accepted: only together with --pcap FILE"),
-        (["--pcap", "x.pcapng", "--repeats", "2"], "--pcap and --repeats: a capture is of one run"),
-        (["--pcap", "x.pcapng", "--snaplen", "40"], "--snaplen 40: accepted: 80 to 65535 bytes, or 0"),
+        (["--snaplen", "96"], "--snaplen cannot be used without --pcap FILE"),
+        (["--pcap-link", "bottleneck"], "--pcap-link cannot be used without --pcap FILE"),
+        (
+            ["--pcap", "x.pcapng", "--repeats", "2"],
+            "--pcap cannot be used with --repeats, since a capture is of one run",
+        ),
+        (
+            ["--pcap", "x.pcapng", "--snaplen", "40"],
+            "--snaplen 40: it is out of range; accepted: 80 to 65535 bytes, or 0",
+        ),
         (
             ["--pcap", "x.pcapng", "--pcap-link", "b"],
             '--pcap-link b: there is no such link; accepted: ["bottleneck"',
@@ -316,7 +322,7 @@ def test_a_run_that_is_ended_leaves_a_file_that_can_be_read(
             ["--pcap", "/dev/full"],
             "--pcap /dev/full: No space left on device; accepted: a file that can be written",
         ),
-        (["--pcap", ""], "--pcap: an empty name; accepted: a file"),
+        (["--pcap", ""], '--pcap "" is an empty name; accepted: a file'),
     ],
 )
 def test_bad_input_gets_one_line(scenario: str, tmp_path: Path, arguments: list[str], said: str) -> None:

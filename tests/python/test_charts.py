@@ -251,7 +251,7 @@ def test_columns_are_looked_for_before_the_runs_of_a_sweep_file(tmp_path, monkey
         return CliRunner().invoke(app, ["plot", "mine.toml", *options])
 
     unknown = str(lines("--y", "throughputbps").exception)
-    assert 'mine.toml: no column throughputbps, did you mean "throughput_bps"?; accepted: ' in unknown
+    assert 'mine.toml: it has no column throughputbps, did you mean "throughput_bps"?; accepted: ' in unknown
     assert "throughput_bps, goodput_bps" in unknown
     assert not Path("out").exists()
     # a value that the first run lacks is known all the same
@@ -260,11 +260,13 @@ def test_columns_are_looked_for_before_the_runs_of_a_sweep_file(tmp_path, monkey
     names = {file.name for file in Path("out/mine/figures").glob("*.pdf")}
     assert len(names) == 2
     assert all("algorithm" in name for name in names)
-    assert "out/mine: no column" in str(lines("--y", "throughputbps").exception)
+    assert "out/mine: it has no column" in str(lines("--y", "throughputbps").exception)
 
 
 def test_what_does_not_exist_is_refused_with_the_nearest(swept, ran, tmp_path):
-    assert 'no column throughputbps, did you mean "throughput_bps"?' in refused(swept, "--y", "throughputbps")
+    assert 'it has no column throughputbps, did you mean "throughput_bps"?' in refused(
+        swept, "--y", "throughputbps"
+    )
     assert 'did you mean "title"?' in refused(swept, "--x", "titel", "--y", "jain")
     assert 'did you mean "bars"?' in refused(swept, "--kind", "barss")
     assert 'did you mean "page"?' in refused(swept, "--width", "pages")

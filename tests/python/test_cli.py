@@ -190,11 +190,11 @@ OUTSIDE = "it is not within the run; accepted: a time before the run's end, 10 s
             "flow.9.rtt: there is no flow.9; accepted: after flow a position from 0 to 1",
         ),
         (["--set", "duration=5 s", "--set", "flow.0.rtt=3"], "flow.0.rtt = 3"),
-        (["--backend", "ns3"], '--backend "ns3": accepted: "sim" or "live"'),
+        (["--backend", "ns3"], '--backend "ns3": there is no such choice; accepted: "sim" or "live"'),
         (["--warmup", "4"], '--warmup "4": a time needs a unit; accepted: "4 s"'),
         (["--warmup", "11 s"], f'--warmup "11 s": {OUTSIDE}'),
         (["--warmup", "-1 s"], f'--warmup "-1 s": {OUTSIDE}'),
-        (["--out", ""], '--out "": an empty name; accepted: a folder'),
+        (["--out", ""], '--out "" is an empty name; accepted: a folder'),
         (["--set", "flow.0.algorithm=quickstart"], '"quickstart" is not an algorithm'),
         (["--set", "flow.0.algorithm=mine"], '"tsunami", or a file: "file.py:Class", "file.bpf.o"'),
         (
@@ -208,9 +208,12 @@ OUTSIDE = "it is not within the run; accepted: a time before the run's end, 10 s
         ),
         (["--set", "flow.0.algorithm=renoo"], 'did you mean "reno"?'),
         (["--set", 'background=[{kind="cbr"}]'], 'kind = "cbr": there is no such kind; accepted: "web"'),
-        (["--warmup", "1 s", "--window", "1 s,2 s"], "--warmup and --window: accepted: one of them"),
-        (["--window", "2 s"], '--window "2 s": accepted: two times such as'),
-        (["--repeats", "0"], '--repeats "0": accepted: a whole number from 1 to 10000'),
+        (
+            ["--warmup", "1 s", "--window", "1 s,2 s"],
+            "--warmup cannot be used with --window; accepted: one of them",
+        ),
+        (["--window", "2 s"], '--window "2 s": these are not two times; accepted: two times such as'),
+        (["--repeats", "0"], '--repeats "0": it is out of range; accepted: a whole number from 1 to 10000'),
         (["--seed", "-3"], "seed = -3"),
         (
             ["--no-such-option"],
@@ -247,7 +250,21 @@ def test_what_only_the_core_refuses_is_told_by_the_scenario_s_own_key(
     table = {"title": "T", "duration": "1 s", **network, "flow": [{"algorithm": "xcp", **ends}]}
     (tmp_path / "a.toml").write_text(tomli_w.dumps(table))
     told = refused(longfat("run", tmp_path / "a.toml"))
-    assert told.startswith(f"T: {key}: xcp-i.error_least = 0.3 is not accepted; give a number up to")
+    assert told.startswith(
+        f"{tmp_path / 'a.toml'}: {key}: xcp-i.error_least = 0.3 is not accepted; give a number up to"
+    )
+
+
+@pytest.mark.parametrize("command", ["run", "sweep", "crosscheck", "import", "plot", "report", "shell"])
+def test_an_empty_name_of_a_file_is_refused_in_words(longfat: Any, command: str) -> None:
+    assert '"" is an empty name; accepted: ' in refused(longfat(command, ""))
+
+
+def test_a_title_of_two_lines_breaks_no_message(longfat: Any, file: Path) -> None:
+    given = ["--set", 'title="My\\nnet"', "--set", "bottleneck.rate=100 Gbit/s"]
+    told = refused(longfat("run", file, "--memory", "64 MB", *given))
+    assert told.startswith(f"{file}: ")
+    assert "the run may take about" in told
 
 
 def test_an_output_folder_that_cannot_be_is_refused_before_anything_runs(

@@ -43,8 +43,8 @@ def compared(tmp_path_factory):
     ("asked", "said"),
     [
         ({"algorithms": ["hstpc"]}, 'did you mean "hstcp"?'),
-        ({"algorithms": ["reno", "tcp"]}, "compare: tcp: given twice"),
-        ({"algorithms": []}, "compare: no algorithm"),
+        ({"algorithms": ["reno", "tcp"]}, "compare: tcp: it is given twice"),
+        ({"algorithms": []}, "compare: there is no algorithm"),
         ({"algorithms": ["nowhere.py:Mine"]}, "there is no file nowhere.py"),
         ({"algorithms": [f"{MINE}x"]}, 'no class "MyRenox"'),
         ({"algorithms": ['{ name = "hstcp", low_windo = 31 }']}, 'did you mean "low_window"?'),
@@ -52,11 +52,11 @@ def compared(tmp_path_factory):
         ({"rates": "10"}, 'a rate needs a unit; accepted: "10 Mbit/s"'),
         ({"rates": "0 Mbit/s"}, "--rates"),
         ({"rates": ""}, "no value"),
-        ({"rates": "10 Mbit/s, 10000 kbit/s"}, "the same value twice"),
+        ({"rates": "10 Mbit/s, 10000 kbit/s"}, "the same value is given twice"),
         ({"rtts": "20 ms,,80 ms"}, "an empty value"),
         ({"rtts": "20"}, "needs a unit"),
         ({"buffers": "20"}, '"20 % BDP", "175 packets"'),
-        ({"repeats": 0}, "--repeats 0: accepted: from 1"),
+        ({"repeats": 0}, "--repeats 0: it is out of range; accepted: from 1"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_in_a_line_with_what_would_be_accepted(asked, said):
@@ -343,7 +343,7 @@ def test_a_path_that_is_neither_a_scenario_nor_a_trace_is_refused_in_one_line(tm
     with pytest.raises(InputError) as refused:
         grid(["reno"], files=[str(path)])
     assert said in str(refused.value)
-    with pytest.raises(InputError, match="the same file twice"):
+    with pytest.raises(InputError, match="the same file is given twice"):
         grid(["reno"], files=[str(path), str(path)])
     with pytest.raises(InputError, match=r"nowhere.toml"):
         grid(["reno"], files=[str(tmp_path / "nowhere.toml")])

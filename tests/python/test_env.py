@@ -307,7 +307,10 @@ def refusal(act: Any) -> str:
 
 def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
     replaced = dataclasses.replace
-    assert refusal(lambda: Env(DUMBBELL, AURORA, flow="3")) == 'no flow "3"; accepted: "1" or "2"'
+    assert (
+        refusal(lambda: Env(DUMBBELL, AURORA, flow="3"))
+        == 'flow = "3": there is no such flow; accepted: "1" or "2"'
+    )
     udp = {**DUMBBELL, "flow": [{"algorithm": "udt", "rtt": "40 ms"}]}
     assert "UDP carries it" in refusal(lambda: Env(udp, AURORA).reset())
     sized = {**DUMBBELL, "flow": [{"algorithm": "reno", "rtt": "40 ms", "bytes": "1 MB"}]}
@@ -321,19 +324,27 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
     wide = {**DUMBBELL, "duration": "100 ms", "flow": [{"algorithm": "reno", "rtt": "40 ms"}]}
     assert "is not out of slow start" in refusal(lambda: Env(wide, ORCA).reset())
     told = refusal(lambda: replaced(AURORA, observation=["latency_ration"]))
-    assert told.startswith('Setting: observation: "latency_ration": did you mean "latency_ratio"? accepted: ')
-    assert refusal(lambda: replaced(AURORA, reward={"x": 1.0})).startswith('Setting: reward: "x": accepted: ')
+    assert told.startswith(
+        'Setting: observation: "latency_ration": there is no such choice, did you mean "latency_ratio"?; '
+        "accepted: "
+    )
+    assert refusal(lambda: replaced(AURORA, reward={"x": 1.0})).startswith(
+        'Setting: reward: "x": there is no such choice; accepted: '
+    )
     assert refusal(lambda: replaced(AURORA, interval="5")).endswith('or a multiple such as "0.5 RTT"')
-    assert refusal(lambda: replaced(AURORA, history=0)) == "Setting: history = 0: accepted: from 1 to 1000"
+    assert (
+        refusal(lambda: replaced(AURORA, history=0))
+        == "Setting: history = 0: this is no number of intervals; accepted: from 1 to 1000"
+    )
     assert refusal(lambda: replaced(AURORA, observation=())).startswith("Setting: observation is empty")
     assert refusal(lambda: replaced(AURORA, begins="later")).startswith(
-        'Setting: begins = "later": accepted: '
+        'Setting: begins = "later": there is no such choice; accepted: '
     )
     assert refusal(lambda: replaced(AURORA.action, law="square")).startswith(
-        'Action: law = "square": accepted: '
+        'Action: law = "square": there is no such choice; accepted: '
     )
     assert refusal(lambda: Action("rate", "power", 0.0, 1.0, (1.0, 2.0))).startswith(
-        "Action: scale = 0.0: accepted: "
+        "Action: scale = 0.0: it is not above 0; accepted: "
     )
     for drawn in (
         5,
@@ -349,9 +360,11 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
     unknown = Env(DUMBBELL, AURORA, paths={"bottleneck.rat": {"choice": ["1 Mbit/s"]}})
     with pytest.raises(InputError, match="rat"):
         unknown.reset()
-    assert refusal(lambda: VectorEnv(DUMBBELL, AURORA, 0)).startswith("0 environments; accepted: from 1")
+    assert refusal(lambda: VectorEnv(DUMBBELL, AURORA, 0)).startswith(
+        "there cannot be 0 environments; accepted: from 1"
+    )
     assert refusal(lambda: VectorEnv(DUMBBELL, AURORA, 2, threads=0)).startswith(
-        "threads = 0: accepted: 1 or more"
+        "threads = 0: this is no number of threads; accepted: 1 or more"
     )
     wrong: Any
     for wrong in (2.5, "2", True):
@@ -361,24 +374,31 @@ def test_bad_input_gets_one_line_that_says_what_is_accepted() -> None:
         told = refusal(lambda wrong=wrong: VectorEnv(DUMBBELL, AURORA, 2, threads=wrong))
         assert told.startswith("threads = ")
     told = refusal(lambda: Env(DUMBBELL, "aurora"))  # type: ignore[arg-type]
-    assert told == 'setting = "aurora": accepted: a Setting such as longfat.env.AURORA'
+    assert told == 'setting = "aurora": this is not a Setting; accepted: one such as longfat.env.AURORA'
     told = refusal(lambda: Env(DUMBBELL, AURORA, paths=[1]))  # type: ignore[arg-type]
-    assert told == "paths = [1]: accepted: keys of the scenario, each with its values"
+    assert told == "paths = [1]: these are no paths; accepted: keys of the scenario, each with its values"
     one = Env(DUMBBELL, AURORA)
     for wrong in (1.5, "1", -1, True):
         told = refusal(lambda wrong=wrong: one.reset(seed=wrong))
-        assert told.endswith(": accepted: a whole number from 0, or None")
+        assert told.endswith(": this is not a seed; accepted: a whole number from 0, or None")
     one.reset(seed=1)
-    assert refusal(lambda: one.step(np.zeros(2))) == "step: 2 actions; accepted: an array of one number"
+    assert (
+        refusal(lambda: one.step(np.zeros(2)))
+        == "step: there are 2 actions; accepted: an array of one number"
+    )
     wrong = "left"
     assert refusal(lambda: one.step(wrong)).startswith('step: "left" is no array of numbers; accepted: ')
     many = VectorEnv(DUMBBELL, AURORA, 2)
     for wrong in (1.5, "12", [1, "2"], [1, -2]):
         assert refusal(lambda wrong=wrong: many.reset(seed=wrong)).startswith("reset: seed = ")
-    assert refusal(lambda: many.reset(seed=[1])) == "reset: 1 seeds; accepted: one number, or 2 of them"
+    assert (
+        refusal(lambda: many.reset(seed=[1]))
+        == "reset: there are 1 seeds; accepted: one number, or 2 of them"
+    )
     many.reset(seed=1)
     assert (
-        refusal(lambda: many.step(np.zeros(3))) == "step: 3 actions; accepted: one for each of 2 environments"
+        refusal(lambda: many.step(np.zeros(3)))
+        == "step: there are 3 actions; accepted: one for each of 2 environments"
     )
 
 
@@ -405,7 +425,7 @@ def test_an_action_that_is_not_finite_is_refused_and_changes_nothing() -> None:
         check=False,
     )
     told = [
-        f"step: action = {wrong}: accepted: a number, from -1 to 1 in effect"
+        f"step: action = {wrong}: this is not a finite number; accepted: one, from -1 to 1 in effect"
         for _ in range(2)
         for wrong in ("nan", "inf", "-inf")
         for _ in range(2)

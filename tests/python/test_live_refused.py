@@ -70,7 +70,7 @@ to = "b"
                     {"algorithm": "cubic", "rtt": "40 ms", "max_window": size} for size in (10, 20, 30, 40)
                 ]
             },
-            "4 different windows",
+            "there are 4 different windows",
         ),
         ({"flow": [{"algorithm": "dctcp", "rtt": "40 ms", "max_window": 10}]}, 'receivers of "dctcp"'),
         (

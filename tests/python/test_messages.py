@@ -49,11 +49,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "swep",
             'swep: there is no such command, did you mean "sweep"?; accepted: what `longfat --help` lists',
         ),
-        ("run a.toml --seed x", '--seed "x": accepted: a whole number'),
-        ("assess cubic --jobs 0", '--jobs "0": accepted: a whole number from 1 on'),
+        ("run a.toml --seed x", '--seed "x": this is not a whole number; accepted: a whole number'),
+        ("assess cubic --jobs 0", '--jobs "0": it is out of range; accepted: a whole number from 1 on'),
         (
             "run a.toml --traffic ipref3",
-            '--traffic "ipref3": did you mean "iperf3"? accepted: "longfat" or "iperf3"',
+            '--traffic "ipref3": there is no such choice, did you mean "iperf3"?; '
+            'accepted: "longfat" or "iperf3"',
         ),
         (
             "run a.toml --memory x",
@@ -63,7 +64,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("run a.toml --json=1", "--json: it takes no value; accepted: --json alone"),
         (
             "sweep broken.toml",
-            "broken.toml: not TOML: Invalid value (at line 1, column 12); accepted: a sweep file (TOML)",
+            "broken.toml: this is not TOML: Invalid value (at line 1, column 12); "
+            "accepted: a sweep file (TOML)",
         ),
         (
             "plot nope",
@@ -71,12 +73,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "`compare`",
         ),
         ("report suite", "suite/suite.json: damaged: it has no suite; accepted: what a command wrote there"),
-        ("report sweep", "sweep/sweep.json: not a stored sweep; accepted: what `longfat sweep` wrote"),
-        ("run a.toml --window 1", '--window "1": accepted: two times such as "100 s,600 s"'),
+        (
+            "report sweep",
+            "sweep/sweep.json: this is not a stored sweep; accepted: what `longfat sweep` wrote",
+        ),
+        (
+            "run a.toml --window 1",
+            '--window "1": these are not two times; accepted: two times such as "100 s,600 s"',
+        ),
         ("run a.toml --warmup 3", '--warmup "3": a time needs a unit; accepted: "3 s"'),
         (
             "compare cubic --stack linx",
-            '--stack "linx": did you mean "linux"? accepted: "rfc", "linux", "linux-2.6.6-altaimd", '
+            '--stack "linx": there is no such stack, did you mean "linux"?; '
+            'accepted: "rfc", "linux", "linux-2.6.6-altaimd", '
             '"linux-2.6.16", "ns-2" or "quic"',
         ),
         (
@@ -101,7 +110,7 @@ def test_broken_toml_of_a_scenario_is_shown_with_its_line(longfat: Any) -> None:
 
 
 NO_OBJECT = "damaged: it is no JSON object in UTF-8; accepted: what a command wrote there"
-NO_SWEEP = "not a stored sweep; accepted: what `longfat sweep` wrote"
+NO_SWEEP = "this is not a stored sweep; accepted: what `longfat sweep` wrote"
 DAMAGE = [b"", b'{"format": 1, "ax', b"[]", b"null", b"3", b"\xff\xfe", b"[" * 100_000]
 
 
@@ -149,5 +158,7 @@ def test_damage_behind_digests_has_exit_code_1_and_without_them_2(
 
 def test_a_sweep_whose_provenance_is_no_table_is_refused_in_one_line(longfat: Any, here: Path) -> None:
     (here / "sweep" / "sweep.json").write_text('{"format": 9, "provenance": 3}')
-    said = "made by Longfat of a later version, which is newer; accepted: sweeps of this version or older"
+    said = (
+        "it was made by Longfat of a later version, which is newer; accepted: sweeps of this version or older"
+    )
     assert longfat("results", "sweep") == (2, "", f"error: sweep/sweep.json: {said}\n")

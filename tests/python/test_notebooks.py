@@ -133,11 +133,16 @@ def test_plots_show_what_their_names_say(result):
 
 @pytest.mark.parametrize("interactive", [False, True])
 def test_names_that_no_flow_or_link_has_are_refused_by_both_kinds_of_plots(result, interactive):
-    with pytest.raises(InputError, match=r'^names: no flow "7"; accepted: "1" or "2"$'):
+    with pytest.raises(InputError, match=r'^names: "7": there is no such flow; accepted: "1" or "2"$'):
         result.plot_cwnd(names=["7"], interactive=interactive)
-    with pytest.raises(InputError, match=r'^names: no link "bottlenek"; did you mean "bottleneck"\?'):
+    with pytest.raises(
+        InputError, match=r'^names: "bottlenek": there is no such link, did you mean "bottleneck"\?'
+    ):
         result.plot_queue(names=["bottlenek"], interactive=interactive)
-    with pytest.raises(InputError, match=r'^names = "1": accepted: a list of names, such as \["1"\]$'):
+    with pytest.raises(
+        InputError,
+        match=r'^names = "1": this is not a list of names; accepted: a list of names, such as \["1"\]$',
+    ):
         result.plot(names="1", interactive=interactive)
 
 

@@ -463,7 +463,12 @@ if __name__ == "__main__":
     ("soft", "hard", "told"),
     [
         (64, 400, "3160"),
-        (64, 160, "jobs = 40: accepted: up to 24, or a higher limit of open files (ulimit -n)"),
+        (
+            64,
+            160,
+            "jobs = 40: they need more open files than there may be; "
+            "accepted: up to 24, or a higher limit of open files (ulimit -n)",
+        ),
     ],
 )
 def test_more_workers_than_open_files_allow_are_refused_and_no_others(

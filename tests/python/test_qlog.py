@@ -214,19 +214,25 @@ def test_version_0_3_has_the_older_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--qlog-version", "0.3"], "--qlog-version: accepted: only together with --qlog FILE"),
-        (["--qlog", "x.sqlog", "--qlog-version", "7"], "--qlog-version 7: accepted: current or 0.3"),
-        (["--qlog", "x.sqlog", "--repeats", "2"], "--qlog and --repeats: a log is of one run"),
+        (["--qlog-version", "0.3"], "--qlog-version cannot be used without --qlog FILE"),
+        (
+            ["--qlog", "x.sqlog", "--qlog-version", "7"],
+            "--qlog-version 7: there is no such version; accepted: current or 0.3",
+        ),
+        (
+            ["--qlog", "x.sqlog", "--repeats", "2"],
+            "--qlog cannot be used with --repeats, since a log is of one run",
+        ),
         (
             ["--qlog", "x.sqlog", "--backend", "live"],
-            "--qlog and --backend live: a kernel does not tell that much",
+            "--qlog cannot be used with --backend live: a kernel does not report enough",
         ),
         (
             ["--qlog", "no/x.sqlog"],
             "--qlog no/x.sqlog: No such file or directory; accepted: a file that can be written",
         ),
-        (["--qlog", "x", "--pcap", "x-a"], "--pcap and --qlog x-a: accepted: two files"),
-        (["--qlog", ""], "--qlog: an empty name; accepted: a file"),
+        (["--qlog", "x", "--pcap", "x-a"], "--pcap and --qlog have one file, x-a; accepted: two files"),
+        (["--qlog", ""], '--qlog "" is an empty name; accepted: a file'),
     ],
 )
 def test_bad_input_gets_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
@@ -240,7 +246,7 @@ def test_bad_input_gets_one_line(tmp_path: Path, arguments: list[str], said: str
 
 def test_flows_over_udp_alone_and_too_many_flows_are_refused(tmp_path: Path) -> None:
     over_udp = scenario(flow=[{"algorithm": "udt", "rtt": "40 ms"}])
-    with pytest.raises(InputError, match="accepted: a scenario with a flow over TCP"):
+    with pytest.raises(InputError, match="no flow runs over TCP; accepted: a scenario with such a flow"):
         longfat.run(over_udp, qlog=tmp_path / "x")
     many = scenario(flow=[{"algorithm": "cubic", "rtt": "40 ms", "count": 300}])
     with pytest.raises(InputError, match="300 flows need a file each; accepted: up to 256 flows"):

@@ -80,8 +80,8 @@ def test_the_example_suite_runs_under_its_readings_from_the_command_line(example
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--assumption", "acks"], "--assumption: accepted: only together with --assumptions"),
-        (["--readings-repeats", "2"], "--readings-repeats: accepted: only together with --assumptions"),
+        (["--assumption", "acks"], "--assumption cannot be used without --assumptions"),
+        (["--readings-repeats", "2"], "--readings-repeats cannot be used without --assumptions"),
         (["--assumptions", "--assumption", "ack"], 'no such assumption, did you mean "acks"'),
         (["--assumptions", "--readings-repeats", "0"], "--readings-repeats"),
     ],

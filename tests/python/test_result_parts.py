@@ -108,12 +108,17 @@ def test_completion_offers_every_value_with_a_sentence(result: Result) -> None:
     [
         (
             lambda result: result.flow("shor"),
-            'no flow "shor"; did you mean "short"? accepted: "1", "2", "short" or "late"',
+            'flow "shor": there is no such flow, did you mean "short"?; '
+            'accepted: "1", "2", "short" or "late"',
         ),
-        (lambda result: result.flow(7), 'no flow "7"; accepted: "1", "2", "short" or "late"'),
+        (
+            lambda result: result.flow(7),
+            'flow "7": there is no such flow; accepted: "1", "2", "short" or "late"',
+        ),
         (
             lambda result: result.link("bottelneck"),
-            'no link "bottelneck"; did you mean "bottleneck"? accepted: "bottleneck" or "reverse"',
+            'link "bottelneck": there is no such link, did you mean "bottleneck"?; '
+            'accepted: "bottleneck" or "reverse"',
         ),
         (
             lambda result: result.flow("1")["goodput_bps"],
@@ -130,7 +135,9 @@ def test_a_name_that_there_is_not_is_refused_with_those_that_there_are(
 
 
 def test_a_series_that_there_is_not_is_refused_with_the_nearest(result: Result) -> None:
-    with pytest.raises(InputError, match=r'link bottleneck has no series "queue_packet"; .*"queue_packets"'):
+    with pytest.raises(
+        InputError, match=r'link bottleneck: series "queue_packet": there is no such series.*"queue_packets"'
+    ):
         result.link("bottleneck")["queue_packet"]
 
 

@@ -104,32 +104,50 @@ def test_repeats_are_written_as_the_command_writes_them(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"repeats": 0}, "repeats = 0: accepted: a whole number from 1 to 10000"),
-        ({"repeats": True}, "repeats = true: accepted: a whole number from 1 to 10000"),
-        ({"repeats": 2.0}, "repeats = 2.0: accepted: a whole number from 1 to 10000"),
+        (
+            {"repeats": 0},
+            "repeats = 0: this is no number of repeats; accepted: a whole number from 1 to 10000",
+        ),
+        (
+            {"repeats": True},
+            "repeats = true: this is no number of repeats; accepted: a whole number from 1 to 10000",
+        ),
+        (
+            {"repeats": 2.0},
+            "repeats = 2.0: this is no number of repeats; accepted: a whole number from 1 to 10000",
+        ),
         ({"repeats": 10**400}, "repeats = "),
-        ({"jobs": 2}, "jobs: accepted: only together with repeats"),
-        ({"progress": True}, "progress: accepted: only together with repeats"),
-        ({"repeats": 2, "jobs": 0}, "jobs = 0: accepted: 1 or more"),
+        ({"jobs": 2}, "jobs cannot be used without repeats"),
+        ({"progress": True}, "progress cannot be used without repeats"),
+        ({"repeats": 2, "jobs": 0}, "jobs = 0: there is no worker; accepted: 1 or more"),
         ({"repeats": 2, "seed": 2**63 - 1}, "scenario: seed = 9223372036854775808: the number is too large"),
         (
             {"repeats": 2, "capture": "x.pcapng"},
-            "capture and repeats: capture is of one run; accepted: one of them",
+            "capture cannot be used with repeats, since it is of one run; accepted: one of them",
         ),
-        ({"repeats": 2, "qlog": "x.sqlog"}, "qlog and repeats: qlog is of one run; accepted: one of them"),
-        ({"backend": "life"}, 'backend = "life"; did you mean "live"? accepted: "sim" or "live"'),
-        ({"capture": 5}, 'capture = 5: accepted: a file, or Capture("run.pcapng")'),
-        ({"capture": True}, 'capture = true: accepted: a file, or Capture("run.pcapng")'),
-        ({"qlog": b"x"}, 'qlog = "b\'x\'": accepted: a file, or Qlog("run.sqlog")'),
-        ({"capture": ""}, "capture: an empty name; accepted: a file"),
-        ({"qlog": ""}, "qlog: an empty name; accepted: a file"),
+        (
+            {"repeats": 2, "qlog": "x.sqlog"},
+            "qlog cannot be used with repeats, since it is of one run; accepted: one of them",
+        ),
+        (
+            {"backend": "life"},
+            'backend = "life": there is no such choice, did you mean "live"?; accepted: "sim" or "live"',
+        ),
+        ({"capture": 5}, 'capture = 5: this is not a file; accepted: a file, or Capture("run.pcapng")'),
+        ({"capture": True}, 'capture = true: this is not a file; accepted: a file, or Capture("run.pcapng")'),
+        ({"qlog": b"x"}, 'qlog = "b\'x\'": this is not a file; accepted: a file, or Qlog("run.sqlog")'),
+        ({"capture": ""}, 'capture "" is an empty name; accepted: a file'),
+        ({"qlog": ""}, 'qlog "" is an empty name; accepted: a file'),
         (
             {"capture": "no/x"},
             "capture no/x: No such file or directory; accepted: a file that can be written",
         ),
         ({"qlog": "no/x"}, "qlog no/x: No such file or directory; accepted: a file that can be written"),
-        ({"capture": "x", "qlog": "x"}, "capture and qlog x: accepted: two files"),
-        ({"capture": Capture("x", snaplen=7)}, "Capture: snaplen = 7: accepted: 80 to 65535 bytes, or 0 for"),
+        ({"capture": "x", "qlog": "x"}, "capture and qlog have one file, x; accepted: two files"),
+        (
+            {"capture": Capture("x", snaplen=7)},
+            "Capture: snaplen = 7: it is out of range; accepted: 80 to 65535 bytes, or 0 for",
+        ),
         ({"capture": Capture("x", links=["a"])}, 'Capture: links: "a": there is no such link; accepted: ['),
     ],
 )
@@ -146,16 +164,81 @@ def test_what_cannot_be_gets_one_line_without_flags_of_the_command(
 
 
 @pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"seed": -1}, "seed = -1: the number is too small; accepted: "),
+        (
+            {"seed": 2**63 - 1, "repeats": 2},
+            "seed = 9223372036854775808: the number is too large; accepted: ",
+        ),
+        ({"window": ("5 s", "9 s")}, 'window = ["5 s", "9 s"]: it ends after the run; accepted: '),
+        ({"window": "1 s"}, 'window = "1 s": these are not two times; accepted: '),
+    ],
+)
+def test_a_wrong_option_of_a_run_from_a_file_names_the_file(
+    options: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "lossy.toml"
+    file.write_text(longfat.Scenario.from_dict(LOSSY).to_toml())
+    with pytest.raises(InputError) as refused:
+        longfat.run(file, **options)
+    assert str(refused.value).startswith(f"{file}: {said}")
+
+
+def test_what_is_no_scenario_is_refused_with_what_is_accepted() -> None:
+    accepted = "accepted: a Scenario, the path of a scenario file, or nested tables"
+    for source in (5, None, ["flow"]):
+        for ask in (lambda one: longfat.run(one), lambda one: list(longfat.run_many([one], jobs=1))):
+            with pytest.raises(InputError, match=f"is no scenario; {accepted}"):
+                ask(source)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_run_of_many_that_fails_names_its_file(tmp_path: Path, jobs: int) -> None:
+    file = tmp_path / "programs.toml"
+    tables = LOSSY | {"program": [{"side": "a", "command": "true"}]}
+    file.write_text(longfat.Scenario.from_dict(tables).to_toml())
+    with pytest.raises(InputError, match=f"^{file}: .*program"):
+        list(longfat.run_many([file], jobs=jobs))
+
+
+@pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Capture(5), "Capture: path = 5: accepted: the name of a file, as text or as a Path"),  # type: ignore[arg-type]
-        (lambda: Capture("x", snaplen="96"), 'Capture: snaplen = "96": accepted: a whole number of bytes'),  # type: ignore[arg-type]
-        (lambda: Capture("x", snaplen=False), "Capture: snaplen = false: accepted: a whole number of bytes"),
-        (lambda: Capture("x", snaplen=96.0), "Capture: snaplen = 96.0: accepted: a whole number of bytes"),  # type: ignore[arg-type]
-        (lambda: Capture("x", links="a"), 'Capture: links = "a": accepted: a list of names, such as ["a"]'),
-        (lambda: Capture("x", links=3), "Capture: links = 3: accepted: a list of names, such as "),  # type: ignore[arg-type]
-        (lambda: Qlog(None), "Qlog: path = null: accepted: the name of a file, as text or as a Path"),  # type: ignore[arg-type]
-        (lambda: Qlog("x", version="0.4"), 'Qlog: version = "0.4"; did you mean "0.3"? accepted: '),
+        (
+            lambda: Capture(5),  # type: ignore[arg-type]
+            "Capture: path = 5: this is not the name of a file; "
+            "accepted: the name of a file, as text or as a Path",
+        ),
+        (
+            lambda: Capture("x", snaplen="96"),  # type: ignore[arg-type]
+            'Capture: snaplen = "96": this is not a whole number; accepted: a whole number of bytes',
+        ),
+        (
+            lambda: Capture("x", snaplen=False),
+            "Capture: snaplen = false: this is not a whole number; accepted: a whole number of bytes",
+        ),
+        (
+            lambda: Capture("x", snaplen=96.0),  # type: ignore[arg-type]
+            "Capture: snaplen = 96.0: this is not a whole number; accepted: a whole number of bytes",
+        ),
+        (
+            lambda: Capture("x", links="a"),
+            'Capture: links = "a": this is not a list of names; accepted: a list of names, such as ["a"]',
+        ),
+        (
+            lambda: Capture("x", links=3),  # type: ignore[arg-type]
+            "Capture: links = 3: this is not a list of names; accepted: a list of names, such as ",
+        ),
+        (
+            lambda: Qlog(None),  # type: ignore[arg-type]
+            "Qlog: path = null: this is not the name of a file; "
+            "accepted: the name of a file, as text or as a Path",
+        ),
+        (
+            lambda: Qlog("x", version="0.4"),
+            'Qlog: version = "0.4": there is no such version, did you mean "0.3"?; accepted: ',
+        ),
     ],
 )
 def test_a_capture_or_a_log_that_cannot_be_is_refused_when_it_is_made(make: Any, said: str) -> None:

@@ -210,9 +210,9 @@ def test_repeats_are_averaged_with_their_standard_error() -> None:
 
 
 def test_asking_for_what_is_not_there_names_what_is(result: Result) -> None:
-    with pytest.raises(InputError, match=r'no flow "3"; accepted: "1" or "2"'):
+    with pytest.raises(InputError, match=r'flow = "3": there is no such flow; accepted: "1" or "2"'):
         result.flow("3")
-    with pytest.raises(InputError, match="jobs = 0: accepted: 1 or more"):
+    with pytest.raises(InputError, match="jobs = 0: there is no worker; accepted: 1 or more"):
         next(longfat.run_many([scenario()], jobs=0))
 
 

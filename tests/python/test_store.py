@@ -164,7 +164,7 @@ def test_a_second_writer_is_refused_and_told_who_writes(tmp_path: Path) -> None:
 
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "store.json").write_text(json.dumps({"format": store.FORMAT + 1, "made_by": "9.9.9"}))
-    with pytest.raises(errors.InputError, match=r"made by Longfat 9\.9\.9"):
+    with pytest.raises(errors.InputError, match=r"it was made by Longfat 9\.9\.9"):
         Store(tmp_path, "kind")
 
 

@@ -44,7 +44,7 @@ def test_a_file_system_without_locks_is_said_to_be_one(
 def test_a_store_that_is_refused_is_open_to_others_at_once(tmp_path: Path) -> None:
     (tmp_path / "store.json").write_text('{"format": 99, "made_by": "9.9.9"}')
     for _ in range(2):
-        with pytest.raises(errors.InputError, match=r"made by Longfat 9\.9\.9"):
+        with pytest.raises(errors.InputError, match=r"it was made by Longfat 9\.9\.9"):
             Store(tmp_path, "kind")
 
 

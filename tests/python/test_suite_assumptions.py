@@ -387,11 +387,11 @@ def test_a_suite_without_a_table_is_refused():
 @pytest.mark.parametrize(
     ("item", "said"),
     [
-        (replace(RATE, readings=(BASE,)), "rate: 1 readings; accepted: at least 2"),
+        (replace(RATE, readings=(BASE,)), "rate: there are 1 readings; accepted: at least 2"),
         (replace(RATE, readings=(BASE, EIGHT, EIGHT)), "rate: reading eight is used twice"),
         (replace(RATE, readings=(EIGHT, BASE)), "rate: eight changes something"),
         (replace(RATE, readings=(BASE, replace(BASE, name="same"))), "rate: same changes nothing"),
-        (replace(RATE, claims=("Z",)), "rate: Z: no such claim.*accepted: TINY-A, TINY-B"),
+        (replace(RATE, claims=("Z",)), "rate: Z: there is no such claim.*accepted: TINY-A, TINY-B"),
         (
             replace(RATE, readings=(BASE, MISSPELT)),
             'rate: eight: "hstpc" is not an algorithm, did you mean "hstcp"',
@@ -409,15 +409,18 @@ def test_an_id_that_is_used_twice_is_refused():
 
 
 def test_a_reason_for_an_unknown_claim_is_refused():
-    refused("closed: TINY-Y: no such claim", closed={"TINY-Y": "", **SUITE.closed})
+    refused("closed: TINY-Y: there is no such claim", closed={"TINY-Y": "", **SUITE.closed})
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"assumptions": ["rat"]}, 'rat: no such assumption, did you mean "rate".*rate, spare-rate, title'),
+        (
+            {"assumptions": ["rat"]},
+            'rat: there is no such assumption, did you mean "rate".*rate, spare-rate, title',
+        ),
         ({"assumptions": ["title"], "only": ["B"]}, "title: bears on none.*accepted: TINY-D"),
-        ({"repeats": 0}, "--readings-repeats 0: accepted: a whole number from 1"),
+        ({"repeats": 0}, "--readings-repeats 0: it is out of range; accepted: a whole number from 1"),
         ({"only": ["nope"]}, "TINY-A"),
     ],
 )

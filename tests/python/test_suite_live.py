@@ -391,7 +391,7 @@ def test_a_number_of_jobs_that_cannot_be_is_refused_before_any_live_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = Machine(monkeypatch)
-    with pytest.raises(InputError, match="jobs = 0: accepted: 1 or more"):
+    with pytest.raises(InputError, match="jobs = 0: there is no worker; accepted: 1 or more"):
         live.run_live(SUITE, out=tmp_path, jobs=0)
     assert machine.attempts == 0
 
@@ -454,7 +454,10 @@ def test_damaged_results_of_live_runs_are_refused_by_name(
         (["aqm"], "suite aqm: --backend live: its runs have no form for real hosts"),
         (["lopez2008", "--only", "LOP-5f"], "nothing of this runs between real hosts (formula: "),
         (["lopez2008", "--only", "prober"], "The thesis did not try this."),
-        (["lopez2008", "--assumptions"], "--assumptions: accepted: only with --backend sim"),
+        (
+            ["lopez2008", "--assumptions"],
+            "--assumptions cannot be used with --backend live; accepted: --backend sim",
+        ),
     ],
 )
 def test_what_cannot_run_live_is_one_line_and_nothing_is_written(

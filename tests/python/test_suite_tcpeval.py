@@ -347,8 +347,8 @@ def test_other_algorithms_run_beside_the_baseline_in_both_modes():
     ("names", "said"),
     [
         (("reno",), "no algorithm under test"),
-        (("cubik",), "cubik: accepted: an algorithm over TCP"),
-        (("udt",), "udt: accepted: an algorithm over TCP"),
+        (("cubik",), "cubik: this is no algorithm over TCP; accepted: one"),
+        (("udt",), "udt: this is no algorithm over TCP; accepted: one"),
         (("xcp",), "needs no router"),
         (("mine.py:Mine",), "that `longfat list algorithms` lists"),
     ],

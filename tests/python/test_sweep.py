@@ -101,23 +101,27 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
-        ({}, "no axes"),
-        ({"axes": {"flow.0.rtt": []}}, "axes.flow.0.rtt: no value"),
+        ({}, "there are no axes"),
+        ({"axes": {"flow.0.rtt": []}}, "axes.flow.0.rtt: there is no value"),
         (
             {"axes": {"flow.0.rrt": ["1 ms", "2 ms"]}},
             'an axis does not name a key of the scenario: .*mean "rtt"',
         ),
-        ({"axes": {"seed": [1]}, "where": "sed > 1"}, 'no axis sed, did you mean "seed"'),
-        ({"axes": {"seed": [1]}, "figure": {}}, "figure: accepted: a list of tables"),
-        figure({"kind": "line"}, r'figure.0.kind = line: accepted: "lines" or "heat"'),
-        figure({"kind": []}, r'figure.0.kind = \[\]: accepted: "lines" or "heat"'),
-        figure({"colour": "jain"}, "colour: unknown key"),
-        figure({"x": "flow.0.rt"}, 'figure.0.x: no axis "flow.0.rt", did you mean "flow.0.rtt"'),
-        figure({"y": "jian"}, 'figure.0.y: no column "jian", did you mean "jain"'),
-        figure({"y": "jain / bottleneck_losses"}, 'no column "bottleneck_losses"'),
-        figure({"lines": "flow.0.rtt"}, "already used as x; accepted: another axis"),
+        ({"axes": {"seed": [1]}, "where": "sed > 1"}, 'sed: there is no such axis, did you mean "seed"'),
+        (
+            {"axes": {"seed": [1]}, "figure": {}},
+            "figure: this is not a list of tables; accepted: a list of tables",
+        ),
+        figure({"kind": "line"}, r'figure.0.kind = line: there is no such kind; accepted: "lines" or "heat"'),
+        figure({"kind": []}, r'figure.0.kind = \[\]: there is no such kind; accepted: "lines" or "heat"'),
+        figure({"colour": "jain"}, "colour: there is no such key"),
+        figure({"x": "flow.0.rt"}, 'figure.0.x.flow.0.rt: there is no such axis, did you mean "flow.0.rtt"'),
+        figure({"y": "jian"}, 'figure.0.y: there is no column "jian", did you mean "jain"'),
+        figure({"y": "jain / bottleneck_losses"}, 'there is no column "bottleneck_losses"'),
+        figure({"lines": "flow.0.rtt"}, "it is already used as x; accepted: another axis"),
         figure(
-            {"where": {"flow.0.rtt": "3 ms"}}, "where.flow.0.rtt = 3 ms: not a value .*accepted: 1 ms, 2 ms"
+            {"where": {"flow.0.rtt": "3 ms"}},
+            "where.flow.0.rtt = 3 ms: this is not a value .*accepted: 1 ms, 2 ms",
         ),
         figure({"y_scale": "logarithmic"}, 'accepted: "linear" or "log"'),
         ({"axes": {"flow.3.rtt": ["1 ms", "2 ms"]}}, "an axis does not name a key of the scenario: .*flow.3"),
@@ -127,7 +131,7 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
         ({"zip": [{"seed": [1, 2], "flow.0.rtt": ["1 ms"]}]}, "seed has 2, flow.0.rtt has 1"),
         ({"axes": {"seed": [1]}, "where": "import os"}, "where = "),
         ({"axes": {"seed": [1]}, "where": "__import__('os')"}, "where = .*accepted: names of axes"),
-        ({"axes": {"seed": [1]}, "where": "rtt > 1"}, "no axis rtt; accepted: seed"),
+        ({"axes": {"seed": [1]}, "where": "rtt > 1"}, "rtt: there is no such axis; accepted: seed"),
         ({"axes": {"seed": [1]}, "where": "seed > 1"}, "where excludes every run"),
         ({"axes": {"seed": [1]}, "where": f"seed * {'9' * 400} * 1.0 > 1"}, "too large to convert to float"),
         ({"axes": {"seed": [1]}, "where": "seed \0 > 1"}, r'where = "seed .u0000 > 1": .*null bytes'),
@@ -153,9 +157,9 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
                 "axes": {"flow.0.rtt": {"from": "1 ms", "to": "1 s", "points": 100_000}},
                 "repeats": 10_000,
             },
-            "1000000000 runs; accepted: up to 10000000",
+            "there are 1000000000 runs; accepted: up to 10000000",
         ),
-        ({"axes": {"seed": [1]}, "axis": 1}, "axis: unknown key"),
+        ({"axes": {"seed": [1]}, "axis": 1}, "axis: there is no such key"),
         (
             {"axes": {"flow.0.rtt": {"from": "0 ms", "to": "1 ms", "points": 3, "spacing": "log"}}},
             "values above 0",
@@ -291,7 +295,7 @@ def test_figures_say_what_is_in_the_tables(tmp_path: Path) -> None:
     assert page is not None
     assert "bottleneck.rate" in page.read_text()
     assert (along.panels[0].x_label, along.panels[0].curves[1].x) == ("RTT of flow 1, ms", (10.0, 40.0))
-    with pytest.raises(errors.InputError, match="no such column"):
+    with pytest.raises(errors.InputError, match="the sweep has no such column"):
         figures.heat_map(swept, "nothing", "bottleneck.rate", "flow.0.rtt")
 
 

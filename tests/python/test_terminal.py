@@ -136,15 +136,18 @@ def test_the_hosts_of_a_preset_are_todays_and_the_line_used_names_their_stack(mo
 
 
 def test_what_presets_cannot_do_is_one_line(tmp_path):
-    assert "--stack: accepted: only together with --preset" in refused("mine.toml", "--stack", "rfc")
+    assert "--stack cannot be used without --preset" in refused("mine.toml", "--stack", "rfc")
     assert 'did you mean "dumbbell"?' in refused("--preset", "dumbel", "--flow", "cubic")
     assert 'did you mean "cubic"?' in refused("--preset", "dumbbell", "--flow", "cubik")
     assert "a preset needs flows" in refused("--preset", "dumbbell")
     assert "accepted: a scenario file, or --preset" in refused()
-    assert "only together with --preset" in refused("mine.toml", "--rate", "1 Mbit/s")
+    assert "--rate cannot be used without --preset" in refused("mine.toml", "--rate", "1 Mbit/s")
     assert "accepted: one of them" in refused("mine.toml", "--preset", "dumbbell", "--flow", "cubic")
     assert "--rtt 3: a time needs a unit" in refused(
         "--preset", "parking-lot", "--flow", "cubic", "--rtt", "3"
+    )
+    assert refused("--preset", "dumbbell", "--flow", "cubic", "--rate", "5").startswith(
+        '--preset dumbbell: bottleneck.rate = "5": a rate needs a unit; accepted: '
     )
     assert "not an inline table" in refused("--preset", "dumbbell", "--flow", "{ name")
 
@@ -269,4 +272,4 @@ def test_a_plot_of_repeats_says_that_it_shows_the_first() -> None:
     done = CliRunner().invoke(app, [*given, "--repeats", "3"], catch_exceptions=False)
     assert "Congestion window of the first of 3 runs, segments" in done.stdout
     refused = CliRunner().invoke(app, [*given, "--json"])
-    assert str(refused.exception) == "--plot and --json: accepted: one of them"
+    assert str(refused.exception) == "--plot cannot be used with --json; accepted: one of them"

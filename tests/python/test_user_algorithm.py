@@ -315,11 +315,13 @@ def test_a_class_that_is_not_in_its_file_is_refused_with_those_that_are(tmp_path
         ("class Mine: ...\n", "Mine has no on_ack and no on_congestion; accepted"),
         (
             "class Mine:\n    def on_ack(self, ack): ...\n    def on_congestion(self, event, window): ...\n",
-            r"Mine\.on_ack\(self, ack\): accepted: on_ack\(self, ack, window\)",
+            r"Mine\.on_ack\(self, ack\) cannot be called as it has to be; "
+            r"accepted: on_ack\(self, ack, window\)",
         ),
         (
             "class Mine:\n    def on_delivery(self, sample, window, more): ...\n",
-            r"Mine\.on_delivery\(self, sample, window, more\): accepted: on_delivery\(self, sample, window\)",
+            r"Mine\.on_delivery\(self, sample, window, more\) cannot be called as it has to be; "
+            r"accepted: on_delivery\(self, sample, window\)",
         ),
         ("\0", "mine.py cannot be imported"),
     ],

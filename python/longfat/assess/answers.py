@@ -37,11 +37,13 @@ def read(path: Path) -> dict[str, str]:
     for section, text in found.items():
         if section not in known:
             raise InputError(
-                f"{path}: {section}: no such section of RFC 9743{suggestion(section, known)}; accepted: "
+                f"{path}: {section}: RFC 9743 has no such section{suggestion(section, known)}; accepted: "
                 f"{', '.join(known)}"
             )
         if not isinstance(text, str) or not text.strip():
-            raise InputError(f'{path}: {section}: accepted: text, as in "{section}" = "text"')
+            raise InputError(
+                f'{path}: {section}: this is not a text; accepted: text, as in "{section}" = "text"'
+            )
     return {section: text.strip() for section, text in found.items()}
 
 

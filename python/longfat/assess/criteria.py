@@ -190,7 +190,7 @@ def select(asked: tuple[str, ...] | list[str]) -> tuple[Criterion, ...]:
     for section in sections:
         if not any(_is_in(row.section, section) for row in CRITERIA):
             known = ", ".join(row.section for row in CRITERIA)
-            raise InputError(f"--only {section}: no such section of RFC 9743; accepted: {known}")
+            raise InputError(f"--only {section}: RFC 9743 has no such section; accepted: {known}")
     return tuple(row for row in CRITERIA if not sections or any(_is_in(row.section, s) for s in sections))
 
 

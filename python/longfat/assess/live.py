@@ -41,7 +41,7 @@ REPEATS: dict[Mode, int] = {"quick": 1, "full": 3}
 ATTEMPTS = 3
 """How often a live run is tried until it is valid (chosen here)."""
 MOST_BROKEN = 3
-"""After so many runs in a row without any result no further one is tried (chosen here)."""
+"""After this number of runs in a row without any result no further one is tried (chosen here)."""
 FORMAT = 1
 """The form in which the store keeps live runs; part of their keys."""
 

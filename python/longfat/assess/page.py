@@ -63,7 +63,7 @@ def build(root: Path) -> Path:
             provenance=document["provenance"],
         )
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{path}: damaged; accepted: what `longfat assess` wrote") from None
+        raise InputError(f"{path}: it is damaged; accepted: what `longfat assess` wrote") from None
 
 
 def _rows(row: dict[str, Any], experiment: str) -> list[dict[str, Any]]:

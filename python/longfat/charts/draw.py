@@ -52,7 +52,7 @@ def save(chart: Chart, file: Path, width: Width = "column", styles: Sequence[str
 
     kind = file.suffix.removeprefix(".")
     if kind not in FORMATS:
-        raise InputError(f'{file}: format "{kind}": {choice(kind, FORMATS)}')
+        raise InputError(f'{file}: format "{kind}": {choice(kind, FORMATS, what="format")}')
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
     settings: Any = _settings(styles)
     with mpl.rc_context(settings):

@@ -401,7 +401,7 @@ def _spans_decades(values: Sequence[float]) -> bool:
 def _refuse_many(keys: Sequence[Any], what: str) -> None:
     if len(keys) > MOST_GROUPS:
         raise InputError(
-            f"{what}: {len(keys)} values; accepted: up to {MOST_GROUPS} (--where leaves some out)"
+            f"{what}: there are {len(keys)} values; accepted: up to {MOST_GROUPS} (--where leaves some out)"
         )
 
 

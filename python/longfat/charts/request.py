@@ -71,7 +71,7 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
         InputError: there is no such kind or column, or a value of `where` occurs nowhere.
     """
     if request.kind not in KINDS:
-        raise InputError(f'kind "{request.kind}": {choice(request.kind, KINDS)}')
+        raise InputError(f'kind "{request.kind}": {choice(request.kind, KINDS, what="kind")}')
     over_time = request.kind == "timeline"
     has_x = request.kind in ("lines", "bars", "heat", "box")
     if request.x and not has_x:
@@ -81,12 +81,14 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
     x = (request.x or _default(source, "x", request.by)) if has_x else ""
     by = request.by or _by(source, request.kind, x)
     if x and _column(source, x) == _column(source, by):
-        raise InputError(f"x and by = {x}: accepted: two columns")
+        raise InputError(f"x and by are both {x}; accepted: two columns")
     if request.kind == "heat" and not by:
         raise InputError("by: a heat map needs it, for the axis that points up; accepted: a column")
     parts = tuple(QUOTIENT.split(y))
     if not 1 <= len(parts) <= 2:
-        raise InputError(f'y = "{y}": accepted: a column, or one divided by another, "a / b"')
+        raise InputError(
+            f'y = "{y}": this is no quantity; accepted: a column, or one divided by another, "a / b"'
+        )
     if over_time and parts == (RATE,):
         parts = (COUNTER,)
     wanted = [*parts, *filter(None, (x, by)), *request.where]
@@ -130,7 +132,7 @@ def _default(source: Source, key: str, taken: str) -> str:
     for name, values in source.settings.items():
         if name != other and len(values) > 1:
             return name
-    raise InputError(f"{key}: accepted: a column: {source.listed()}")
+    raise InputError(f"{key}: there is no such column; accepted: a column: {source.listed()}")
 
 
 def _by(source: Source, kind: Kind, x: str) -> str:
@@ -150,14 +152,15 @@ def _refusal(wanted: Sequence[str], source: Source, over_time: bool) -> InputErr
     tables = [table for table in source.tables if table.sampled or not over_time]
     if not tables:
         return InputError(
-            f"{source.folder}: no samples over time, which a timeline needs; accepted: a run, or a sweep "
+            f"{source.folder}: it has no samples over time, which a timeline needs; "
+            "accepted: a run, or a sweep "
             'with keep = "series"'
         )
     known = list(dict.fromkeys(name for table in tables for name in (*table.columns, *table.other_names)))
     for name in wanted:
         if name not in known:
             return InputError(
-                f"{source.folder}: no column {name}{suggestion(name, known)}; "
+                f"{source.folder}: it has no column {name}{suggestion(name, known)}; "
                 f"accepted: {source.listed(over_time)}"
             )
     return InputError(

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from importlib import import_module
 from typing import Any
 
 import click
 
-from longfat.errors import InputError, Interrupted, LongfatError, OldFormWarning
+from longfat.errors import InputError, Interrupted, LongfatError
 from longfat.terminal import echo
 
 COMMANDS = {
@@ -84,27 +83,6 @@ LONGEST_LINE = 2000
 """The most characters of an error's line."""
 
 
-def _show_notes() -> None:
-    """Prints the notes about forms of earlier versions as lines, each once."""
-    usual = warnings.showwarning
-
-    def show(message: Warning | str, category: type[Warning], *where: Any, **to: Any) -> None:
-        if issubclass(category, OldFormWarning):
-            echo(f"note: {message}", err=True)
-        else:
-            usual(message, category, *where, **to)
-
-    warnings.showwarning = show
-    warnings.simplefilter("once", OldFormWarning)
-
-
-def end_code() -> int:
-    """Runs the command line; every error becomes a line and an exit code here."""
-    with warnings.catch_warnings():
-        _show_notes()
-        return _end_code()
-
-
 def _tell(problem: str) -> None:
     """Prints an error on one line, without the middle of a key or value that goes on for pages."""
     if len(problem) > LONGEST_LINE:
@@ -113,7 +91,8 @@ def _tell(problem: str) -> None:
     echo(f"error: {problem}", err=True)
 
 
-def _end_code() -> int:
+def end_code() -> int:
+    """Runs the command line; every error becomes a line and an exit code here."""
     try:
         # the exit code of click's `Exit`
         code = app(standalone_mode=False, prog_name="longfat")

@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from longfat.cli.options import Folder, Grouped, as_json, on_ctrl_c, on_stack, within_memory
+from longfat.cli.options import Folder, Grouped, Name, as_json, on_ctrl_c, on_stack, within_memory
 from longfat.errors import InputError
 from longfat.terminal import echo, echo_json, make_console
 from longfat.words import Backend
@@ -40,7 +40,7 @@ from longfat.words import Backend
 )
 @click.option(
     "--answers",
-    type=click.Path(path_type=Path),
+    type=Name("a file such as answers.toml"),
     metavar="FILE",
     help="Your own text for sections of the RFC (TOML).",
 )
@@ -89,11 +89,13 @@ def assess(
     also where the algorithm failed in some runs.
     """
     if as_json and as_markdown:
-        raise InputError("--markdown with --json: accepted: one of them")
+        raise InputError("--markdown cannot be used with --json; accepted: one of them")
     if jobs is not None and scheduler is not None:
-        raise InputError("--jobs with --scheduler: accepted: one of them")
+        raise InputError("--jobs cannot be used with --scheduler; accepted: one of them")
     if retry and backend != "live":
-        raise InputError("--retry without --backend live: accepted: both, or --backend live alone")
+        raise InputError(
+            "--retry cannot be used without --backend live; accepted: both, or --backend live alone"
+        )
     from longfat.assess import answers as own_text
     from longfat.assess.tasks import assessment
 

@@ -52,8 +52,27 @@ class Grouped(click.Command):
                 formatter.write_dl(listed)
 
 
-class Folder(click.Path):
-    """A path to a folder; refuses the empty string, which `Path` would read as the current folder."""
+class Name(click.Path):
+    """A path; refuses the empty string, which `Path` would read as the current folder."""
+
+    def __init__(self, accepted: str) -> None:
+        """Makes the type.
+
+        Args:
+            accepted: what the path may name, such as "a file".
+        """
+        super().__init__(path_type=Path)
+        self._accepted = accepted
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Returns the path, or fails if the text is empty."""
+        if value == "":
+            self.fail(f'"" is an empty name; accepted: {self._accepted}', param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Folder(Name):
+    """A path to a folder."""
 
     def __init__(self, *, is_read: bool = False) -> None:
         """Makes the type.
@@ -61,14 +80,12 @@ class Folder(click.Path):
         Args:
             is_read: whether the folder has to be there.
         """
-        super().__init__(path_type=Path)
+        super().__init__("a folder")
         self._is_read = is_read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Returns the path, or fails if the text is empty."""
-        if value == "":
-            self.fail('"": an empty name; accepted: a folder', param, ctx)
-        path: Path = super().convert(value, param, ctx)  # type: ignore[assignment]
+        """Returns the path, or fails if the text is empty or no folder that can be read."""
+        path: Path = super().convert(value, param, ctx)
         if self._is_read:
             try:
                 os.scandir(path).close()
@@ -123,7 +140,7 @@ def capture_of(
     if pcap is None:
         for name, given in (("--snaplen", snaplen is not None), ("--pcap-link", bool(links))):
             if given:
-                raise InputError(f"{name}: accepted: only together with --pcap FILE")
+                raise InputError(f"{name} cannot be used without --pcap FILE; accepted: both, or neither")
         return None
     from longfat.runs.capture import SNAPLEN, Capture, Recording
 
@@ -131,7 +148,7 @@ def capture_of(
 
 
 def tell_of_capture(scenario: Scenario, capture: Recording, written: dict[str, Any]) -> None:
-    """Prints what somebody who opens the capture has to know."""
+    """Prints what readers of the capture have to know."""
     from longfat.runs.capture import advice, doubt
 
     if line := doubt(written):
@@ -192,7 +209,7 @@ class _Stack(click.ParamType[str]):
         from longfat.scenario.stacks import NAMES
 
         if value not in NAMES:
-            self.fail(f"{shown(value)}: {choice(value, NAMES)}", param, ctx)
+            self.fail(f"{shown(value)}: {choice(value, NAMES, what='stack')}", param, ctx)
         return str(value)
 
 
@@ -220,7 +237,8 @@ def _standard_input() -> str:
     text = sys.stdin.read(documents.MOST_BYTES + 1)
     if len(text) > documents.MOST_BYTES:
         raise InputError(
-            f"{source_name('-')}: more than {documents.MOST_BYTES / 1e6:g} MB; accepted: a scenario (TOML)"
+            f"{source_name('-')}: it has more than {documents.MOST_BYTES / 1e6:g} MB; "
+            "accepted: a scenario (TOML)"
         )
     return text
 
@@ -237,15 +255,15 @@ def load_scenario(
     warmup: str | None,
     window: str | None,
     stack: str | None = None,
-    text: str | None = None,
+    tables: Mapping[str, Any] | None = None,
     first: list[dict[str, Any]] | None = None,
     lasting: str | None = None,
 ) -> Scenario:
     """Reads a scenario from a file or standard input and applies the options to it.
 
-    `stack` is that of the flows and backgrounds over TCP that name none; `text` is read in place of the file.
-    `first` are programs before those of the file. `lasting` replaces its duration; its window is then the
-    whole run.
+    `stack` is that of the flows and backgrounds over TCP that name none; `tables` are read in place
+    of the file. `first` are programs before those of the file. `lasting` replaces its duration; its window is
+    then the whole run.
     """
     from longfat.scenario.model import Scenario, assignment
 
@@ -255,15 +273,19 @@ def load_scenario(
     if window is not None:
         overrides["window"] = [part.strip() for part in window.split(",")]
         if len(overrides["window"]) != 2:
-            raise InputError(f'--window "{window}": accepted: two times such as "100 s,600 s"')
-    if file == "-" or text is not None:
-        given = _standard_input() if text is None else text
-        scenario = Scenario.from_toml(given, source=source_name(file), overrides=overrides, stack=stack)
+            raise InputError(
+                f'--window "{window}": these are not two times; accepted: two times such as "100 s,600 s"'
+            )
+    if tables is not None:
+        scenario = Scenario.from_dict(tables, source=file, stack=stack, changes=overrides)
+    elif file == "-":
+        text = _standard_input()
+        scenario = Scenario.from_toml(text, source=source_name(file), overrides=overrides, stack=stack)
     else:
         scenario = Scenario.load(file, overrides=overrides, stack=stack, first=first, lasting=lasting)
     if warmup is not None:
         if window is not None:
-            raise InputError("--warmup and --window: accepted: one of them")
+            raise InputError("--warmup cannot be used with --window; accepted: one of them")
         try:
             scenario = scenario.after_warmup(warmup)
         except ValueError as error:
@@ -271,7 +293,7 @@ def load_scenario(
     return scenario
 
 
-def told(command: str | list[str]) -> str:
+def as_typed(command: str | list[str]) -> str:
     """A command as a user would type it."""
     import shlex
 
@@ -283,7 +305,7 @@ def show_programs(scenario: Scenario, user: User | None, but: Sequence[str] = ()
     as_whom = f" as {user.name}" if user else ""
     for program, name in zip(scenario.program, scenario.program_names(), strict=True):
         if name not in but:
-            echo(f"program {name} at side {program.side}{as_whom}: {told(program.command)}", err=True)
+            echo(f"program {name} at side {program.side}{as_whom}: {as_typed(program.command)}", err=True)
 
 
 def warn_of_doubts(summaries: list[dict[str, Any]]) -> None:

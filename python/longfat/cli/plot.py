@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.cli.options import as_json, on_ctrl_c
+from longfat.cli.options import Name, as_json, on_ctrl_c
 from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
@@ -21,7 +21,9 @@ FIGURES = "figures"
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+@click.argument(
+    "folders", nargs=-1, required=True, type=Name("a folder of results, or a sweep file"), metavar="DIR..."
+)
 @click.option(
     "--kind",
     default="",
@@ -64,7 +66,7 @@ FIGURES = "figures"
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=Name("a file"),
     metavar="FILE",
     help="The file; DIR/figures/KIND-Y-X-BY-WHERE.FORMAT by default.",
 )
@@ -104,7 +106,9 @@ def plot(
         if value not in known:
             raise InputError(f'{option} "{value}": {choice(value, known)}')
     if out is not None and out.suffix.removeprefix(".") not in FORMATS:
-        raise InputError(f"--out {out}: accepted: a name that ends in .{', .'.join(FORMATS)}")
+        raise InputError(
+            f"--out {out}: there is no such format; accepted: a name that ends in .{', .'.join(FORMATS)}"
+        )
     kept = dict(map(_condition, where))
 
     def asked(source: Source) -> Request:
@@ -145,7 +149,9 @@ def _named(folder: Path, name: str, form: str) -> Path:
 def _condition(text: str) -> tuple[str, list[str]]:
     key, found, values = text.partition("=")
     if not found or not key.strip() or not values.strip():
-        raise InputError(f'--where {text}: accepted: COLUMN=VALUE, such as "algorithm=cubic,bbr"')
+        raise InputError(
+            f'--where {text}: this is no condition; accepted: COLUMN=VALUE, such as "algorithm=cubic,bbr"'
+        )
     return key.strip(), [value.strip() for value in values.split(",")]
 
 

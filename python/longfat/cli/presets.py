@@ -46,7 +46,7 @@ def tables(
         InputError: the preset is unknown, or there are too few flows.
     """
     if preset not in PRESETS:
-        raise InputError(f'--preset "{preset}": {choice(preset, PRESETS)}')
+        raise InputError(f'--preset "{preset}": {choice(preset, PRESETS, what="preset")}')
     if not flows:
         raise InputError(
             "--flow: a preset needs flows; accepted: an algorithm for each, such as --flow cubic"
@@ -84,6 +84,6 @@ def _algorithm(text: str) -> Any:
         return documents.toml(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         raise InputError(
-            f"--flow {text}: not an inline table; accepted: a table such as "
+            f"--flow {text}: this is not an inline table; accepted: a table such as "
             '{ name = "hstcp", low_window = 31 }'
         ) from None

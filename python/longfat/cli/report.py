@@ -41,7 +41,7 @@ def build(directory: Path | str) -> Path:
                 page: Path = import_module(module).build(root)
             return page
     raise InputError(
-        f"{root}: no stored results; accepted: a folder written by `longfat run --out`, `suite`, "
+        f"{root}: there are no stored results; accepted: a folder written by `longfat run --out`, `suite`, "
         "`compare`, `sweep`, `crosscheck` or `assess`"
     )
 

@@ -151,10 +151,12 @@ def run(
     Without a file, --preset dumbbell --flow cubic --flow bbr runs two flows over one bottleneck.
     """
     if plot and as_json:
-        raise InputError("--plot and --json: accepted: one of them")
+        raise InputError("--plot cannot be used with --json; accepted: one of them")
     capture = capture_of(pcap, snaplen, pcap_links, file)
     if capture is not None and repeats > 1:
-        raise InputError("--pcap and --repeats: a capture is of one run; accepted: one of them")
+        raise InputError(
+            "--pcap cannot be used with --repeats, since a capture is of one run; accepted: one of them"
+        )
     logs = _logs(qlog, qlog_version, repeats, backend, file)
 
     def left() -> str:
@@ -170,8 +172,8 @@ def run(
         from longfat.scenario.model import IDENTICAL
 
         values = {"rate": rate, "rtt": rtt, "buffer": buffer, "duration": duration}
-        name, text, hosts = _source(file, preset, flows, stack, values)
-        scenario = load_scenario(name, changes, seed, warmup, window, hosts, text)
+        name, document, hosts = _source(file, preset, flows, stack, values)
+        scenario = load_scenario(name, changes, seed, warmup, window, hosts, document)
         warnings = scenario.warnings()
         if repeats > 1 and backend == "sim" and not scenario.varies():
             warnings.append(IDENTICAL)
@@ -229,18 +231,23 @@ def _logs(
     """The logs that the options ask for."""
     if qlog is None:
         if version is not None:
-            raise InputError("--qlog-version: accepted: only together with --qlog FILE")
+            raise InputError("--qlog-version cannot be used without --qlog FILE; accepted: both, or neither")
         return None
     from longfat.runs.qlog import VERSIONS, Logging, Qlog
 
     if backend == "live":
         raise InputError(
-            "--qlog and --backend live: a kernel does not tell that much; accepted: the simulator"
+            "--qlog cannot be used with --backend live: a kernel does not report enough; "
+            "accepted: the simulator"
         )
     if repeats > 1:
-        raise InputError("--qlog and --repeats: a log is of one run; accepted: one of them")
+        raise InputError(
+            "--qlog cannot be used with --repeats, since a log is of one run; accepted: one of them"
+        )
     if version is not None and version not in VERSIONS:
-        raise InputError(f"--qlog-version {version}: accepted: {' or '.join(VERSIONS)}")
+        raise InputError(
+            f"--qlog-version {version}: there is no such version; accepted: {' or '.join(VERSIONS)}"
+        )
     return Logging(Qlog(qlog, version or VERSIONS[0]), file, by_flags=True)
 
 
@@ -250,23 +257,22 @@ def _source(
     flows: tuple[str, ...],
     stack: str | None,
     values: dict[str, str | None],
-) -> tuple[str, str | None, str | None]:
-    """How messages name the scenario, and its text and its stack if it comes from a preset."""
+) -> tuple[str, dict[str, Any] | None, str | None]:
+    """How messages name the scenario, and its tables and its stack if it comes from a preset."""
     given = [f"--{name}" for name, value in {"flow": flows, **values, "stack": stack}.items() if value]
     if preset is None:
         if given:
-            raise InputError(f"{given[0]}: accepted: only together with --preset, such as --preset dumbbell")
+            raise InputError(
+                f"{given[0]} cannot be used without --preset; accepted: both, such as --preset dumbbell"
+            )
         if file is None:
             raise InputError("FILE is missing; accepted: a scenario file, or --preset dumbbell --flow cubic")
         return file, None, None
     if file is not None:
-        raise InputError(f"{file} and --preset: accepted: one of them")
-    import tomli_w
-
+        raise InputError(f"{file} cannot be used with --preset; accepted: one of them")
     from longfat.cli import presets
 
-    text = tomli_w.dumps(presets.tables(preset, flows, **values))
-    return f"--preset {preset}", text, stack or presets.STACK
+    return f"--preset {preset}", presets.tables(preset, flows, **values), stack or presets.STACK
 
 
 def _tell(which: str, duration_s: float, since_s: float) -> None:
@@ -309,11 +315,10 @@ def _simulate(
 
             results = live.repeats(scenario, repeats, source, traffic, tell, caller, capture)
         elif repeats == 1:
-            simulate.refuse_live_only(scenario, source)
-            with waiting.expected(scenario):
-                results = [simulate.run(scenario, capture=capture, qlog=logs)]
+            with waiting.expected(scenario, source):
+                results = [simulate.run(scenario, capture=capture, qlog=logs, name=source)]
         else:
-            results = simulate.repeats(scenario, repeats, progress=True)
+            results = simulate.repeats(scenario, repeats, name=source, progress=True)
         if repeats == 1:
             return results, results[0].summary
         return results, result.aggregate([each.summary for each in results])

@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 def cwnd(console: Console, result: Result, repeats: int = 1) -> None:
-    """Draws the congestion windows of the fastest flows, of the first of so many runs."""
+    """Draws the congestion windows of the fastest flows, of the first of the runs."""
     known = [flow for flow in result.summary["flows"] if np.isfinite(result.flow(flow["name"])["cwnd"]).any()]
     if not known:
         console.print("No flow has a congestion window.", style="dim")

@@ -47,7 +47,7 @@ from longfat.terminal import echo_json, make_console
     "--readings-repeats",
     type=click.IntRange(1),
     metavar="N",
-    help="With --assumptions: at most so many repeats under a reading; 1 by default.",
+    help="With --assumptions: the most repeats under a reading; 1 by default.",
 )
 @as_json
 def suite(
@@ -76,9 +76,9 @@ def suite(
     """
     if not assumptions and (chosen or readings_repeats):
         option = "--assumption" if chosen else "--readings-repeats"
-        raise InputError(f"{option}: accepted: only together with --assumptions")
+        raise InputError(f"{option} cannot be used without --assumptions; accepted: both, or neither")
     if assumptions and backend == "live":
-        raise InputError("--assumptions: accepted: only with --backend sim")
+        raise InputError("--assumptions cannot be used with --backend live; accepted: --backend sim")
     folder = out or Path("out") / Path(name).stem
 
     def kept() -> str:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from longfat.cli.options import as_json, on_ctrl_c, within_memory
+from longfat.cli.options import Name, as_json, on_ctrl_c, within_memory
 from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=Name("a sweep file (TOML)"))
 @click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
 @click.option(
     "--scheduler", metavar="ADDRESS", help="Run on the dask cluster with this scheduler: tcp://host:8786."
@@ -49,10 +49,10 @@ def sweep(
     from longfat.sweep import estimate
 
     if jobs is not None and scheduler is not None:
-        raise InputError("--jobs and --scheduler: accepted: one of them")
+        raise InputError("--jobs cannot be used with --scheduler; accepted: one of them")
     target = str(Path("out") / file.stem) if out is None else out
     if not target:
-        raise InputError("--out: an empty name; accepted: a folder")
+        raise InputError('--out "" is an empty name; accepted: a folder')
     asked = sweeps.load(file)
     estimate.refuse_large(asked, yes or dry_run)
     for line in asked.warnings():

@@ -16,7 +16,7 @@ from rich.text import Text
 from longfat.report.columns import RUN_TABLES, half_intervals, metrics, number, rows, with_values
 from longfat.report.terminal import fitted
 from longfat.runs.observations import of_runs
-from longfat.scenario.registry import Parameter, Row, meaning, words
+from longfat.scenario.registry import Parameter, Row, meaning
 from longfat.units import RATE, TIME
 from longfat.words import shown
 
@@ -162,7 +162,7 @@ def _default(parameter: Parameter) -> str:
 
 def _meaning(parameter: Parameter) -> str:
     """What a parameter does, and the words that it takes."""
-    choices = ", ".join(word if isinstance(word, str) else shown(word) for word in words(parameter))
+    choices = ", ".join(word if isinstance(word, str) else shown(word) for word in parameter["words"])
     return meaning(parameter) + (f" ({choices})" if choices else "")
 
 

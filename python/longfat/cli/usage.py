@@ -57,4 +57,5 @@ def _refused(error: click.BadParameter, wrong: click.Parameter) -> str:
     least, most = getattr(kind, "min", None), getattr(kind, "max", None)
     bounds = "" if least is None else f" from {least}" + (" on" if most is None else "")
     bounds += "" if most is None else f"{'' if bounds else ' up'} to {most}"
-    return f"{_name(wrong)} {shown(value)}: accepted: a whole number{bounds}"
+    problem = "it is out of range" if re.fullmatch(r"[+-]?\d+", value) else "this is not a whole number"
+    return f"{_name(wrong)} {shown(value)}: {problem}; accepted: a whole number{bounds}"

@@ -18,7 +18,7 @@ EVERY_S = 0.5
 
 
 @contextmanager
-def expected(scenario: Scenario) -> Iterator[None]:
+def expected(scenario: Scenario, name: str) -> Iterator[None]:
     """Says in a terminal how long the run within the block has taken, and about how long it will take."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield
@@ -28,7 +28,7 @@ def expected(scenario: Scenario) -> Iterator[None]:
     if cost.packets(scenario) < LEAST_PACKETS:
         yield
         return
-    whole_s = cost.tried(scenario)[1]
+    whole_s = cost.tried(scenario, name)[1]
     ended = threading.Event()
     teller = threading.Thread(target=_tell, args=(whole_s, ended), daemon=True)
     teller.start()

@@ -123,10 +123,10 @@ def grid(
     given = [_buffer(text) for text in _listed("--buffers", buffers, extent.buffers)]
     for option, values in (("--rates", rate_bps), ("--rtts", rtt_s), ("--buffers", given)):
         if len(set(values)) < len(values):
-            raise InputError(f"{option}: the same value twice; accepted: each value once")
+            raise InputError(f"{option}: the same value is given twice; accepted: each value once")
     number = extent.repeats if repeats is None else repeats
     if not 1 <= number <= MOST_REPEATS:
-        raise InputError(f"--repeats {number}: accepted: from 1 to {MOST_REPEATS}")
+        raise InputError(f"--repeats {number}: it is out of range; accepted: from 1 to {MOST_REPEATS}")
     beside = paths.read(files, sorted(rtt_s), extent.duration_s)
     for path in beside:
         for contender in listed:
@@ -258,7 +258,7 @@ def contenders(texts: Sequence[str], source: str = "compare") -> tuple[Contender
     """
     if not texts:
         raise InputError(
-            f"{source}: no algorithm; accepted: names of `longfat list algorithms`, or file.py:Class"
+            f"{source}: there is no algorithm; accepted: names of `longfat list algorithms`, or file.py:Class"
         )
     specs = [(text, _algorithm(text, source)) for text in texts]
     short = [_label(spec, whole=False) for _, spec in specs]
@@ -266,7 +266,7 @@ def contenders(texts: Sequence[str], source: str = "compare") -> tuple[Contender
     for (text, spec), name in zip(specs, short, strict=True):
         label = name if short.count(name) == 1 else _label(spec, whole=True)
         if label in found:
-            raise InputError(f"{source}: {text}: given twice; accepted: each algorithm once")
+            raise InputError(f"{source}: {text}: it is given twice; accepted: each algorithm once")
         found[label] = Contender(label, spec, spec.custom)
     return tuple(found.values())
 
@@ -278,7 +278,8 @@ def _algorithm(text: str, source: str) -> Algorithm:
             value = documents.toml(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             raise InputError(
-                f'{source}: {text}: not an inline table; accepted: a table such as {{ name = "hstcp", '
+                f"{source}: {text}: this is not an inline table; "
+                f'accepted: a table such as {{ name = "hstcp", '
                 "low_window = 31 }"
             ) from None
     file = text.rpartition(":")[0]

@@ -26,7 +26,7 @@ def build(root: Path) -> Path:
             "paths": path_cells(compared),
         }
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{path}: damaged; accepted: what `longfat compare` wrote") from None
+        raise InputError(f"{path}: it is damaged; accepted: what `longfat compare` wrote") from None
     return render(
         root,
         __package__,

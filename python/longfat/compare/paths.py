@@ -59,7 +59,7 @@ def read(files: Sequence[str], rtts_s: Sequence[float], duration_s: float) -> tu
         InputError: one line that says what is wrong and what is accepted.
     """
     if len(set(files)) < len(files):
-        raise InputError("--path: the same file twice; accepted: each file once")
+        raise InputError("--path: the same file is given twice; accepted: each file once")
     names = [Path(file).name for file in files]
     found: list[FilePath] = []
     for file, name in zip(files, names, strict=True):
@@ -75,7 +75,7 @@ def read(files: Sequence[str], rtts_s: Sequence[float], duration_s: float) -> tu
 def _of_scenario(file: str, label: str) -> FilePath:
     if not Scenario.load(file).flow:
         raise InputError(
-            f"--path {file}: no [[flow]]; accepted: a scenario with flows, whose algorithm is replaced"
+            f"--path {file}: it has no [[flow]]; accepted: a scenario with flows, whose algorithm is replaced"
         )
     return FilePath(label, documents.toml(documents.text(file)), Path(file).parent, None)
 

@@ -75,9 +75,9 @@ def run(
     """
     check(scenario, source, traffic)
     with output.folder(into, output.CROSSCHECK_FILES, output.CROSSCHECK_FILES) as draft:
-        seeded = [scenario.repeat(i) for i in range(repeats)]
+        seeded = [scenario.repeat(i, source) for i in range(repeats)]
         results = {
-            "sim": [simulate.run(each) for each in seeded],
+            "sim": [simulate.run(each, name=source) for each in seeded],
             "live": [live.run(each, source, traffic) for each in seeded],
         }
         document = {

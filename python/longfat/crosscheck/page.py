@@ -21,7 +21,7 @@ def build(root: Path) -> Path:
         valid = sum(run["validity"]["valid"] for run in document["live"])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(
-            f"{root / CROSSCHECK_FILE}: damaged; accepted: what `longfat crosscheck` wrote"
+            f"{root / CROSSCHECK_FILE}: it is damaged; accepted: what `longfat crosscheck` wrote"
         ) from None
     runs = len(document["live"])
     return render(

@@ -28,7 +28,9 @@ Values = NDArray[np.float32]
 
 def _spaces(setting: Setting) -> tuple[Any, Any]:
     if not isinstance(setting, Setting):
-        raise InputError(f"setting = {shown(setting)}: accepted: a Setting such as longfat.env.AURORA")
+        raise InputError(
+            f"setting = {shown(setting)}: this is not a Setting; accepted: one such as longfat.env.AURORA"
+        )
     low, high = np.array([quantity.limits for quantity in setting.observed], dtype=np.float32).T
     observation = spaces.Box(np.tile(low, setting.history), np.tile(high, setting.history), dtype=np.float32)
     return observation, spaces.Box(-1.0, 1.0, (1,), dtype=np.float32)
@@ -37,18 +39,20 @@ def _spaces(setting: Setting) -> tuple[Any, Any]:
 def _seed(seed: Any) -> int | None:
     """Returns a seed as gymnasium has it."""
     if seed is not None and (not is_whole(seed) or seed < 0):
-        raise InputError(f"reset: seed = {shown(seed)}: accepted: a whole number from 0, or None")
+        raise InputError(
+            f"reset: seed = {shown(seed)}: this is not a seed; accepted: a whole number from 0, or None"
+        )
     return None if seed is None else int(seed)
 
 
 def _numbers(actions: Any, count: int, accepted: str) -> NDArray[np.float64]:
-    """Returns so many actions."""
+    """Returns `count` actions."""
     try:
         given = np.asarray(actions, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"step: {shown(actions)} is no array of numbers; accepted: {accepted}") from None
     if given.size != count:
-        raise InputError(f"step: {given.size} actions; accepted: {accepted}")
+        raise InputError(f"step: there are {given.size} actions; accepted: {accepted}")
     return given.reshape(-1)
 
 
@@ -179,7 +183,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Values, Values, NDArray[Any]]):
         if isinstance(given, (list, tuple, np.ndarray)):
             if len(given) != self.num_envs:
                 raise InputError(
-                    f"reset: {len(given)} seeds; accepted: one number, or {self.num_envs} of them"
+                    f"reset: there are {len(given)} seeds; accepted: one number, or {self.num_envs} of them"
                 )
             return [_seed(one) for one in given]
         first = _seed(given)

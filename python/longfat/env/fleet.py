@@ -14,7 +14,7 @@ from longfat.env.paths import Drawing, Paths
 from longfat.env.quantities import Array, Interval
 from longfat.env.setting import Setting
 from longfat.errors import InputError
-from longfat.runs.simulate import Ready, Source, load
+from longfat.runs.simulate import Ready, Source, load, name_of
 from longfat.runs.step import MOST_CWND, NS_PER_S
 from longfat.words import choice, shown
 
@@ -50,16 +50,22 @@ class Fleet:
         self, source: Source, setting: Setting, flow: str, paths: Paths, places: int, threads: int | None
     ) -> None:
         if not is_whole(places) or not 1 <= places <= MOST_ENVIRONMENTS:
-            raise InputError(f"{shown(places)} environments; accepted: from 1 to {MOST_ENVIRONMENTS}")
+            raise InputError(
+                f"there cannot be {shown(places)} environments; accepted: from 1 to {MOST_ENVIRONMENTS}"
+            )
         processors = len(os.sched_getaffinity(0))
         if threads is not None and (not is_whole(threads) or threads < 1):
-            raise InputError(f"threads = {shown(threads)}: accepted: 1 or more, or None for all processors")
+            raise InputError(
+                f"threads = {shown(threads)}: this is no number of threads; "
+                "accepted: 1 or more, or None for all processors"
+            )
         self.scenario = load(source)
+        self._name = name_of(source)
         self.setting = setting
         self.threads = min(int(places), processors if threads is None else int(threads))
         names = self.scenario.flow_names()
         if flow not in names:
-            raise InputError(f"no flow {shown(flow)}; {choice(flow, names)}")
+            raise InputError(f"flow = {shown(flow)}: {choice(flow, names, what='flow')}")
         self._index = names.index(flow)
         own = self.scenario.plan["flows"][self._index]
         for ends, told in ((own["bytes"] is not None, "has a size"), (own["stop_s"] is not None, "stops")):
@@ -85,8 +91,8 @@ class Fleet:
         which = np.array(places, dtype=np.int64)
         for place, random in zip(places, randoms, strict=True):
             scenario = self._drawing.scenario(self.scenario, random)
-            self._ready = ready = Ready.of(scenario)
-            with ready.told():
+            self._ready = ready = Ready.of(scenario, self._name)
+            with ready.map_errors():
                 stepper = _core.Stepper(scenario.core, ready.algorithms, False, ready.memory_bytes)
             if not stepper.watch(self._index):
                 raise InputError(
@@ -145,7 +151,7 @@ class Fleet:
         """Goes on to these times, and returns what has happened since the last ones at the senders."""
         to_ns = np.minimum(to_ns, self._end_ns[which])
         steppers = self._steppers if isinstance(which, slice) else [self._steppers[i] for i in which]
-        with self._ready.told():
+        with self._ready.map_errors():
             found = _core.advance_all(steppers, to_ns.tolist(), [self._index] * len(steppers), self.threads)
         self._now_ns[which] = to_ns
         rows = np.frombuffer(found, dtype="<f8").reshape(len(steppers), len(COLUMNS))
@@ -159,7 +165,10 @@ class Fleet:
         action = self.setting.action
         if not np.all(np.isfinite(actions)):
             wrong = float(actions[~np.isfinite(actions)][0])
-            raise InputError(f"step: action = {shown(wrong)}: accepted: a number, from -1 to 1 in effect")
+            raise InputError(
+                f"step: action = {shown(wrong)}: this is not a finite number; "
+                "accepted: one, from -1 to 1 in effect"
+            )
         if action.moves == "rate":
             self._rate_pps[which] = action.applied(self._rate_pps[which], actions)
             for place, rate in zip(which.tolist(), self._rate_pps[which].tolist(), strict=True):

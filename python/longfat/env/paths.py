@@ -40,7 +40,10 @@ class Drawing:
 
     def __init__(self, paths: Paths) -> None:
         if not isinstance(paths, Mapping):
-            raise InputError(f"paths = {shown(paths)}: accepted: keys of the scenario, each with its values")
+            raise InputError(
+                f"paths = {shown(paths)}: these are no paths; "
+                "accepted: keys of the scenario, each with its values"
+            )
         self._keys = {key: _range(key, drawn) for key, drawn in paths.items()}
 
     def scenario(self, base: Scenario, random: np.random.Generator) -> Scenario:
@@ -65,7 +68,9 @@ def _range(key: str, drawn: Any) -> Any:
     least = 0.0 if kind == "log_uniform" else -math.inf
     if unit != other or not least < low <= high < math.inf:
         told = "two numbers with the same unit, the lesser one first, above 0 for log_uniform"
-        raise InputError(f"paths: {key}: {kind} = {shown(list(values))}: accepted: {told}")
+        raise InputError(
+            f"paths: {key}: {kind} = {shown(list(values))}: these are no limits; accepted: {told}"
+        )
 
     def draw(random: np.random.Generator) -> float | str:
         if kind == "log_uniform":

@@ -48,7 +48,8 @@ class Action:
         for name in ("scale", "reach"):
             if not _is_number(getattr(self, name), above=0.0):
                 raise InputError(
-                    f"Action: {name} = {shown(getattr(self, name))}: accepted: a finite number above 0"
+                    f"Action: {name} = {shown(getattr(self, name))}: it is not above 0; "
+                    "accepted: a finite number above 0"
                 )
         for name in ("limits", "start"):
             pair = getattr(self, name)
@@ -59,7 +60,7 @@ class Action:
                 and pair[0] <= pair[1]
             ):
                 raise InputError(
-                    f"Action: {name} = {shown(pair)}: "
+                    f"Action: {name} = {shown(pair)}: these are not limits; "
                     "accepted: two finite numbers above 0, the lower one first"
                 )
 
@@ -81,7 +82,7 @@ class Setting:
     observation: Sequence[str | Quantity]
     """The quantities of an interval that it sees, as names of QUANTITIES or as quantities of your own."""
     history: int
-    """It sees them for so many intervals, the oldest first."""
+    """The number of intervals for which it sees them, the oldest first."""
     reward: Mapping[str | Quantity, float]
     """The reward of an interval is the sum of these quantities, each times its weight."""
     action: Action
@@ -95,14 +96,18 @@ class Setting:
         if not self.observation:
             raise InputError("Setting: observation is empty; accepted: one quantity or more")
         if not isinstance(self.history, int) or not 1 <= self.history <= MOST_HISTORY:
-            raise InputError(f"Setting: history = {shown(self.history)}: accepted: from 1 to {MOST_HISTORY}")
+            raise InputError(
+                f"Setting: history = {shown(self.history)}: this is no number of intervals; "
+                f"accepted: from 1 to {MOST_HISTORY}"
+            )
         if self.begins not in ("connected", "after slow start"):
             told = choice(self.begins, ("connected", "after slow start"))
             raise InputError(f"Setting: begins = {shown(self.begins)}: {told}")
         for name, weight in self.reward.items():
             if not _is_number(weight):
                 raise InputError(
-                    f"Setting: reward: {shown(name)} = {shown(weight)}: accepted: a finite number"
+                    f"Setting: reward: {shown(name)} = {shown(weight)}: it is not finite; "
+                    "accepted: a finite number"
                 )
         _ = self.observed, self.rewarded, self.timing
 

@@ -43,7 +43,7 @@ NO_VALUES = "no values"
 HUES = 48
 SATURATION = 0.65
 LIGHTNESSES = (0.32, 0.45, 0.58)
-"""Colours that follow from names: so many hues, in so many shades."""
+"""Colours that follow from names: a number of hues, each in a number of shades."""
 
 
 @functools.cache

@@ -74,7 +74,8 @@ def _check_windows(parts: list[tuple[str, Part]]) -> None:
     sizes = sorted({part.max_window * part.mss for _, part in limited})
     if len(sizes) > MOST_WINDOWS:
         raise InputError(
-            f"max_window: {len(sizes)} different windows; accepted with --backend live: up to {MOST_WINDOWS}"
+            f"max_window: there are {len(sizes)} different windows; "
+            f"accepted with --backend live: up to {MOST_WINDOWS}"
         )
 
 

@@ -65,7 +65,7 @@ def user(asked: str | None = None) -> User | None:
         InputError: there is no such user, or this process may not become another one.
     """
     if asked is not None and os.geteuid() != 0:
-        raise InputError(f"--user {asked}: accepted without root: leave it out")
+        raise InputError(f"--user {asked}: it needs root; accepted without root: leave it out")
     if asked == ROOT or os.geteuid() != 0:
         return None
     caller = os.environ.get("SUDO_UID", "")

@@ -70,7 +70,7 @@ def run(
         "objects": {spec.name: kernel.source(spec) for spec in users.values()},
         "pacing_ratio": kernel.pacing_ratio(users),
         "iperf3": traffics.iperf3() if traffic == "iperf3" else None,
-        "capture": None if capture is None else capture.asked(),
+        "capture": None if capture is None else capture.core_args(),
         "programs": asked,
     }
     begin, before = time.perf_counter(), load.now()
@@ -81,7 +81,7 @@ def run(
     wall_s = time.perf_counter() - begin
     output["validity"] |= {"others": load.others(before, load.now())}
     if capture is not None:
-        output["capture"] = capture.told(output["capture"])
+        output["capture"] = capture.summary_entry(output["capture"])
     if front is not None:
         end_s = max(output["programs"]["end_s"], DURATIONS_S[0])
         scenario = scenario.lasting(end_s)
@@ -112,8 +112,10 @@ def repeats(
         InputError: as `run`, or there is no such seed.
         LongfatError: a run ended early.
     """
-    seeded = enumerate(map(scenario.repeat, range(number)))
-    return [run(one, source, traffic, tell and tell(i), user, capture=capture) for i, one in seeded]
+    seeded = [scenario.repeat(i, source) for i in range(number)]
+    return [
+        run(one, source, traffic, tell and tell(i), user, capture=capture) for i, one in enumerate(seeded)
+    ]
 
 
 def _refusal(scenario: Scenario, capture: Recording | None, said: str) -> str:

@@ -56,6 +56,8 @@ def check(scenario: Scenario, traffic: str) -> None:
 def refuse_unknown(traffic: str, backend: str = "live") -> None:
     """Raises InputError if the traffic is unknown or the backend does not have it."""
     if traffic not in KINDS:
-        raise InputError(f"traffic {traffic!r}: accepted: {', '.join(map(repr, KINDS))}")
+        raise InputError(
+            f"traffic {traffic!r}: there is no such traffic; accepted: {', '.join(map(repr, KINDS))}"
+        )
     if traffic != KINDS[0] and backend != "live":
-        raise InputError(f'traffic "{traffic}": accepted with backend "live", which has real hosts')
+        raise InputError(f'traffic "{traffic}": the simulator has no real hosts; accepted: backend = "live"')

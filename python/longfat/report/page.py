@@ -27,7 +27,7 @@ from longfat.store.whole import read_text, write_text
 PAGE = "index.html"
 FIGURES = "figures"
 FEW = 4
-"""So many figures are drawn sooner than workers have started."""
+"""This number of figures is drawn sooner than workers have started."""
 
 
 def entries(

@@ -140,7 +140,7 @@ def read_series(root: Path, name: str) -> pyarrow.Table | None:
             return None
         lacking = COLUMNS[name] - set(table.column_names)
         if lacking:
-            raise ValueError(f"damaged: no column {min(lacking)}")
+            raise ValueError(f"it is damaged: it has no column {min(lacking)}")
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {error}") from None
     return table

@@ -31,7 +31,7 @@ LEAST_POINTS = 300
 MOST_FLOWS = 200
 """Flows whose lines are in the page; the quantiles are those of all flows."""
 FEW_FLOWS = 12
-"""Up to so many flows are drawn as lines at first; more as quantiles."""
+"""The most flows that are drawn as lines at first; more are drawn as quantiles."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MOST_LINKS = 12
 """Links with a panel: those with the longest queues."""
@@ -368,7 +368,7 @@ def _internal_panels(flows: Sequence[Mapping[str, Any]], table: pyarrow.Table) -
 
 
 def _written(values: Array | Sequence[float], digits: int = DIGITS) -> list[float | None]:
-    """Values with so many significant digits; None where there is none."""
+    """Values with this number of significant digits; None where there is none."""
     return [float(f"{value:.{digits}g}") if math.isfinite(value) else None for value in map(float, values)]
 
 

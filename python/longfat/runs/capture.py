@@ -17,7 +17,7 @@ from longfat.scenario.model import Scenario
 from longfat.words import shown
 
 SNAPLEN = 96
-"""Bytes of a packet that a capture keeps unless told otherwise: all headers."""
+"""Bytes of a packet that a capture keeps unless `snaplen` is given: all headers."""
 LEAST_SNAPLEN, MOST_SNAPLEN = 80, 65535
 """The longest headers of IP and TCP, and the longest packet."""
 
@@ -44,19 +44,26 @@ class Capture:
     def __post_init__(self) -> None:
         refuse_no_path("Capture", self.path)
         if isinstance(self.snaplen, bool) or not isinstance(self.snaplen, SupportsIndex):
-            raise InputError(f"Capture: snaplen = {shown(self.snaplen)}: accepted: a whole number of bytes")
+            raise InputError(
+                f"Capture: snaplen = {shown(self.snaplen)}: this is not a whole number; "
+                "accepted: a whole number of bytes"
+            )
         links: object = self.links
         if isinstance(links, str) or not isinstance(links, Sequence):
             example = links if isinstance(links, str) else "bottleneck"
             raise InputError(
-                f'Capture: links = {shown(links)}: accepted: a list of names, such as ["{example}"]'
+                f"Capture: links = {shown(links)}: this is not a list of names; "
+                f'accepted: a list of names, such as ["{example}"]'
             )
 
 
 def refuse_no_path(what: str, path: object) -> None:
     """Raises InputError if something is not the path of a file."""
     if not isinstance(path, (str, os.PathLike)):
-        raise InputError(f"{what}: path = {shown(path)}: accepted: the name of a file, as text or as a Path")
+        raise InputError(
+            f"{what}: path = {shown(path)}: this is not the name of a file; "
+            "accepted: the name of a file, as text or as a Path"
+        )
 
 
 @dataclass(frozen=True)
@@ -93,10 +100,11 @@ class Recording:
         if snaplen != 0 and not LEAST_SNAPLEN <= snaplen <= MOST_SNAPLEN:
             what = f"--snaplen {snaplen}" if self.by_flags else f"Capture: snaplen = {shown(snaplen)}"
             raise InputError(
-                f"{what}: accepted: {LEAST_SNAPLEN} to {MOST_SNAPLEN} bytes, or 0 for whole packets"
+                f"{what}: it is out of range; "
+                f"accepted: {LEAST_SNAPLEN} to {MOST_SNAPLEN} bytes, or 0 for whole packets"
             )
         if not self.path:
-            raise InputError(f"{self.name}: an empty name; accepted: a file")
+            raise InputError(f'{self.name} "" is an empty name; accepted: a file')
         names = [link["name"] for link in scenario.plan["links"]]
         for name in links:
             if name not in names:
@@ -104,7 +112,7 @@ class Recording:
                 raise InputError(f"{what}: there is no such link; accepted: {shown(names)}")
         refuse_overwriting(self.name, [self.path], scenario, self.scenario_file)
 
-    def asked(self) -> tuple[str, str, int, list[str]]:
+    def core_args(self) -> tuple[str, str, int, list[str]]:
         """What the core is given."""
         return self.path, f"Longfat {_core.version()}", self.capture.snaplen, list(self.capture.links)
 
@@ -112,7 +120,7 @@ class Recording:
         """The error of a file that cannot be written, for this reason."""
         return InputError(f"{self.name} {self.path}: {said}; accepted: a file that can be written")
 
-    def told(self, written: dict[str, Any]) -> dict[str, Any]:
+    def summary_entry(self, written: dict[str, Any]) -> dict[str, Any]:
         """What the summary says about it."""
         return {"file": self.path, "complete": written["failure"] is None, **written}
 

@@ -243,8 +243,10 @@ def read_capture(path: str | os.PathLike[str]) -> Imported:
     """
     file = os.fspath(path)
     accepted = "accepted: a pcapng or pcap file, also compressed with gzip, zstd or xz"
+    if not file:
+        raise InputError(f'"" is an empty name; {accepted}')
     if Path(file).is_dir():
-        raise InputError(f"{file}: is a folder; {accepted}")
+        raise InputError(f"{file} is a folder; {accepted}")
     source = None if file == STANDARD_INPUT else file
     file = source or "standard input"
     try:

@@ -20,8 +20,6 @@ from longfat.words import shown
 
 SHARE = 0.9
 """The share of the machine's free memory that runs may take unless `--memory` says otherwise."""
-LARGEST_WITHIN = 1.01
-"""How near a message comes to the largest value that is accepted."""
 LEAST_BYTES = 64e6
 """The least memory that runs may be given: they do not start with less."""
 
@@ -40,12 +38,12 @@ def give(memory_bytes: float | None) -> None:
 
 
 def is_given() -> bool:
-    """Whether somebody has set how much memory runs may take."""
+    """Whether `give` has set how much memory runs may take."""
     return _given is not None
 
 
 def given(workers: int = 1) -> float:
-    """Returns how much memory each of so many runs at once may take, bytes."""
+    """Returns how much memory each run may take if `workers` of them run at once, bytes."""
     return (SHARE * free() if _given is None else _given) / workers
 
 
@@ -53,7 +51,7 @@ def parse(text: str) -> float:
     """Reads a size such as "8GiB"; ValueError says what would be accepted."""
     size = SIZE.parse(text, "8 GiB")
     if not LEAST_BYTES <= size < math.inf:
-        raise ValueError(f"accepted: from {SIZE.write(LEAST_BYTES)}")
+        raise ValueError(f"it is out of range; accepted: from {SIZE.write(LEAST_BYTES)}")
     return size
 
 

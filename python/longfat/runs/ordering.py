@@ -15,7 +15,7 @@ def map_ordered(
     function: Callable[[Task], Value],
     tasks: Iterable[Task],
     jobs: int | None = None,
-    tell: Callable[[int], None] = lambda done: None,
+    on_done: Callable[[int], None] = lambda done: None,
 ) -> Iterator[Value]:
     """Yields function(task) for every task, in the order of the tasks; arguments as for `pool.map_unordered`.
 
@@ -27,19 +27,19 @@ def map_ordered(
         function: a function of a module, a script or a notebook.
         tasks: read as workers become free.
         jobs: the number of workers; all processors if None.
-        tell: called with the number of tasks that are done, whenever one is.
+        on_done: called with the number of tasks that are done, whenever one is.
     """
     if jobs == 1:
         for done, task in enumerate(tasks, start=1):
             value = function(task)
-            tell(done)
+            on_done(done)
             yield value
         return
     reading = _Reading(tasks)
     waiting: dict[int, Value | pool.Failure] = {}
     following = 0
     for done, (position, found) in enumerate(pool.outcomes(function, reading, jobs), start=1):
-        tell(done)
+        on_done(done)
         waiting[position] = found
         reading.ended = reading.ended or isinstance(found, pool.Failure)
         while following in waiting:

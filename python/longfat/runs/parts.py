@@ -113,7 +113,7 @@ class _Series(_Part, dict[str, Array]):
         what = f"{self._table[:-1]} {self._name}"
         if key in self._names():
             raise InputError(f"{what} has no series {shown(key)}: that is one value; accepted: .{key}")
-        raise InputError(f"{what} has no series {shown(key)}; {choice(key, list(self))}")
+        raise InputError(f"{what}: series {shown(key)}: {choice(key, list(self), what='series')}")
 
     def _hint(self, name: str) -> str:
         if name.startswith("_"):
@@ -217,8 +217,8 @@ def named(result: Any, table: str, name: object, series: Mapping[str, Mapping[st
     """The flow or the link of this name of a result; InputError lists the names if there is none."""
     one, text = table[:-1], str(name)
     if text not in series:
-        known = choice(text, list(series)) if series else f"this run has no {one}"
-        raise InputError(f"no {one} {shown(text)}; {known}")
+        known = choice(text, list(series), what=one) if series else f"this run has no {one}"
+        raise InputError(f"{one} {shown(text)}: {known}")
     return (FlowResult if one == "flow" else LinkResult)(result, table, text, series[text])
 
 

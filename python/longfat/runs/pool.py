@@ -243,11 +243,12 @@ def outcomes(
     """
     jobs = cores() if jobs is None else jobs
     if jobs < 1:
-        raise InputError(f"jobs = {jobs}: accepted: 1 or more")
+        raise InputError(f"jobs = {jobs}: there is no worker; accepted: 1 or more")
     most = (_allow_open_files() - OTHER_FILES) // FILES_OF_WORKER
     if jobs > most:
         raise InputError(
-            f"jobs = {jobs}: accepted: up to {most}, or a higher limit of open files (ulimit -n)"
+            f"jobs = {jobs}: they need more open files than there may be; "
+            f"accepted: up to {most}, or a higher limit of open files (ulimit -n)"
         )
     share = memory.given(jobs) if memory_bytes is None else memory_bytes
     sent = bytes(_dumps(function, f"the function {_name(function)}"))

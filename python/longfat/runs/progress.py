@@ -38,7 +38,7 @@ class Progress:
 
     Args:
         what: what is done, such as "runs".
-        total: how much there is; None if nobody knows.
+        total: how much there is; None if it is not known.
         unit: the word behind the numbers, or "s" for simulated or real time.
         console: where it goes; standard error by default.
     """

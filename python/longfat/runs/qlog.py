@@ -40,7 +40,9 @@ class Qlog:
     def __post_init__(self) -> None:
         refuse_no_path("Qlog", self.path)
         if self.version not in VERSIONS:
-            raise InputError(f"Qlog: version = {shown(self.version)}; {choice(self.version, VERSIONS)}")
+            raise InputError(
+                f"Qlog: version = {shown(self.version)}: {choice(self.version, VERSIONS, what='version')}"
+            )
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,14 @@ class Logging:
             InputError: no flow runs over TCP, there are too many, or the run reads one of the files.
         """
         if not self.path:
-            raise InputError(f"{self.name}: an empty name; accepted: a file")
+            raise InputError(f'{self.name} "" is an empty name; accepted: a file')
         flows = scenario.flow_parts()
         if len(flows) > MOST_FILES:
             raise InputError(
                 f"{self.name}: {len(flows)} flows need a file each; accepted: up to {MOST_FILES} flows"
             )
         if not any(part.algorithm.transport == "tcp" for part in flows.values()):
-            raise InputError(f"{self.name}: accepted: a scenario with a flow over TCP")
+            raise InputError(f"{self.name}: no flow runs over TCP; accepted: a scenario with such a flow")
         refuse_overwriting(self.name, self.files(scenario).values(), scenario, self.scenario_file)
 
     def files(self, scenario: Scenario) -> dict[str, str]:
@@ -101,7 +103,7 @@ class Logging:
             found[name] = file
         return found
 
-    def asked(self, scenario: Scenario) -> tuple[list[str], str, str]:
+    def core_args(self, scenario: Scenario) -> tuple[list[str], str, str]:
         """What the core is given."""
         return list(self.files(scenario).values()), f"Longfat {_core.version()}", self.qlog.version
 
@@ -109,7 +111,7 @@ class Logging:
         """The error of a file that cannot be written, for this reason."""
         return InputError(f"{self.name} {self.path}: {said}; accepted: a file that can be written")
 
-    def told(self, scenario: Scenario, failure: str | None) -> dict[str, Any]:
+    def summary_entry(self, scenario: Scenario, failure: str | None) -> dict[str, Any]:
         """What the summary says about it."""
         parts = scenario.flow_parts().items()
         over_tcp = {name for name, part in parts if part.algorithm.transport == "tcp"}

@@ -64,4 +64,7 @@ class Results(Sequence[Result]):
 def refuse_number(repeats: object) -> None:
     """Raises InputError if something is no number of repeats."""
     if type(repeats) is not int or not 1 <= repeats <= MOST_REPEATS:
-        raise InputError(f"repeats = {shown(repeats)}: accepted: a whole number from 1 to {MOST_REPEATS}")
+        raise InputError(
+            f"repeats = {shown(repeats)}: this is no number of repeats; "
+            f"accepted: a whole number from 1 to {MOST_REPEATS}"
+        )

@@ -314,7 +314,7 @@ class Result:
 
     def _table(self, name: str) -> pyarrow.Table:
         if name not in TABLES:
-            raise InputError(f"table {shown(name)}: {choice(name, TABLES)}")
+            raise InputError(f"table {shown(name)}: {choice(name, TABLES, what='table')}")
         return getattr(self, name)
 
     def save(self, folder: Path | str) -> Path:
@@ -374,7 +374,7 @@ class Result:
         return matplotlib.draw(self._figure(panels, names))
 
     def _figure(self, panels: Sequence[str], names: Sequence[str] | None = None, most: int = 0) -> Figure:
-        """The figure of these panels, in which histories have at most so many points (0: all)."""
+        """The figure of these panels, in which histories have at most `most` points (0: all)."""
         from longfat.figure import histories
         from longfat.figure.data import Figure
 
@@ -427,11 +427,14 @@ def _wanted(names: Sequence[str] | None, known: Sequence[str], one: str) -> list
     if names is None:
         return None
     if isinstance(names, str) or not isinstance(names, Iterable):
-        raise InputError(f'names = {shown(names)}: accepted: a list of names, such as ["{(*known, "1")[0]}"]')
+        raise InputError(
+            f"names = {shown(names)}: this is not a list of names; "
+            f'accepted: a list of names, such as ["{(*known, "1")[0]}"]'
+        )
     wanted = [str(name) for name in names]
     for name in wanted:
         if name not in known:
-            raise InputError(f'names: no {one} "{name}"; {choice(name, known)}')
+            raise InputError(f'names: "{name}": {choice(name, known, what=one)}')
     return wanted
 
 

@@ -14,6 +14,7 @@ from longfat.errors import AlgorithmError, InputError, LongfatError, MemoryExcee
 from longfat.runs import memory
 from longfat.runs.result import Result
 from longfat.scenario.model import Algorithm, Scenario
+from longfat.words import shown
 
 if TYPE_CHECKING:
     from longfat.runs.capture import Recording
@@ -21,19 +22,30 @@ if TYPE_CHECKING:
 
 Reduced = TypeVar("Reduced")
 Source = Scenario | str | os.PathLike[str] | Mapping[str, Any]
+ACCEPTED = "accepted: a Scenario, the path of a scenario file, or nested tables"
+"""What messages list as accepted sources."""
 
 
 def load(source: Source, *, seed: int | None = None, window: tuple[str, str] | None = None) -> Scenario:
-    """Returns the scenario of a file, of nested tables or itself, with another seed or window if given."""
+    """Returns the scenario of a file, of nested tables or itself, with another seed or window if given.
+
+    Raises:
+        InputError: the scenario is refused, or the source is something else.
+    """
+    given = {"seed": seed, "window": list(window) if isinstance(window, tuple) else window}
+    changes = {key: value for key, value in given.items() if value is not None}
     if isinstance(source, Scenario):
-        scenario = source
-    elif isinstance(source, Mapping):
-        scenario = Scenario.from_dict(source)
-    else:
-        scenario = Scenario.load(os.fspath(source))
-    changes = {"seed": seed, "window": None if window is None else list(window)}
-    given = {key: value for key, value in changes.items() if value is not None}
-    return scenario.with_values(given) if given else scenario
+        return source.with_values(changes) if changes else source
+    if isinstance(source, Mapping):
+        return Scenario.from_dict(source, changes=changes)
+    if not isinstance(source, (str, os.PathLike)):
+        raise InputError(f"{shown(source)} is no scenario; {ACCEPTED}")
+    return Scenario.load(os.fspath(source), overrides=changes)
+
+
+def name_of(source: Source) -> str:
+    """Returns how messages name a scenario: by its file if it comes from one."""
+    return os.fspath(source) if isinstance(source, (str, os.PathLike)) else "scenario"
 
 
 def run(
@@ -43,6 +55,7 @@ def run(
     window: tuple[str, str] | None = None,
     capture: Recording | None = None,
     qlog: Logging | None = None,
+    name: str | None = None,
 ) -> Result:
     """Runs a scenario in the simulator. It releases the GIL, and Ctrl-C ends the run.
 
@@ -52,6 +65,7 @@ def run(
         window: times such as ("100 s", "600 s"); every metric is restricted to them.
         capture: where the packets of the run go; the results are the same, but the run takes longer.
         qlog: where the logs of its senders go, likewise.
+        name: names the scenario in messages; by default its file.
 
     Raises:
         InputError: the scenario is refused, also because it may take more memory than there is, or the
@@ -59,20 +73,22 @@ def run(
         AlgorithmError: a user's own algorithm failed.
         MemoryExceeded: the run took more memory than it may (`longfat.runs.memory`).
     """
-    return _run(load(source, seed=seed, window=window), capture, qlog)
+    return _run(load(source, seed=seed, window=window), name or name_of(source), capture, qlog)
 
 
-def _run(scenario: Scenario, capture: Recording | None = None, qlog: Logging | None = None) -> Result:
+def _run(
+    scenario: Scenario, name: str, capture: Recording | None = None, qlog: Logging | None = None
+) -> Result:
     if capture is not None:
         capture.check(scenario)
     if qlog is not None:
         qlog.check(scenario)
     if capture is not None and qlog is not None and capture.path in qlog.files(scenario).values():
-        raise InputError(f"{capture.name} and {qlog.name} {capture.path}: accepted: two files")
-    ready = Ready.of(scenario)
-    captured = None if capture is None else capture.asked()
-    logged = None if qlog is None else qlog.asked(scenario)
-    with ready.told(), _readers(scenario, capture, qlog):
+        raise InputError(f"{capture.name} and {qlog.name} have one file, {capture.path}; accepted: two files")
+    ready = Ready.of(scenario, name)
+    captured = None if capture is None else capture.core_args()
+    logged = None if qlog is None else qlog.core_args(scenario)
+    with ready.map_errors(), _readers(scenario, capture, qlog):
         begin = time.perf_counter()
         try:
             output = _core.simulate(scenario.core, ready.algorithms, ready.memory_bytes, captured, logged)
@@ -84,9 +100,9 @@ def _run(scenario: Scenario, capture: Recording | None = None, qlog: Logging | N
             raise asked.refused(said) from None
         wall_s = time.perf_counter() - begin
     if capture is not None:
-        output["capture"] = capture.told(output["capture"])
+        output["capture"] = capture.summary_entry(output["capture"])
     if qlog is not None:
-        output["qlog"] = qlog.told(scenario, output["qlog"])
+        output["qlog"] = qlog.summary_entry(scenario, output["qlog"])
     return Result(scenario, output, wall_s)
 
 
@@ -119,33 +135,35 @@ class Ready(NamedTuple):
     """What makes the user's own algorithms, by the flow's name."""
     memory_bytes: int
     """What the run may take."""
+    name: str
+    """How messages name the scenario."""
 
     @classmethod
-    def of(cls, scenario: Scenario) -> Ready:
-        """Makes the plan of a scenario.
+    def of(cls, scenario: Scenario, name: str = "scenario") -> Ready:
+        """Finds what a run of a scenario needs; `name` is its name in messages.
 
         Raises:
             InputError: the run may take more memory than there is, or there is no such algorithm.
         """
-        refuse_live_only(scenario, _name(scenario))
+        refuse_live_only(scenario, name)
         custom = {
-            name: _maker(name, part.algorithm)
-            for name, part in scenario.flow_parts().items()
+            flow: _maker(flow, part.algorithm)
+            for flow, part in scenario.flow_parts().items()
             if part.algorithm.custom
         }
         allowed = memory.given()
-        memory.refuse_large(scenario, allowed, _name(scenario))
-        return cls(scenario, custom, int(allowed))
+        memory.refuse_large(scenario, allowed, name)
+        return cls(scenario, custom, int(allowed), name)
 
     @contextlib.contextmanager
-    def told(self) -> Iterator[None]:
+    def map_errors(self) -> Iterator[None]:
         """Turns the core's errors into Longfat's."""
         try:
             yield
         except InputError:
             raise
         except MemoryError:
-            raise MemoryExceeded(_name(self.scenario), self.memory_bytes) from None
+            raise MemoryExceeded(self.name, self.memory_bytes) from None
         except _core.AlgorithmError as error:
             flow, details = error.args
             from longfat.algorithm import Maker
@@ -157,9 +175,9 @@ class Ready(NamedTuple):
         except ValueError as error:
             key, colon, what = str(error).partition(": ")
             said = f"{self.scenario.core.written_key(key)}{colon}{what}"
-            raise InputError(f"{_name(self.scenario)}: {said}") from None
+            raise InputError(f"{self.name}: {said}") from None
         except RuntimeError as error:
-            raise LongfatError(f"{_name(self.scenario)}: {error}") from None
+            raise LongfatError(f"{self.name}: {error}") from None
 
 
 def _maker(flow: str, algorithm: Algorithm) -> Callable[[], Any]:
@@ -180,10 +198,6 @@ def refuse_live_only(scenario: Scenario, source: str) -> None:
         raise InputError(
             f"{source}: [[program]]: programs run in real time; accepted: --backend live, or leave them out"
         )
-
-
-def _name(scenario: Scenario) -> str:
-    return scenario.title or "scenario"
 
 
 @overload
@@ -251,50 +265,68 @@ def run_many(
         AlgorithmError: a user's own algorithm failed.
         WorkerError: a worker process ended before its run did.
     """
+    named = ((load(source), name_of(source)) for source in sources)
+    total = len(sources) if isinstance(sources, Sized) else None
+    return _run_many(named, jobs, reduce, ordered, progress, total)
+
+
+Task = tuple[Scenario, str]
+"""A scenario, and how messages name it."""
+
+
+def _run_many(
+    tasks: Iterable[Task],
+    jobs: int | None,
+    reduce: Callable[[Result], Any] | None,
+    ordered: bool,
+    progress: bool,
+    total: int | None,
+) -> Iterator[Any]:
     from longfat.runs import ordering, pool
 
     reducing = getattr(reduce, "__module__", "")
     pool.preload(__name__, *([reducing] if reducing.startswith("longfat.") else []))
-    function, scenarios = functools.partial(_reduced, reduce=reduce), map(load, sources)
+    function = functools.partial(_reduced, reduce=reduce)
     if not ordered:
-        found = pool.map_unordered(function, scenarios, jobs)
-        return found if not progress else _with_progress(found, _length(sources))
+        found = pool.map_unordered(function, tasks, jobs)
+        return found if not progress else _with_progress(found, total)
     if not progress:
-        return ordering.map_ordered(function, scenarios, jobs)
-    return _in_order_with_progress(function, scenarios, jobs, _length(sources))
-
-
-def _length(sources: Iterable[Source]) -> int | None:
-    return len(sources) if isinstance(sources, Sized) else None
+        return ordering.map_ordered(function, tasks, jobs)
+    return _in_order_with_progress(function, tasks, jobs, total)
 
 
 def _in_order_with_progress(
-    function: Callable[[Scenario], Any], scenarios: Iterable[Scenario], jobs: int | None, total: int | None
+    function: Callable[[Task], Any], tasks: Iterable[Task], jobs: int | None, total: int | None
 ) -> Iterator[Any]:
     from longfat.runs.ordering import map_ordered
     from longfat.runs.progress import Progress
 
-    with Progress("simulating", total) as shown:
-        yield from map_ordered(function, scenarios, jobs, shown.update)
+    with Progress("simulating", total) as bar:
+        yield from map_ordered(function, tasks, jobs, bar.update)
 
 
 def _with_progress(found: Iterator[tuple[int, Any]], total: int | None) -> Iterator[tuple[int, Any]]:
     from longfat.runs.progress import Progress
 
-    with Progress("simulating", total) as shown:
+    with Progress("simulating", total) as bar:
         for done, pair in enumerate(found, start=1):
-            shown.update(done)
+            bar.update(done)
             yield pair
 
 
-def _reduced(scenario: Scenario, reduce: Callable[[Result], Any] | None) -> Any:
-    result = _run(scenario)
+def _reduced(task: Task, reduce: Callable[[Result], Any] | None) -> Any:
+    result = _run(*task)
     return result if reduce is None else reduce(result)
 
 
 def repeats(
-    scenario: Scenario, number: int, *, jobs: int | None = None, progress: bool = False
+    scenario: Scenario,
+    number: int,
+    *,
+    name: str = "scenario",
+    jobs: int | None = None,
+    progress: bool = False,
 ) -> list[Result]:
     """Runs the scenario with the seeds seed, seed + 1, ... and returns the results in that order."""
-    seeded = [scenario.repeat(i) for i in range(number)]
-    return list(run_many(seeded, jobs=jobs, progress=progress))
+    seeded = [(scenario.repeat(i, name), name) for i in range(number)]
+    return list(_run_many(seeded, jobs, None, True, progress, number))

@@ -12,7 +12,7 @@ from longfat import _core
 from longfat.errors import InputError
 from longfat.runs import memory
 from longfat.runs.result import Result
-from longfat.runs.simulate import Ready, Source, load
+from longfat.runs.simulate import Ready, Source, load, name_of
 from longfat.scenario.model import RATES_BPS
 from longfat.units import RATE, TIME, Dimension, to_float
 from longfat.words import choice, shown
@@ -74,12 +74,12 @@ class Simulation:
         rates: bool = True,
     ) -> None:
         self.scenario = load(source, seed=seed, window=window)
-        self._ready = Ready.of(self.scenario)
+        self._ready = Ready.of(self.scenario, name_of(source))
         self._wall_s = 0.0
         self._result: Result | None = None
         self._last: tuple[list[list[float]], list[list[float]]] | None = None
         self._changed: dict[str, int] = {}
-        with self._ready.told():
+        with self._ready.map_errors():
             ready = self._ready
             self._core = _core.Stepper(self.scenario.core, ready.algorithms, rates, ready.memory_bytes)
         self._now_ns, self._end_ns, self._done = 0, self._core.end_ns, False
@@ -119,7 +119,9 @@ class Simulation:
         """
         span_ns = _ns(span, "step")
         if span_ns <= 0:
-            raise InputError(f'step: {shown(span)}: accepted: a time above 0 such as "10 ms"')
+            raise InputError(
+                f'step: {shown(span)}: this is not a time above 0; accepted: a time such as "10 ms"'
+            )
         self._advance(min(self._now_ns + span_ns, self._end_ns))
 
     def run_until(self, time: str | float) -> None:
@@ -135,7 +137,9 @@ class Simulation:
         to_ns = _ns(time, "run_until")
         if not self._done and not self._now_ns <= to_ns <= self._end_ns:
             span = f"from {TIME.write(self.now_s)} to {TIME.write(self._end_ns / NS_PER_S)}"
-            raise InputError(f"run_until: {shown(time)}: accepted: a time {span}")
+            raise InputError(
+                f"run_until: {shown(time)}: it is not a time that is left; accepted: a time {span}"
+            )
         self._advance(to_ns)
 
     def run(self) -> Result:
@@ -150,7 +154,7 @@ class Simulation:
                 f"the simulation has ended at {TIME.write(self.now_s)}; make a new one to begin again"
             )
         begin = time.perf_counter()
-        with self._ready.told():
+        with self._ready.map_errors():
             self._done = self._core.advance(to_ns)
         self._now_ns = min(to_ns, self._end_ns)
         self._wall_s += time.perf_counter() - begin
@@ -211,7 +215,7 @@ class Named(dict[str, Part], Generic[Part]):
     def __missing__(self, name: object) -> Part:
         if str(name) in self:
             return self[str(name)]
-        raise InputError(f"no {self._what} {shown(name)}; {choice(str(name), list(self))}")
+        raise InputError(f"{self._what} {shown(name)}: {choice(str(name), list(self), what=self._what)}")
 
 
 class Flow:
@@ -234,7 +238,7 @@ class Flow:
     def _state(self) -> list[float]:
         if self._simulation._last is not None:
             return self._simulation._last[0][self._index]
-        with self._simulation._ready.told():
+        with self._simulation._ready.map_errors():
             return self._simulation._core.flow(self._index)
 
     def state(self) -> dict[str, float | None]:
@@ -281,20 +285,28 @@ class Flow:
         """
         who = f"flow {self.name}"
         if cwnd is None and (pacing_rate is None or hold):
-            raise InputError(f"{who}: accepted: cwnd, pacing_rate or both; hold goes with cwnd")
+            raise InputError(
+                f"{who}: there is nothing to set; accepted: cwnd, pacing_rate or both; hold goes with cwnd"
+            )
         if cwnd is not None and not _is_number(cwnd, 1.0, MOST_CWND):
-            raise InputError(f"{who}: cwnd = {shown(cwnd)}: accepted: segments from 1 to {MOST_CWND:g}")
+            raise InputError(
+                f"{who}: cwnd = {shown(cwnd)}: this is no window; accepted: segments from 1 to {MOST_CWND:g}"
+            )
         most = self._simulation._ready.memory_bytes / memory.PACKET_BYTES
         if cwnd is not None and cwnd > most:
-            told = f"more than the run's memory has room for; accepted: up to {math.floor(most)} segments"
+            told = (
+                f"it is more than the run's memory has room for; accepted: up to {math.floor(most)} segments"
+            )
             raise InputError(f"{who}: cwnd = {shown(cwnd)}: {told}")
         rate = None if pacing_rate is None else _bps(pacing_rate, f"{who}: pacing_rate") / self._packet_bits
         self._simulation._refuse_end(who)
         try:
-            with self._simulation._ready.told():
+            with self._simulation._ready.map_errors():
                 self._note(self._simulation._core.steer(self._index, cwnd, hold, rate))
         except TypeError:  # the numbers are known to be numbers
-            raise InputError(f"{who}: hold = {shown(hold)}: accepted: True or False") from None
+            raise InputError(
+                f"{who}: hold = {shown(hold)}: this is not a switch; accepted: True or False"
+            ) from None
 
     def release(self) -> None:
         """Leaves the window and the pacing rate to the algorithm again.
@@ -303,7 +315,7 @@ class Flow:
             InputError: the flow is not over TCP, or the simulation has ended.
         """
         self._simulation._refuse_end(f"flow {self.name}")
-        with self._simulation._ready.told():
+        with self._simulation._ready.map_errors():
             self._note(self._simulation._core.release(self._index))
 
     def _note(self, steered: bool) -> None:
@@ -329,7 +341,7 @@ class Link:
     def _state(self) -> list[float]:
         if self._simulation._last is not None:
             return self._simulation._last[1][self._index]
-        with self._simulation._ready.told():
+        with self._simulation._ready.map_errors():
             return self._simulation._core.link(self._index)
 
     def state(self) -> dict[str, float | None]:
@@ -358,7 +370,7 @@ class Link:
         rate_bps = _bps(rate, f"link {self.name}: rate")
         what = f"link {self.name}"
         self._simulation._refuse_end(what)
-        with self._simulation._ready.told():
+        with self._simulation._ready.map_errors():
             refused = self._simulation._core.set_rate(self._index, rate_bps)
         if refused is not None:
             raise InputError(f"{what}: {refused}")
@@ -392,7 +404,7 @@ def _ns(value: str | float, what: str) -> int:
     try:
         return _cached_ns(value)
     except TypeError:  # a value without a hash, such as a list
-        raise InputError(f"{what}: {shown(value)}: not a time; accepted: {TIME.accepted}") from None
+        raise InputError(f"{what}: {shown(value)}: this is not a time; accepted: {TIME.accepted}") from None
     except ValueError as error:
         raise InputError(f"{what}: {shown(value)}: {error}") from None
 
@@ -402,7 +414,7 @@ def _cached_ns(value: str | float) -> int:
     """Cached, since the steps of a run are mostly the same."""
     seconds = _si(TIME, value)
     if not math.isfinite(seconds):
-        raise ValueError(f"not a time; accepted: {TIME.accepted}")
+        raise ValueError(f"this is not a time; accepted: {TIME.accepted}")
     return round(min(max(seconds, -LONGEST_S), LONGEST_S) * NS_PER_S)
 
 

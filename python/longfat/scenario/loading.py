@@ -129,7 +129,9 @@ def _check_plain(algorithm: type, name: str) -> None:
             signature.bind("self", *given)
         except TypeError:
             takes = ", ".join(("self", *given))
-            raise ValueError(f"{name}.{method}{signature}: accepted: {method}({takes})") from None
+            raise ValueError(
+                f"{name}.{method}{signature} cannot be called as it has to be; accepted: {method}({takes})"
+            ) from None
 
 
 def _check_ebpf(name: str, parameters: Mapping[str, Any]) -> None:
@@ -139,11 +141,11 @@ def _check_ebpf(name: str, parameters: Mapping[str, Any]) -> None:
         raise ValueError(f"{name}: {', '.join(unknown)}: an eBPF object takes no such parameter; {accepted}")
     ratio = parameters.get(PACING, least)
     if isinstance(ratio, bool) or not isinstance(ratio, int) or ratio not in PACING_RANGE:
-        raise ValueError(f"{name}: {PACING} = {ratio!r}; {accepted}, without a unit")
+        raise ValueError(f"{name}: {PACING} = {ratio!r} is out of range; {accepted}, without a unit")
 
 
 def needs_marks(factory: Callable[..., Any]) -> bool:
-    """Returns whether an algorithm needs every mark told (RFC 8257)."""
+    """Returns whether an algorithm needs every mark reported (RFC 8257)."""
     return isinstance(factory, _core.EbpfAlgorithm) and factory.needs_ecn
 
 

@@ -269,10 +269,6 @@ class Scenario:
         """The names of all flows, each of `count` on its own: given ones, else running numbers from 1."""
         return self.core.names()[0]
 
-    def background_names(self) -> list[str]:
-        """The names of the backgrounds: given ones, else kind and number."""
-        return self.core.names()[1]
-
     def program_names(self) -> list[str]:
         """The names of the programs: given ones, else program-1 and so on."""
         return self.core.names()[2]
@@ -335,11 +331,12 @@ class Scenario:
         seed = self.seed + number
         if not SEEDS[0] <= seed <= SEEDS[1]:
             accepted = f"a whole number from {SEEDS[0]} to {SEEDS[1]}"
-            raise ScenarioError([f"{source}: seed = {seed}: the number is too large; accepted: {accepted}"])
+            size = "small" if seed < SEEDS[0] else "large"
+            raise ScenarioError([f"{source}: seed = {seed}: the number is too {size}; accepted: {accepted}"])
         return self._of(self.core.with_seed(seed)) if number else self
 
     def lasting(self, duration_s: float) -> Self:
-        """The same scenario for so many seconds, with metrics of the whole run."""
+        """The same scenario with this duration, with metrics of the whole run."""
         try:
             return self._of(self.core.lasting(duration_s))
         except _core.Refused as refused:
@@ -416,6 +413,8 @@ class Scenario:
         lasting: str | None = None,
     ) -> Self:
         """Reads a file; `overrides`, `stack`, `first` and `lasting` as in `from_toml`."""
+        if not str(path):
+            raise InputError('"" is an empty name; accepted: a scenario file (TOML)')
         try:
             text = documents.text(path)
         except (OSError, UnicodeDecodeError) as error:

@@ -107,11 +107,6 @@ def all_names(kind: Kind) -> list[str]:
     return [name for row in rows(kind) for name in (row["name"], *row["aliases"])]
 
 
-def words(parameter: Parameter) -> list[str | bool]:
-    """The choices of a parameter as a file writes them; none for a number."""
-    return parameter["words"]
-
-
 def meaning(parameter: Parameter) -> str:
     """What a parameter does, in the words of a scenario file."""
     return parameter["meaning"] + (f"; auto: {parameter['auto']}" if parameter["auto"] is not None else "")

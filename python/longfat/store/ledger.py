@@ -40,7 +40,8 @@ def load_ledgers(directory: Path | str) -> list[dict[str, Any]]:
     files = [*root.glob(LEDGER_FILE), *root.glob(f"*/{LEDGER_FILE}")]
     if not files:
         raise InputError(
-            f"{root}: no stored claims ({LEDGER_FILE}); accepted: a directory that `longfat suite` wrote"
+            f"{root}: there are no stored claims ({LEDGER_FILE}); "
+            "accepted: a directory that `longfat suite` wrote"
         )
     rows: dict[str, dict[str, Any]] = {}
     for file in sorted(files, key=lambda path: (path.stat().st_mtime, str(path))):

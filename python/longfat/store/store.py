@@ -114,8 +114,8 @@ class Store:
         if made["format"] > FORMAT:
             by = made.get("made_by", "of a later version")
             raise InputError(
-                f"{self._place}: made by Longfat {by} (format {made['format']}), this is {_core.version()} "
-                f"(format {FORMAT}); accepted: stores of this version or older"
+                f"{self._place}: it was made by Longfat {by} (format {made['format']}), "
+                f"this is {_core.version()} (format {FORMAT}); accepted: stores of this version or older"
             )
 
     def _keys(self, name: str, write: bool) -> list[str] | None:

@@ -41,7 +41,8 @@ def get(name: str) -> Suite:
         return _suite_of(Path(name))
     if name not in NAMES:
         raise InputError(
-            f"suite {name}: no such suite{suggestion(name, NAMES)}; accepted: {', '.join(NAMES)}, or a "
+            f"suite {name}: there is no such suite{suggestion(name, NAMES)}; "
+            f"accepted: {', '.join(NAMES)}, or a "
             "file.py that defines SUITE"
         )
     suite: Suite = import_module(f"longfat.suites.{name}").SUITE
@@ -62,7 +63,7 @@ def _suite_of(path: Path) -> Suite:
 def _imported(path: Path) -> ModuleType:
     """Imports a file by its name from its folder, so that worker processes can import it too."""
     if not path.is_file():
-        raise InputError(f"suite {path}: no such file; accepted: {', '.join(NAMES)}, or a file.py")
+        raise InputError(f"suite {path}: there is no such file; accepted: {', '.join(NAMES)}, or a file.py")
     folder = str(path.parent)
     if folder not in sys.path:
         sys.path.append(folder)

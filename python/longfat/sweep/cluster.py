@@ -40,7 +40,9 @@ class Cluster:
             InputError: the scheduler does not respond, has no worker, or a worker has another version.
         """
         if "://" not in address:
-            raise InputError(f"--scheduler {address}: accepted: an address such as tcp://host:8786")
+            raise InputError(
+                f"--scheduler {address}: this is not an address; accepted: an address such as tcp://host:8786"
+            )
         try:
             from distributed import Client
             from distributed.comm.registry import backends
@@ -51,7 +53,9 @@ class Cluster:
             ) from None
         if address.partition("://")[0] not in backends:  # a client would start and not give up in time
             known = ", ".join(sorted(backends))
-            raise InputError(f"--scheduler {address}: accepted: one of {known}, such as tcp://host:8786")
+            raise InputError(
+                f"--scheduler {address}: there is no such protocol; accepted: one of {known}, such as tcp://host:8786"
+            )
         # silences tracebacks when the scheduler goes away: one line reports that
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self.address = address

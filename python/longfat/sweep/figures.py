@@ -264,7 +264,7 @@ def _found(swept: Swept, layout: Layout) -> Found:
     for key in (*layout.parts, *layout.axes, *layout.where):
         if key not in table.column_names:
             known = ", ".join(table.column_names)
-            raise InputError(f"{key}: no such column of the sweep; accepted: {known}")
+            raise InputError(f"{key}: the sweep has no such column; accepted: {known}")
     kept = {key: {_stored(swept, key, value) for value in values} for key, values in layout.where.items()}
     drawn = [getattr(layout, part) for part in DRAWN]
     groups: dict[tuple[Any, ...], list[float]] = {}
@@ -373,7 +373,7 @@ def _axis_keys(swept: Swept, key: str) -> list[str]:
     for axis in swept.document["axes"]:
         if key in axis["keys"]:
             return list(axis["keys"])
-    raise InputError(f"{key}: not an axis of the sweep; accepted: {', '.join(swept.keys)}")
+    raise InputError(f"{key}: this is not an axis of the sweep; accepted: {', '.join(swept.keys)}")
 
 
 def _name(swept: Swept, key: str | None) -> str:

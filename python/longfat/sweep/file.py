@@ -63,7 +63,7 @@ def load(path: Path | str) -> Sweep:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise InputError(f"{path}: {reason}; accepted: a sweep file (TOML)") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}; accepted: a sweep file (TOML)") from None
+        raise InputError(f"{path}: this is not TOML: {error}; accepted: a sweep file (TOML)") from None
     return from_dict(data, source=str(path), folder=Path(path).parent)
 
 
@@ -77,14 +77,18 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
     for key in data:
         if key not in KEYS:
             raise InputError(
-                f"{source}: {key}: unknown key{suggestion(key, list(KEYS))}; accepted: {', '.join(KEYS)}"
+                f"{source}: {key}: there is no such key{suggestion(key, list(KEYS))}; "
+                f"accepted: {', '.join(KEYS)}"
             )
     document, base_folder = _base(data.get("base"), source, folder)
     axes = _axes(data, source)
     where = Filter(data.get("where", ""), [key for axis in axes for key in axis.keys], source)
     repeats = data.get("repeats", 1)
     if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
-        raise InputError(f"{source}: repeats = {repeats}: accepted: a whole number from 1 to {MOST_REPEATS}")
+        raise InputError(
+            f"{source}: repeats = {repeats}: this is no number of repeats; "
+            f"accepted: a whole number from 1 to {MOST_REPEATS}"
+        )
     if repeats != 1 and "seed" in (key for axis in axes for key in axis.keys):
         raise InputError(f"{source}: repeats and an axis of seeds exclude each other; accepted: one of them")
     seed = document.get("seed", 1)
@@ -94,10 +98,10 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
         )
     title = data.get("title", document.get("title", ""))
     if not isinstance(title, str):
-        raise InputError(f"{source}: title: accepted: a string")
+        raise InputError(f"{source}: title: this is not a string; accepted: a string")
     most = math.prod(axis.size for axis in axes) * repeats
     if most > MOST_RUNS:
-        raise InputError(f"{source}: {most} runs; accepted: up to {MOST_RUNS}")
+        raise InputError(f"{source}: there are {most} runs; accepted: up to {MOST_RUNS}")
     keep = data.get("keep", "summary" if most > SUMMARY_ABOVE else "series")
     if keep not in KEEPS:
         raise InputError(f"{source}: keep = {shown(keep)}: {choice(keep, KEEPS)}")
@@ -118,7 +122,7 @@ def _check_columns(sweep: Sweep) -> None:
             if known and part not in known:
                 key = "y" if asked.kind == "lines" else "colour"
                 raise InputError(
-                    f'{sweep.source}: figure.{number}.{key}: no column "{part}"'
+                    f'{sweep.source}: figure.{number}.{key}: there is no column "{part}"'
                     f"{suggestion(part, known)}; accepted: {', '.join(known)}, or one / another"
                 )
 
@@ -137,7 +141,7 @@ def _base(value: Any, source: str, folder: Path) -> tuple[dict[str, Any], Path]:
         return value, folder
     if not isinstance(value, str) or not value:
         raise InputError(
-            f"{source}: base: accepted: the path of a scenario file, such as base = "
+            f"{source}: base: this is not a string; accepted: the path of a scenario file, such as base = "
             f'"two-flows.toml", or a table'
         )
     path = folder / value
@@ -147,15 +151,15 @@ def _base(value: Any, source: str, folder: Path) -> tuple[dict[str, Any], Path]:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise InputError(f"{source}: base = {path}: {reason}; accepted: a scenario file (TOML)") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}; accepted: a scenario file (TOML)") from None
+        raise InputError(f"{path}: this is not TOML: {error}; accepted: a scenario file (TOML)") from None
 
 
 def _axes(data: Mapping[str, Any], source: str) -> tuple[Axis, ...]:
     tables, zipped = data.get("axes", {}), data.get("zip", [])
     if not isinstance(tables, dict):
-        raise InputError(f"{source}: axes: accepted: a table, [axes]")
+        raise InputError(f"{source}: axes: this is not a table; accepted: a table, [axes]")
     if not isinstance(zipped, list) or not all(isinstance(table, dict) for table in zipped):
-        raise InputError(f"{source}: zip: accepted: a list of tables, [[zip]]")
+        raise InputError(f"{source}: zip: this is not a list of tables; accepted: a list of tables, [[zip]]")
     axes = []
     for key, value in _dotted(tables):
         axes.append(Axis((key,), tuple((step,) for step in _values(key, value, f"{source}: axes"))))
@@ -163,18 +167,19 @@ def _axes(data: Mapping[str, Any], source: str) -> tuple[Axis, ...]:
         at = f"{source}: zip.{i}"
         columns = {key: _values(key, value, at, once=False) for key, value in _dotted(table)}
         if not columns:
-            raise InputError(f"{at}: no axis; accepted: keys that have equally many values")
+            raise InputError(f"{at}: there is no axis; accepted: keys that have equally many values")
         sizes = {key: len(values) for key, values in columns.items()}
         if len(set(sizes.values())) > 1:
             told = ", ".join(f"{key} has {size}" for key, size in sizes.items())
             raise InputError(f"{at}: {told}; accepted: equally many values for each key")
         steps = tuple(zip(*columns.values(), strict=True))
         if len(set(map(repr, steps))) < len(steps):
-            raise InputError(f"{at}: the same values twice; accepted: each combination once")
+            raise InputError(f"{at}: the same values are there twice; accepted: each combination once")
         axes.append(Axis(tuple(columns), steps))
     if not axes:
         raise InputError(
-            f'{source}: no axes; accepted: [axes] with keys such as "bottleneck.rate" = ["10 Mbit/s"]'
+            f"{source}: there are no axes; "
+            'accepted: [axes] with keys such as "bottleneck.rate" = ["10 Mbit/s"]'
         )
     keys = [key for axis in axes for key in axis.keys]
     for key in keys:
@@ -201,13 +206,15 @@ def _values(key: str, value: Any, at: str, *, once: bool = True) -> list[Any]:
     if isinstance(value, dict):
         value = _range(value, f"{at}.{key}")
     if not isinstance(value, list):
-        raise InputError(f"{at}.{key}: accepted: a list of values, or {{ from, to, points, spacing }}")
+        raise InputError(
+            f"{at}.{key}: this is not a list; accepted: a list of values, or {{ from, to, points, spacing }}"
+        )
     if not value:
-        raise InputError(f"{at}.{key}: no value; accepted: at least one")
+        raise InputError(f"{at}.{key}: there is no value; accepted: at least one")
     seen = set()
     for item in value:
         if not is_finite(item):
-            raise InputError(f"{at}.{key}: {shown(item)}: accepted: finite numbers")
+            raise InputError(f"{at}.{key}: {shown(item)}: it is not finite; accepted: finite numbers")
         if once and repr(item) in seen:
             raise InputError(f"{at}.{key}: {item} appears twice; accepted: each value once")
         seen.add(repr(item))
@@ -219,12 +226,17 @@ def _range(table: Mapping[str, Any], at: str) -> list[Any]:
     for key in table:
         if key not in RANGE_KEYS:
             known = ", ".join(RANGE_KEYS)
-            raise InputError(f"{at}.{key}: unknown key{suggestion(key, RANGE_KEYS)}; accepted: {known}")
+            raise InputError(
+                f"{at}.{key}: there is no such key{suggestion(key, RANGE_KEYS)}; accepted: {known}"
+            )
     points, spacing = table.get("points"), table.get("spacing", "linear")
     if points is None:
         raise InputError(f"{at}.points is missing; accepted: a whole number from 2 to {MOST_POINTS_OF_AXIS}")
     if not isinstance(points, int) or isinstance(points, bool) or not 2 <= points <= MOST_POINTS_OF_AXIS:
-        raise InputError(f"{at}.points = {points}: accepted: a whole number from 2 to {MOST_POINTS_OF_AXIS}")
+        raise InputError(
+            f"{at}.points = {points}: this is no number of points; "
+            f"accepted: a whole number from 2 to {MOST_POINTS_OF_AXIS}"
+        )
     if spacing not in SPACINGS:
         raise InputError(f"{at}.spacing = {shown(spacing)}: {choice(spacing, SPACINGS)}")
     (low, write), (high, _) = (_amount(table.get(key), f"{at}.{key}") for key in ("from", "to"))
@@ -235,7 +247,7 @@ def _range(table: Mapping[str, Any], at: str) -> list[Any]:
     if dimension_of(table["from"]) is not dimension_of(table["to"]):
         raise InputError(f"{at}: from and to differ in kind; accepted: the same kind of quantity")
     if spacing == "log" and not (low > 0.0 and high > 0.0):
-        raise InputError(f"{at}: {low:g} to {high:g}: accepted with logarithmic spacing: values above 0")
+        raise InputError(f"{at}: {low:g} to {high:g}: the spacing is logarithmic; accepted: values above 0")
     last = points - 1
     if spacing == "log":
         amounts = [low * (high / low) ** (i / last) for i in range(points)]
@@ -255,7 +267,9 @@ def _amount(value: Any, at: str) -> tuple[float, Any]:
         return dimension.parse(value), lambda x: dimension.write(float(f"{x:.12g}"))
     amount, unit = split(value) or (None, "")
     if amount is None:
-        raise InputError(f'{at} = {value}: accepted: a number, or one with a unit such as "42 ms"')
+        raise InputError(
+            f'{at} = {value}: this is not a number; accepted: a number, or one with a unit such as "42 ms"'
+        )
     return float(amount), lambda x: f"{x:.12g} {unit}"
 
 

@@ -134,7 +134,7 @@ class Swept:
         if not runs.num_rows:
             raise InputError(f"{self.folder}: run {run} has no result")
         if "series" not in runs.column_names:
-            raise InputError(f'{self.folder}: no samples; accepted: a sweep with keep = "series"')
+            raise InputError(f'{self.folder}: there are no samples; accepted: a sweep with keep = "series"')
         file = self.folder / runs["series"][0].as_py()
         try:
             data = file.read_bytes()
@@ -270,7 +270,9 @@ def open_sweep(folder: Path | str) -> Swept:
             why = f"holds no sweep ({SWEEP_FILE})"
         raise InputError(f"{folder}: {why}; accepted: what `longfat sweep` wrote") from None
     except (OSError, ValueError, TypeError, KeyError):
-        raise InputError(f"{path}: not a stored sweep; accepted: what `longfat sweep` wrote") from None
+        raise InputError(
+            f"{path}: this is not a stored sweep; accepted: what `longfat sweep` wrote"
+        ) from None
     _refuse_newer(path, document)
     if not sums.is_whole(document):
         raise LongfatError(f"{path}: damaged; run `longfat sweep` again to rebuild it from the runs")
@@ -300,7 +302,8 @@ def _refuse_newer(path: Path, document: Mapping[str, Any]) -> None:
         known = provenance if isinstance(provenance, dict) else {}
         made = known.get("version", "of a later version")
         raise InputError(
-            f"{path}: made by Longfat {made}, which is newer; accepted: sweeps of this version or older"
+            f"{path}: it was made by Longfat {made}, which is newer; "
+            "accepted: sweeps of this version or older"
         )
 
 

@@ -74,7 +74,9 @@ class Layout:
 def read(data: Any, axes: Sequence[Axis], source: str) -> tuple[Layout, ...]:
     """Reads the figures that a sweep file asks for; raises InputError if one makes no sense."""
     if not isinstance(data, list) or not all(isinstance(table, dict) for table in data):
-        raise InputError(f"{source}: figure: accepted: a list of tables, [[figure]]")
+        raise InputError(
+            f"{source}: figure: this is not a list of tables; accepted: a list of tables, [[figure]]"
+        )
     values = {key: [step[i] for step in axis.steps] for axis in axes for i, key in enumerate(axis.keys)}
     return tuple(_layout(table, values, f"{source}: figure.{number}") for number, table in enumerate(data))
 
@@ -82,22 +84,25 @@ def read(data: Any, axes: Sequence[Axis], source: str) -> tuple[Layout, ...]:
 def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) -> Layout:
     kind: Any = table.get("kind")
     if not any(kind == known for known in KEYS):  # it may be something that cannot be hashed
-        raise InputError(f'{at}.kind = {kind}: accepted: "lines" or "heat"')
+        raise InputError(f'{at}.kind = {kind}: there is no such kind; accepted: "lines" or "heat"')
     accepted = KEYS[kind]
     for key, value in table.items():
         if key not in accepted:
             raise InputError(
-                f"{at}: {key}: unknown key{suggestion(key, list(accepted))}; accepted: {', '.join(accepted)}"
+                f"{at}: {key}: there is no such key{suggestion(key, list(accepted))}; "
+                f"accepted: {', '.join(accepted)}"
             )
         if key != "where" and (not isinstance(value, str) or not value):
-            raise InputError(f"{at}.{key} = {value}: accepted: a string")
+            raise InputError(f"{at}.{key} = {value}: this is not a string; accepted: a string")
     drawn = {"x", "rows", "columns", "lines"} | ({"y"} if kind == "heat" else set())
     used: dict[str, str] = {}
     for key in accepted:
         if key in drawn and key in table:
             axis = _axis(table[key], values, f"{at}.{key}")
             if axis in used:
-                raise InputError(f"{at}.{key} = {axis}: already used as {used[axis]}; accepted: another axis")
+                raise InputError(
+                    f"{at}.{key} = {axis}: it is already used as {used[axis]}; accepted: another axis"
+                )
             used[axis] = key
     shown = "y" if kind == "lines" else "colour"
     for key in ("x", "y", shown):
@@ -106,9 +111,11 @@ def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) 
             raise InputError(f"{at}: {key} is missing; accepted: {what}")
     scale = table.get("y_scale", "linear")
     if scale not in ("linear", "log"):
-        raise InputError(f'{at}.y_scale = "{scale}": accepted: "linear" or "log"')
+        raise InputError(f'{at}.y_scale = "{scale}": there is no such scale; accepted: "linear" or "log"')
     if not 1 <= len(QUOTIENT.split(table[shown])) <= 2:
-        raise InputError(f'{at}.{shown} = "{table[shown]}": accepted: a column, or one / another')
+        raise InputError(
+            f'{at}.{shown} = "{table[shown]}": this is no quantity; accepted: a column, or one / another'
+        )
     layout = Layout(
         kind,
         table[shown],
@@ -128,14 +135,16 @@ def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) 
 def _axis(key: str, values: Mapping[str, Any], at: str) -> str:
     if key not in values:
         raise InputError(
-            f'{at}: no axis "{key}"{suggestion(key, list(values))}; accepted: {", ".join(values)}'
+            f"{at}.{key}: there is no such axis{suggestion(key, list(values))}; accepted: {', '.join(values)}"
         )
     return key
 
 
 def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, list[Any]]:
     if not isinstance(table, dict):
-        raise InputError(f'{at}: accepted: a table such as {{ "flow.0.algorithm" = "reno" }}')
+        raise InputError(
+            f'{at}: this is not a table; accepted: a table such as {{ "flow.0.algorithm" = "reno" }}'
+        )
     kept = {}
     for key, wanted in table.items():
         _axis(key, values, at)
@@ -144,9 +153,9 @@ def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, li
         for item in items:
             if all(in_si(value) != in_si(item) for value in values[key]):
                 told = ", ".join(str(value) for value in values[key])
-                raise InputError(f"{at}.{key} = {item}: not a value of this axis; accepted: {told}")
+                raise InputError(f"{at}.{key} = {item}: this is not a value of the axis; accepted: {told}")
         if not kept[key]:
-            raise InputError(f"{at}.{key}: no value; accepted: at least one")
+            raise InputError(f"{at}.{key}: there is no value; accepted: at least one")
     return kept
 
 
@@ -156,8 +165,11 @@ def _check_sizes(layout: Layout, values: Mapping[str, list[Any]], at: str) -> No
 
     panels = number(layout.rows) * number(layout.columns)
     if panels > MOST_PANELS:
-        raise InputError(f"{at}: {panels} panels; accepted: up to {MOST_PANELS} (where leaves some out)")
+        raise InputError(
+            f"{at}: there are {panels} panels; accepted: up to {MOST_PANELS} (where leaves some out)"
+        )
     if number(layout.lines) > MOST_LINES:
         raise InputError(
-            f"{at}: {number(layout.lines)} lines; accepted: up to {MOST_LINES} (where leaves some out)"
+            f"{at}: there are {number(layout.lines)} lines; "
+            f"accepted: up to {MOST_LINES} (where leaves some out)"
         )

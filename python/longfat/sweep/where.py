@@ -41,13 +41,13 @@ class Filter:
             source: for messages.
         """
         if not isinstance(text, str):
-            raise InputError(f"{source}: where: accepted: a string")
+            raise InputError(f"{source}: where: this is not a string; accepted: a string")
         self.text = text
         self._names = {key.replace(".", "_").replace("-", "_"): key for key in keys}
         self._at = f"{source}: where = {shown(text)}"
         self._tree: ast.expr | None = None
         if len(text) > LONGEST:
-            raise InputError(f"{self._at}: {len(text)} characters; accepted: up to {LONGEST}")
+            raise InputError(f"{self._at}: it has {len(text)} characters; accepted: up to {LONGEST}")
         if text:
             with self._told():
                 self._tree = ast.parse(text, mode="eval").body
@@ -78,7 +78,7 @@ class Filter:
         except (TypeError, ArithmeticError, ValueError) as error:
             problem = str(error)
         except (RecursionError, MemoryError):
-            problem = "nested too deeply"
+            problem = "it is nested too deeply"
         else:
             return
         raise InputError(f"{self._at}: {problem}; accepted: {ACCEPTED}") from None
@@ -88,7 +88,9 @@ class Filter:
             case ast.Name(id=name):
                 if name not in self._names:
                     near = suggestion(name, list(self._names))
-                    raise InputError(f"{self._at}: no axis {name}{near}; accepted: {', '.join(self._names)}")
+                    raise InputError(
+                        f"{self._at}: {name}: there is no such axis{near}; accepted: {', '.join(self._names)}"
+                    )
             case ast.Constant(value=bool() | int() | float() | str()):
                 pass
             case ast.BinOp(left, op, right) if type(op) in OPERATORS:
@@ -103,7 +105,9 @@ class Filter:
             case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=part):
                 self._check(part)
             case _:
-                raise InputError(f"{self._at}: {ast.unparse(node)}; accepted: {ACCEPTED}")
+                raise InputError(
+                    f"{self._at}: {ast.unparse(node)} is not such an expression; accepted: {ACCEPTED}"
+                )
 
 
 def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:

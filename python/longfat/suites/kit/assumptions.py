@@ -153,7 +153,9 @@ def check_table(
 
 def _check_readings(here: str, item: Assumption) -> None:
     if len(item.readings) < LEAST_READINGS:
-        raise InputError(f"{here}: {len(item.readings)} readings; accepted: at least {LEAST_READINGS}")
+        raise InputError(
+            f"{here}: there are {len(item.readings)} readings; accepted: at least {LEAST_READINGS}"
+        )
     _refuse_twice(here, "reading", [reading.name for reading in item.readings])
     if item.readings[0].change:
         raise InputError(
@@ -181,7 +183,7 @@ def _claim(here: str, name: str, claims: Mapping[str, str]) -> str:
     if name.casefold() not in claims:
         known = list(dict.fromkeys(claims.values()))
         raise InputError(
-            f"{here}: {name}: no such claim{suggestion(name, known)}; accepted: {', '.join(known)}"
+            f"{here}: {name}: there is no such claim{suggestion(name, known)}; accepted: {', '.join(known)}"
         )
     return claims[name.casefold()]
 

@@ -199,7 +199,8 @@ def read_suite(out: Path) -> dict[str, Any]:
             raise TypeError
     except FileNotFoundError:
         raise InputError(
-            f"{out}: no stored suite ({SUITE_FILE}); accepted: a directory that `longfat suite` wrote"
+            f"{out}: there is no stored suite ({SUITE_FILE}); "
+            "accepted: a directory that `longfat suite` wrote"
         ) from None
     except (OSError, ValueError, TypeError):
         raise InputError(f"{path}: not a stored suite") from None

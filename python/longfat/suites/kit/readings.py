@@ -148,7 +148,9 @@ class Study:
         """Plans the base. Raises `InputError` if the table is incomplete or an id is unknown."""
         suite.check_assumptions()
         if repeats < 1:
-            raise InputError(f"--readings-repeats {repeats}: accepted: a whole number from 1")
+            raise InputError(
+                f"--readings-repeats {repeats}: it is out of range; accepted: a whole number from 1"
+            )
         self.suite = suite
         self.mode = mode
         self.repeats = repeats
@@ -374,7 +376,8 @@ def _chosen(suite: Suite, asked: Iterable[str]) -> tuple[Assumption, ...]:
     for name in wanted:
         if name not in known:
             raise InputError(
-                f"suite {suite.name}: --assumption {name}: no such assumption{suggestion(name, known)}; "
+                f"suite {suite.name}: --assumption {name}: there is no such assumption"
+                f"{suggestion(name, known)}; "
                 f"accepted: {', '.join(known) or 'none, the suite has no assumptions'}"
             )
     return tuple(item for item in suite.assumptions if not wanted or item.id in wanted)

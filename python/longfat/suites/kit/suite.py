@@ -98,7 +98,8 @@ class Suite:
             experiments = [item.name for item in self.experiments if wanted in self._spellings(item.name)]
             if not claims and not experiments:
                 raise InputError(
-                    f"suite {self.name}: --only {text}: no such claim or experiment; accepted: claims "
+                    f"suite {self.name}: --only {text}: there is no such claim or experiment; "
+                    "accepted: claims "
                     f"{', '.join(claim.id for claim in self.claims)}; experiments "
                     f"{', '.join(item.name for item in self.experiments)}"
                 )

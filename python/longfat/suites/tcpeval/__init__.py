@@ -47,12 +47,15 @@ def suite_of(*algorithms: str) -> Suite:
         row = registry.algorithm_named(algorithm)
         if row is None or row.get("transport", "tcp") != "tcp" or row.get("explicit", False):
             raise InputError(
-                f"suite tcpeval: {algorithm}: accepted: an algorithm over TCP that `longfat list algorithms` "
+                f"suite tcpeval: {algorithm}: this is no algorithm over TCP; "
+                "accepted: one that `longfat list algorithms` "
                 "lists and that needs no router"
             )
         names.append(str(row["name"]))
     if not set(names) - {STANDARD}:
-        raise InputError(f"suite tcpeval: no algorithm under test; accepted: at least one besides {STANDARD}")
+        raise InputError(
+            f"suite tcpeval: there is no algorithm under test; accepted: at least one besides {STANDARD}"
+        )
     return _suite(Choice(tuple(names), tuple(names)))
 
 
