@@ -100,8 +100,8 @@ fn looked_out(mut came: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// Gives a job to up to `helpers` threads of the pool: to none while another thread gives them one, and to fewer if no
-/// more can be started.
+/// Gives a job to up to `helpers` threads of the pool: to none while another thread gives them one, and to
+/// fewer if no more can be started.
 fn call<P: Pieces + 'static>(job: &Arc<Job<P>>, helpers: usize) {
     let Ok(mut pool) = POOL.try_lock() else { return };
     let Pool { process, threads } = &mut *pool;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 /// A plan that has every key, with null where that is accepted.
 fn complete() -> Value {
-    let nothing = json!({"max_burst": null, "slow_start_limit": null, "loss_detection": null, "quick_start_bps": null,
-        "hosts": null, "receiver": {}});
+    let nothing = json!({"max_burst": null, "slow_start_limit": null, "loss_detection": null,
+        "quick_start_bps": null, "hosts": null, "receiver": {}});
     let mut plan = dumbbell(1e7, 50, 1.0, vec![and(flow("a", "reno"), nothing)]);
     for (i, link) in plan["links"].as_array_mut().into_iter().flatten().enumerate() {
         (link["capacity"], link["router"], link["clock"]) = (json!(null), json!(null), json!(null));

@@ -37,8 +37,9 @@ pub struct Plan {
     /// Whether to log what happens to each flow's window: losses, timeouts, the ends of their repair, and so
     /// on.
     pub events: bool,
-    /// Whether to use what is faster with the same results: the fast driver, drop-tail and RED that work out their
-    /// lengths without holding packets, and other queues that hold numbers of packets instead of the packets.
+    /// Whether to use what is faster with the same results: the fast driver, drop-tail and RED that work out
+    /// their lengths without holding packets, and other queues that hold numbers of packets instead of the
+    /// packets.
     pub fast: bool,
 }
 

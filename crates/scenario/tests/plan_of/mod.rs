@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// Returns the text of a plan in which each key that `partial` leaves out has a value that does nothing, or is usual.
+/// Returns the text of a plan in which each key that `partial` leaves out has a value that does nothing or
+/// is usual.
 pub fn plan_of(partial: &Value) -> String {
     let mut plan = partial.clone();
     fill(plan.get_mut("sample"), &json!({"internals": false}));
@@ -17,10 +18,11 @@ pub fn plan_of(partial: &Value) -> String {
 }
 
 fn fill_connection(connection: &mut Value) {
-    let usual = json!({"ssthresh_cache": false, "quick_acks": 16, "sack_compression_s": 0.0, "slow_start_limit": 2.0,
-        "timeout_reductions": "once", "first_reduction": "own", "backoff_until": "sample", "cwnd_moderation": false,
-        "rtt_samples": "echoed", "interrupt_moderation_s": 0.0, "send_jitter_s": 0.0, "rto_min_of": "margin",
-        "rto_tick_s": 0.0, "initial_rto_s": 1.0, "timestamps": true, "abe": false, "needs_marks": false});
+    let usual = json!({"ssthresh_cache": false, "quick_acks": 16, "sack_compression_s": 0.0,
+        "slow_start_limit": 2.0, "timeout_reductions": "once", "first_reduction": "own",
+        "backoff_until": "sample", "cwnd_moderation": false, "rtt_samples": "echoed",
+        "interrupt_moderation_s": 0.0, "send_jitter_s": 0.0, "rto_min_of": "margin", "rto_tick_s": 0.0,
+        "initial_rto_s": 1.0, "timestamps": true, "abe": false, "needs_marks": false});
     fill(Some(&mut *connection), &usual);
     let honest = json!({"conceal_losses": false, "ack_ahead": 0, "divide_acks": 1, "hide_marks": false});
     fill(connection.get_mut("receiver"), &honest);
