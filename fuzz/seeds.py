@@ -100,7 +100,7 @@ def captures() -> Iterator[tuple[str, bytes]]:
     with tempfile.TemporaryDirectory() as folder:
         for name, changes in (
             ("sack", {}),
-            ("plain", {"timestamps": False, "sack": False}),
+            ("plain", {"timestamps": False, "loss_detection": "newreno"}),
             ("marks", {"ecn": True}),
             ("other", {"direction": "reverse"}),
         ):

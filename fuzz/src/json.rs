@@ -32,8 +32,8 @@ const NUMBERS: [f64; 22] = [
     1e18,
     1e308,
 ];
-/// Keys that plans may leave out, with a value that they take.
-const OPTIONAL: [(&str, &str); 28] = [
+/// Keys of plans that mean nothing by default, with a value that means something.
+const EXTRAS: [(&str, &str); 28] = [
     ("timestamps", "false"),
     ("rto_tick_s", "0.5"),
     ("initial_rto_s", "3.0"),
@@ -53,7 +53,7 @@ const OPTIONAL: [(&str, &str); 28] = [
     ("rtt_samples", "\"last\""),
     ("interrupt_moderation_s", "0.0001"),
     ("send_jitter_s", "0.00001"),
-    ("receiver", "{\"ack_ahead\":3,\"divide_acks\":2}"),
+    ("receiver", "{\"conceal_losses\":true,\"ack_ahead\":3,\"divide_acks\":2,\"hide_marks\":false}"),
     ("quick_start_bps", "1000000.0"),
     ("service_tick_s", "0.001"),
     ("clock", "\"a\""),
@@ -168,7 +168,7 @@ fn alter_object(keys: &mut Map<String, Value>, dice: &mut Dice) {
             keys.shift_remove(&key);
         }
         1 => {
-            let (key, value) = dice.one(&OPTIONAL);
+            let (key, value) = dice.one(&EXTRAS);
             keys.insert(key.to_owned(), serde_json::from_str(value).unwrap_or_default());
         }
         _ => set_parameter(keys, dice),

@@ -57,7 +57,7 @@ class Scenario:
         """The same with another seed, which is in the range of seeds."""
 
     def lasting(self, duration_s: float) -> Scenario:
-        """The same for so many seconds, with metrics of the whole run."""
+        """The same for this many seconds, with metrics of the whole run."""
 
     def filled(self) -> Scenario:
         """The same with every default written out."""
@@ -87,7 +87,7 @@ class Scenario:
         """About how much memory a run takes at most, bytes, and the plan's key with most of it."""
 
     def largest_within(self, bytes: float) -> str:
-        """What would be accepted, in words, for that key within so many bytes."""
+        """What would be accepted, in words, for that key within this many bytes."""
 
     def written_key(self, key: str) -> str:
         """Its key behind one of the plan."""
@@ -194,8 +194,8 @@ class EbpfAlgorithm:
     def begin_trace(self, most: int, only: list[str]) -> None:
         """Keeps the first `most` callbacks of connections made from now on; if `only`, of these names."""
 
-    def end_trace(self) -> tuple[int, str]:
-        """Ends the trace; returns how many callbacks there were, and those kept, as JSON."""
+    def end_trace(self) -> tuple[int, list[dict[str, Any]]]:
+        """Ends the trace; returns how many callbacks there were, and those kept (`longfat.ebpf.Callback`)."""
 
     def __call__(self, *, pacing_ca_ratio: int | None = None) -> EbpfAlgorithm: ...
 
@@ -322,19 +322,15 @@ class Stepper:
 def advance_all(
     steppers: Sequence[Stepper], to_ns: Sequence[int], flows: Sequence[int], threads: int
 ) -> bytes:
-    """Lets each run go on to its time, with so many threads and without the GIL.
+    """Lets each run go on to its time, with up to `threads` threads and without the GIL.
 
     Returns what has happened since the last such time at the sender of one flow of each: rows in the order of
     `Stepper.INTERVAL`, as little-endian f64. Raises as `Stepper.advance` does; one that fails stops all, and
     they cannot go on.
     """
 
-def ebpf_needs(path: Path) -> str:
-    """Returns what an object needs, as JSON; ValueError if it is no eBPF object.
-
-    {"license", "instructions", "needs": [{"kind", "name", "here", "optional"}], "algorithms": [{"name",
-    "variable", "callbacks", "needs_ecn", "model_based", "problem"}], "problem": why it cannot run, or null}.
-    """
+def ebpf_needs(path: Path) -> dict[str, Any]:
+    """Returns what an object needs (`longfat.ebpf.Needs`); ValueError if it is no eBPF object."""
 
 def ebpf_try_load(path: Path, variable: str, name: str) -> None:
     """Asks this kernel whether it would take a congestion control; nothing stays.

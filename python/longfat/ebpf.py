@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from longfat import _core
 from longfat.errors import InputError
@@ -22,6 +21,70 @@ ACK_EVENTS = {1: "SLOWPATH", 2: "WIN_UPDATE", 4: "ECE"}
 RETURNING = frozenset(("ssthresh", "undo_cwnd", "min_tso_segs"))
 """The callbacks whose result means something."""
 INFINITE_SSTHRESH = 0x7FFFFFFF
+
+
+class Need(TypedDict):
+    """Something that an object needs of the kernel; `here` says whether the simulator has it."""
+
+    kind: str
+    name: str
+    here: bool
+    optional: bool
+
+
+class Algorithm(TypedDict):
+    """A congestion control of an object; `problem` is what keeps it from running in the simulator."""
+
+    name: str
+    variable: str
+    callbacks: list[str]
+    needs_ecn: bool
+    model_based: bool
+    problem: str | None
+
+
+class Needs(TypedDict):
+    """What an object needs; `problem` is what keeps the whole object from running in the simulator."""
+
+    license: str
+    instructions: int
+    needs: list[Need]
+    algorithms: list[Algorithm]
+    problem: str | None
+
+
+class AskedAlgorithm(Algorithm):
+    """The same with what this machine's kernel says: "yes", "no" or "unknown", with the reason."""
+
+    kernel: str
+    reason: str | None
+
+
+class Check(TypedDict):
+    """What `check` returns; `usable` says whether an algorithm runs here that the kernel does not refuse."""
+
+    file: str
+    license: str
+    instructions: int
+    needs: list[Need]
+    algorithms: list[AskedAlgorithm]
+    problem: str | None
+    usable: bool
+
+
+class Callback(TypedDict):
+    """A call of a program; cwnd and ssthresh are in segments."""
+
+    time_s: float
+    flow: str
+    callback: str
+    arguments: list[int]
+    sample: dict[str, int]
+    result: int
+    cwnd_before: int
+    ssthresh_before: int
+    cwnd_after: int
+    ssthresh_after: int
 
 
 def split(named: str) -> tuple[Path, str | None]:
@@ -42,45 +105,39 @@ def split(named: str) -> tuple[Path, str | None]:
     return path, rest[1:] or None
 
 
-def check(path: Path, name: str | None = None) -> dict[str, Any]:
+def check(path: Path, name: str | None = None) -> Check:
     """Returns what an object needs, whether it runs in the simulator, and whether this kernel would take it.
 
     Args:
         path: the object file.
         name: looks only at the congestion control of this name.
 
-    Returns:
-        The object of `_core.ebpf_needs`; each of its algorithms also has `kernel`: "yes", "no", or "unknown"
-        if the kernel cannot be asked, with the `reason`. `usable` says whether one of them runs here without
-        being refused by the kernel.
-
     Raises:
         InputError: the file is no eBPF object, or it has no congestion control of this name.
     """
     try:
-        found: dict[str, Any] = json.loads(_core.ebpf_needs(path))
+        found = cast(Needs, _core.ebpf_needs(path))
     except ValueError as error:
         raise InputError(str(error)) from None
-    algorithms = [each for each in found["algorithms"] if name in (None, each["name"], each["variable"])]
-    if found["algorithms"] and not algorithms:
+    chosen = [each for each in found["algorithms"] if name in (None, each["name"], each["variable"])]
+    if found["algorithms"] and not chosen:
         present = ", ".join(each["name"] for each in found["algorithms"])
         raise InputError(f"{path.name}: no congestion control {name}; the object has {present}")
-    for each in algorithms:
-        each["kernel"], each["reason"] = "no", each["problem"]
-        if each["problem"] is None:
-            each["kernel"], each["reason"] = _asked(path, each["variable"], each["name"])
+    algorithms = [_asked(path, each) for each in chosen]
     usable = any(each["problem"] is None and each["kernel"] != "no" for each in algorithms)
-    return {"file": path.name} | found | {"algorithms": algorithms, "usable": usable}
+    return {"file": path.name, **found, "algorithms": algorithms, "usable": usable}
 
 
-def _asked(path: Path, variable: str, name: str) -> tuple[str, str | None]:
+def _asked(path: Path, algorithm: Algorithm) -> AskedAlgorithm:
+    if algorithm["problem"] is not None:
+        return {**algorithm, "kernel": "no", "reason": algorithm["problem"]}
     try:
-        _core.ebpf_try_load(path, variable, name)
+        _core.ebpf_try_load(path, algorithm["variable"], algorithm["name"])
     except PermissionError as error:
-        return "unknown", str(error)
+        return {**algorithm, "kernel": "unknown", "reason": str(error)}
     except ValueError as error:
-        return "no", str(error)
-    return "yes", None
+        return {**algorithm, "kernel": "no", "reason": str(error)}
+    return {**algorithm, "kernel": "yes", "reason": None}
 
 
 @dataclass(frozen=True)
@@ -90,14 +147,13 @@ class Trace:
     Attributes:
         name: the congestion control's name in the kernel.
         total: how many there were; `entries` has the first of them.
-        entries: for each one time_s, flow, callback, arguments, sample, result, and cwnd_before,
-            ssthresh_before, cwnd_after and ssthresh_after in segments.
+        entries: what was called.
         summary: the run's summary.
     """
 
     name: str
     total: int
-    entries: list[dict[str, Any]]
+    entries: list[Callback]
     summary: dict[str, Any]
 
 
@@ -136,10 +192,10 @@ def trace(
         result = simulate.run(chosen)
     finally:
         total, kept = algorithm.end_trace()
-    return Trace(algorithm.name, total, json.loads(kept), result.summary)
+    return Trace(algorithm.name, total, cast(list[Callback], kept), result.summary)
 
 
-def told(entry: Mapping[str, Any]) -> str:
+def in_words(entry: Callback) -> str:
     """Returns a callback with its arguments in words, such as "set_state(Recovery)"."""
     name, arguments = entry["callback"], entry["arguments"]
     if name == "set_state":

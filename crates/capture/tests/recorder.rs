@@ -1,8 +1,12 @@
 //! A recorded run gives what an unrecorded one does, and its file says what happened.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
+#[path = "../../scenario/tests/plan_of/mod.rs"]
+mod plan_of;
+
 use longfat_capture::{Interface, Recorder, Recording, flows};
 use longfat_sim::{Outcome, Plan, Simulation};
+use plan_of::plan_of;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,12 +21,12 @@ fn flow(name: &str, start_s: f64) -> Value {
         "start_s": start_s, "stop_s": null, "bytes": 2_000_001, "access_rate_bps": 1e9, "mss_bytes": 1448,
         "header_bytes": 52, "initial_ssthresh": null, "initial_window": 3.0, "max_window": null,
         "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout_s": 0.04,
-        "byte_counting": true, "sack": null, "loss_detection": null, "recovery": "rate-halving",
+        "byte_counting": true, "loss_detection": null, "recovery": "rate-halving",
         "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
 }
 
 fn run(plan: &Value, capture: Option<&Path>) -> Outcome {
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a plan");
+    let plan = Plan::from_json(&plan_of(plan)).and_then(Plan::check).expect("a plan");
     let run = Simulation::new(plan, &mut |_| None).expect("a run");
     let Some(path) = capture else { return run.run(&mut || true).expect("an outcome") };
     let interfaces: Vec<Interface> = run

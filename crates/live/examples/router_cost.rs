@@ -5,8 +5,12 @@
 //! Needs the rights of a live run. Processor time includes the kernel's work inside the calls: writing a
 //! packet to a TUN device runs the receiving TCP.
 
+#[path = "../../scenario/tests/plan_of/mod.rs"]
+mod plan_of;
+
 use longfat_live::{Congestion, Traffic, run};
 use longfat_sim::Plan;
+use plan_of::plan_of;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -26,10 +30,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             "rtt_s": 0.01, "access_rate_bps": 10.0 * rate_bps, "mss_bytes": 1448, "header_bytes": 52,
             "initial_ssthresh": null, "initial_window": 10.0, "max_window": null, "slow_start": "standard",
             "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true,
-            "sack": null, "recovery": "prr", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false,
+            "recovery": "prr", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false,
             "quick_start_bps": null, "start_s": 0.0, "stop_s": null, "bytes": null}],
         "background": [], "sample": {"flows_s": 0.1, "links_s": 0.1}, "events": false, "fast": true});
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check)?;
+    let plan = Plan::from_json(&plan_of(&plan)).and_then(Plan::check)?;
     let names = BTreeMap::from([("1".to_owned(), "cubic".to_owned())]);
     let congestion = Congestion { names, ..Congestion::default() };
     let live = run(plan, &congestion, &Traffic::Longfat, None, None)?;

@@ -102,13 +102,15 @@ mod tests {
     fn one_thread_has_all_links_if_routers_send_each_other_messages() -> Result<(), longfat_sim::PlanError> {
         let link = |name| {
             format!(
-                r#"{{"name": "{name}", "rate_bps": 1e7, "delay_s": 0.0, "loss": {{"kind": "none"}},
+                r#"{{"name": "{name}", "rate_bps": 1e7, "delay_s": 0.0, "layer2": false,
+                "service_tick_s": 0.0, "loss": {{"kind": "none"}},
                 "ack_loss": {{"kind": "none"}}, "queue": {{"kind": "droptail", "limit_packets": 9}}}}"#
             )
         };
         let plan = longfat_sim::Plan::from_json(&format!(
             r#"{{"seed": 1, "duration_s": 1.0, "window_s": [0.0, 1.0], "links": [{}, {}], "flows": [],
-            "background": [], "sample": {{"flows_s": 0.1, "links_s": 0.1}}, "events": false, "fast": true}}"#,
+            "background": [], "sample": {{"flows_s": 0.1, "links_s": 0.1, "internals": false}},
+            "events": false, "fast": true}}"#,
             link("a"),
             link("b"),
         ))?;

@@ -384,14 +384,15 @@ mod tests {
         for (router, is_arithmetic) in [("null", true), (r#"{"kind": "xcp-i"}"#, false)] {
             let link = |name, nodes, router| {
                 format!(
-                    r#"{{"name": "{name}", "nodes": {nodes}, "rate_bps": 1e7, "delay_s": 0.0,
+                    r#"{{"name": "{name}", "nodes": {nodes}, "rate_bps": 1e7, "delay_s": 0.0, "layer2": false,
                     "loss": {{"kind": "none"}}, "ack_loss": {{"kind": "none"}}, "router": {router},
-                    "queue": {{"kind": "droptail", "limit_packets": 2}}}}"#
+                    "service_tick_s": 0.0, "queue": {{"kind": "droptail", "limit_packets": 2}}}}"#
                 )
             };
             let plan = Plan::from_json(&format!(
                 r#"{{"seed": 1, "duration_s": 1.0, "window_s": [0.0, 1.0], "links": [{}, {}], "flows": [],
-                "background": [], "sample": {{"flows_s": 0.1, "links_s": 0.1}}, "events": false, "fast": true}}"#,
+                "background": [], "sample": {{"flows_s": 0.1, "links_s": 0.1, "internals": false}},
+                "events": false, "fast": true}}"#,
                 link("there", "[0, 1]", router),
                 link("back", "[1, 0]", r#"{"kind": "xcp-i"}"#),
             ))?;

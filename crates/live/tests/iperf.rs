@@ -1,10 +1,13 @@
 //! Real runs of a second or two in which iperf3 makes the traffic. Where they cannot run, they say why.
 
+#[path = "../../scenario/tests/plan_of/mod.rs"]
+mod plan_of;
 #[path = "../../bpf-loader/tests/skip/mod.rs"]
 mod skip;
 
 use longfat_live::{Congestion, LiveError, Traffic, run};
 use longfat_sim::{CheckedPlan, Plan};
+use plan_of::plan_of;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -12,7 +15,7 @@ fn flow(name: &str) -> Value {
     json!({"name": name, "algorithm": "cubic", "parameters": {}, "forward": [0], "reverse": [1],
         "rtt_s": 0.04, "access_rate_bps": 1e9, "mss_bytes": 1000, "header_bytes": 52, "initial_ssthresh": null,
         "initial_window": 10.0, "max_window": null, "slow_start": "standard", "max_ssthresh": 100.0,
-        "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true, "sack": null,
+        "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true,
         "recovery": "prr", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false, "quick_start_bps": null,
         "start_s": 0.0, "stop_s": null, "bytes": null})
 }
@@ -25,7 +28,7 @@ fn plan(duration_s: f64, flows: &[Value]) -> CheckedPlan {
     let plan = json!({"seed": 1, "duration_s": duration_s, "window_s": [0.0, duration_s],
         "links": [link("bottleneck", 50), link("reverse", 1000)], "flows": flows, "background": [],
         "sample": {"flows_s": 0.02, "links_s": 0.02}, "events": true, "fast": true});
-    match Plan::from_json(&plan.to_string()).and_then(Plan::check) {
+    match Plan::from_json(&plan_of(&plan)).and_then(Plan::check) {
         Ok(plan) => plan,
         Err(error) => panic!("{error}"),
     }

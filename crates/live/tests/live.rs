@@ -1,17 +1,20 @@
 //! Real runs on this machine, of a second or two each. Where they cannot run, they say why.
 
+#[path = "../../scenario/tests/plan_of/mod.rs"]
+mod plan_of;
 #[path = "../../bpf-loader/tests/skip/mod.rs"]
 mod skip;
 
 use longfat_live::{Congestion, Live, LiveError, Traffic, run};
 use longfat_sim::{Plan, Sample, Series};
+use plan_of::plan_of;
 use serde_json::{Value, json};
 
 fn flow(name: &str, algorithm: &str) -> Value {
     json!({"name": name, "algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1],
         "rtt_s": 0.04, "access_rate_bps": 1e9, "mss_bytes": 1448, "header_bytes": 52, "initial_ssthresh": null,
         "initial_window": 10.0, "max_window": null, "slow_start": "standard", "max_ssthresh": 100.0,
-        "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true, "sack": null,
+        "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true,
         "recovery": "prr", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false, "quick_start_bps": null,
         "start_s": 0.0, "stop_s": null, "bytes": null})
 }
@@ -37,7 +40,7 @@ fn named(names: &[(&str, &str)], forms: &str) -> Congestion {
 
 /// Runs the plan; returns `None`, after a line that says why, if this machine cannot.
 fn live(plan: &Value, congestion: &[(&str, &str)]) -> Option<Live> {
-    let plan = match Plan::from_json(&plan.to_string()).and_then(Plan::check) {
+    let plan = match Plan::from_json(&plan_of(plan)).and_then(Plan::check) {
         Ok(plan) => plan,
         Err(error) => panic!("{error}"),
     };
@@ -167,7 +170,7 @@ fn reverse_flows_datagrams_and_web_pages_cross_the_router_too() {
 #[test]
 fn what_no_kernel_can_do_is_one_clear_line() {
     let refused = |plan: &Value, congestion: &[(&str, &str)]| {
-        let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).unwrap();
+        let plan = Plan::from_json(&plan_of(plan)).and_then(Plan::check).unwrap();
         let congestion = named(congestion, "nowhere");
         run(plan, &congestion, &Traffic::Longfat, None, None).err().unwrap().to_string()
     };

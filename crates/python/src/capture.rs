@@ -80,28 +80,28 @@ pub fn read(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Bound<'_, PyDict>
 type Column = (&'static str, fn(&Row) -> f64);
 
 fn flow_dict<'py>(py: Python<'py>, flow: &CapturedFlow) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+    let dict = PyDict::new(py);
     let [sender, receiver] = flow.ends.map(|(address, port)| SocketAddr::new(address, port).to_string());
-    told.set_item("sender", sender)?;
-    told.set_item("receiver", receiver)?;
-    told.set_item("start_s", flow.start_s)?;
-    told.set_item("duration_s", flow.duration_s)?;
-    told.set_item("opened", flow.opened)?;
-    told.set_item("heard", flow.heard)?;
-    told.set_item("closed", flow.closed)?;
-    told.set_item("throughput_bps", flow.throughput_bps)?;
-    told.set_item("goodput_bps", flow.goodput_bps)?;
-    told.set_item("busy_s", flow.busy_s)?;
-    told.set_item("busy_bps", flow.busy_bps)?;
-    told.set_item("flight_bytes", flow.flight_bytes)?;
-    told.set_item("packets", flow.packets)?;
-    told.set_item("long_packets", flow.long_packets)?;
-    told.set_item("payload_bytes", flow.payload_bytes)?;
-    told.set_item("retransmits", flow.retransmits)?;
-    told.set_item("rtt_min_s", flow.rtt_min_s)?;
-    told.set_item("rtt_mean_s", flow.rtt_mean_s)?;
-    told.set_item("srtt_mean_s", flow.srtt_mean_s)?;
-    told.set_item("rtt_samples", flow.rtt_samples)?;
+    dict.set_item("sender", sender)?;
+    dict.set_item("receiver", receiver)?;
+    dict.set_item("start_s", flow.start_s)?;
+    dict.set_item("duration_s", flow.duration_s)?;
+    dict.set_item("opened", flow.opened)?;
+    dict.set_item("heard", flow.heard)?;
+    dict.set_item("closed", flow.closed)?;
+    dict.set_item("throughput_bps", flow.throughput_bps)?;
+    dict.set_item("goodput_bps", flow.goodput_bps)?;
+    dict.set_item("busy_s", flow.busy_s)?;
+    dict.set_item("busy_bps", flow.busy_bps)?;
+    dict.set_item("flight_bytes", flow.flight_bytes)?;
+    dict.set_item("packets", flow.packets)?;
+    dict.set_item("long_packets", flow.long_packets)?;
+    dict.set_item("payload_bytes", flow.payload_bytes)?;
+    dict.set_item("retransmits", flow.retransmits)?;
+    dict.set_item("rtt_min_s", flow.rtt_min_s)?;
+    dict.set_item("rtt_mean_s", flow.rtt_mean_s)?;
+    dict.set_item("srtt_mean_s", flow.srtt_mean_s)?;
+    dict.set_item("rtt_samples", flow.rtt_samples)?;
     let series = PyDict::new(py);
     let columns: [Column; 6] = [
         ("time_s", |row| row.time_s),
@@ -114,8 +114,8 @@ fn flow_dict<'py>(py: Python<'py>, flow: &CapturedFlow) -> PyResult<Bound<'py, P
     for (name, column) in columns {
         series.set_item(name, flow.rows.iter().map(column).collect::<Vec<f64>>())?;
     }
-    told.set_item("series", series)?;
-    Ok(told)
+    dict.set_item("series", series)?;
+    Ok(dict)
 }
 
 impl Asked {
@@ -189,20 +189,20 @@ fn flows(run: &Simulation) -> impl Iterator<Item = (&str, &CheckedConnection)> {
 }
 
 /// Puts what became of a capture into a result.
-pub fn tell(result: &Bound<'_, PyDict>, written: &Written) -> PyResult<()> {
-    let told = PyDict::new(result.py());
-    told.set_item("packets", written.packets)?;
-    told.set_item("bytes", written.bytes)?;
-    told.set_item("missing", written.missing)?;
-    told.set_item("failure", written.failure.clone())?;
-    result.set_item("capture", told)
+pub fn add(result: &Bound<'_, PyDict>, written: &Written) -> PyResult<()> {
+    let dict = PyDict::new(result.py());
+    dict.set_item("packets", written.packets)?;
+    dict.set_item("bytes", written.bytes)?;
+    dict.set_item("missing", written.missing)?;
+    dict.set_item("failure", written.failure.clone())?;
+    result.set_item("capture", dict)
 }
 
 impl Finished {
     /// Puts it into a result.
-    pub fn tell(&self, result: &Bound<'_, PyDict>) -> PyResult<()> {
+    pub fn add_to(&self, result: &Bound<'_, PyDict>) -> PyResult<()> {
         if let Some(written) = &self.capture {
-            tell(result, written)?;
+            add(result, written)?;
         }
         if let Some(failure) = &self.qlog {
             result.set_item("qlog", failure.clone())?;

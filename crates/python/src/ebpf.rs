@@ -5,11 +5,12 @@ use longfat_live::{KernelError, Source};
 use longfat_transport::cc::Controller;
 use pyo3::exceptions::{PyPermissionError, PyValueError};
 use pyo3::prelude::*;
+use pythonize::pythonize;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is kept of callbacks while somebody traces.
+/// What is kept of callbacks during a trace.
 #[derive(Default)]
 struct Trace {
     /// The most that are kept.
@@ -102,11 +103,11 @@ impl PyEbpf {
         *self.trace.lock().unwrap_or_else(PoisonError::into_inner) = Some(trace);
     }
 
-    /// Ends the trace. Returns how many callbacks there were, and those that were kept as JSON.
-    fn end_trace(&self) -> (u64, String) {
+    /// Ends the trace. Returns how many callbacks there were, and a list of those that were kept.
+    fn end_trace<'py>(&self, py: Python<'py>) -> PyResult<(u64, Bound<'py, PyAny>)> {
         let trace = self.trace.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
         let kept: Vec<Value> = trace.kept.iter().map(|(flow, called)| entry(flow, called)).collect();
-        (trace.total, Value::Array(kept).to_string())
+        Ok((trace.total, pythonize(py, &kept)?))
     }
 }
 
@@ -151,13 +152,13 @@ impl Objects {
     }
 }
 
-/// ebpf_needs(path) -> str
+/// ebpf_needs(path) -> dict
 ///
-/// What an object needs, as JSON: {"license", "instructions", "needs": [{"kind", "name", "here", "optional"}],
+/// What an object needs: {"license", "instructions", "needs": [{"kind", "name", "here", "optional"}],
 /// "algorithms": [{"name", "variable", "callbacks", "needs_ecn", "model_based", "problem"}], "problem": what keeps the
-/// whole object from running here, or null}.
+/// whole object from running here, or None}.
 #[pyfunction]
-pub fn ebpf_needs(path: PathBuf) -> PyResult<String> {
+pub fn ebpf_needs(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
     let file = contents(&path)?;
     let needs = Needs::new(&file).map_err(|error| refused(&path, &error))?;
     let (algorithms, problem) = match Object::new(&file) {
@@ -167,9 +168,9 @@ pub fn ebpf_needs(path: PathBuf) -> PyResult<String> {
     let each = needs.needs.iter().map(|need| {
         json!({"kind": need.kind.name(), "name": need.name, "here": need.is_here, "optional": need.is_optional})
     });
-    Ok(json!({"license": needs.license, "instructions": needs.instructions, "needs": each.collect::<Vec<_>>(),
-        "algorithms": algorithms, "problem": problem})
-    .to_string())
+    let found = json!({"license": needs.license, "instructions": needs.instructions,
+        "needs": each.collect::<Vec<_>>(), "algorithms": algorithms, "problem": problem});
+    Ok(pythonize(py, &found)?)
 }
 
 fn described(object: &Object) -> Vec<Value> {

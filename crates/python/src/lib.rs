@@ -2,11 +2,11 @@
 
 mod algorithm;
 mod capture;
-mod crew;
 mod ebpf;
 mod metrics;
 mod scenario;
 mod stepper;
+mod thread_pool;
 mod watch;
 
 use longfat_live::{Congestion, LiveError, Programs, Source, Traffic};
@@ -80,7 +80,7 @@ fn simulate<'py>(
         (None, outcome) => {
             let result = to_result(py, outcome.map_err(raise)?, &readers)?;
             if let Some(written) = written {
-                written.tell(&result)?;
+                written.add_to(&result)?;
             }
             Ok(result)
         }
@@ -188,7 +188,7 @@ fn live_run<'py>(
     let result = to_dict(py, live.outcome)?;
     result.set_item("validity", pythonize(py, &live.validity)?)?;
     if let Some(written) = &live.capture {
-        capture::tell(&result, written)?;
+        capture::add(&result, written)?;
     }
     if let Some(ran) = &live.programs {
         result.set_item("programs", pythonize(py, ran)?)?;
@@ -232,6 +232,7 @@ fn live_probe() -> Vec<(&'static str, String)> {
 
 fn to_dict(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let result = PyDict::new(py);
+    // by way of JSON, where what is undefined (NaN) is null, so None
     let mut summary =
         serde_json::to_value(&outcome.summary).map_err(|e| PyValueError::new_err(e.to_string()))?;
     summary["events"] = outcome.events_handled.into();

@@ -1,7 +1,7 @@
 //! A run that pauses, as an object of Python; and many of them that go on together.
 
-use crate::crew::{Pieces, share};
 use crate::scenario::PyScenario;
+use crate::thread_pool::{Pieces, share};
 use crate::watch::{CORE_FAILED, Watch};
 use crate::{Built, algorithm, build, raise, to_result};
 use longfat_sim::{FlowSample, LinkSample, Rates, RunError, Sample, Stepped};
@@ -30,7 +30,7 @@ impl State {
         })
     }
 
-    /// Goes on to `to`, unless somebody stops it.
+    /// Goes on to `to`, unless it is stopped.
     fn advance(&mut self, to: Time, goes_on: &AtomicBool) -> Result<(), RunError> {
         let Some(run) = &mut self.run else { return Ok(()) };
         let watch = &mut self.watch;
@@ -50,13 +50,13 @@ impl State {
         Ok(run.look(flow).map_or([f64::NAN; COLUMNS], |seen| self.intervals.end(now, &seen)))
     }
 
-    /// What stopped the run from outside, as an error of Python, if that has not been told yet.
+    /// What stopped the run from outside, as an error of Python, if that has not been raised yet.
     fn pending(&mut self) -> Option<PyErr> {
         self.watch.take().or_else(|| self.interrupt.take())
     }
 
     /// The error of Python for what came of going on.
-    fn told(&mut self, outcome: Result<(), RunError>) -> PyResult<()> {
+    fn raised(&mut self, outcome: Result<(), RunError>) -> PyResult<()> {
         self.pending().map_or_else(|| outcome.map_err(raise), Err)
     }
 }
@@ -144,7 +144,7 @@ impl Stepper {
         let state = &mut *state;
         state.run()?;
         let outcome = py.detach(|| state.advance(Time::from_ns(to_ns), &AtomicBool::new(true)));
-        state.told(outcome)?;
+        state.raised(outcome)?;
         Ok(state.run()?.is_done())
     }
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 #[expect(clippy::disallowed_types, reason = "how often signals are looked for changes no result")]
 use std::time::Instant;
 
-/// Signals are looked for this often (chosen here: nobody notices a fiftieth of a second).
+/// Signals are looked for this often (chosen here: a fiftieth of a second is not noticed).
 const EVERY: Duration = Duration::from_millis(20);
 
-/// What Python is told after a panic.
+/// The message of the error that Python gets after a panic.
 pub const CORE_FAILED: &str = "the core failed; its message is above";
 
 /// Ends a run at a signal, or when it takes more memory than it may.
@@ -59,14 +59,14 @@ impl Watch {
     }
 }
 
-/// The resident memory of this process, bytes; `None` where the system does not tell.
+/// The resident memory of this process, bytes; `None` where the system does not report it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kib| 1024 * kib)
 }
 
-/// Works in another thread, and ends early at a signal. The thread then works on, for nobody.
+/// Works in another thread, and ends early at a signal. The thread then works on, and its result is dropped.
 pub fn aside<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     let (done, outcome) = channel();
     let outcome = Mutex::new(outcome); // only this thread reads it, but the compiler cannot know

@@ -224,7 +224,6 @@ fn connection(
         sack_compression_s: part.sack_compression,
         byte_counting: part.byte_counting,
         slow_start_limit: finite(part.slow_start_limit),
-        sack: None,
         loss_detection: part.loss_detection,
         recovery: part.recovery_used(),
         timeout_reductions: part.timeout_reductions,
@@ -238,7 +237,7 @@ fn connection(
         rto_min_s: part.rto_min,
         rto_min_of: part.rto_min_of,
         rto_tick_s: part.rto_tick,
-        initial_rto_s: Some(part.initial_rto),
+        initial_rto_s: part.initial_rto,
         timestamps: part.timestamps,
         ecn: match part.ecn {
             Ecn::Off => EcnPlan::Negotiated(false),
@@ -258,7 +257,7 @@ fn receiver(receiver: Receiver) -> Option<ReceiverPlan> {
     (receiver != Receiver::HONEST).then_some(ReceiverPlan {
         conceal_losses: receiver.conceal_losses,
         ack_ahead: receiver.ack_ahead as u64,
-        divide_acks: Some(receiver.divide_acks as u32),
+        divide_acks: receiver.divide_acks as u32,
         hide_marks: receiver.hide_marks,
     })
 }

@@ -2,9 +2,9 @@
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use crate::common::disturbance::disturbance;
-use crate::common::{dumbbell, flow, refusal_of, run_by_both, variants, web, with};
+use crate::common::{dumbbell, flow, refusal_of, run_by_both, sound, variants, web, with};
 use longfat_net::queue::disciplines;
-use longfat_sim::{Link, Plan, Summary};
+use longfat_sim::{Link, Summary};
 use longfat_units::{Interval, Time};
 use longfat_wire::{FlowId, SimPacket};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn ms(n: u64) -> Time {
 /// The first link of a plan; a packet of 1500 bytes takes a millisecond.
 fn link(disturbance: Value, packets: u64) -> Link {
     let plan = disturbed(dumbbell(12e6, packets, 1.0, vec![]), disturbance);
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a sound plan");
+    let plan = sound(&plan);
     Link::new(plan.into_parts().0.remove(0), true)
 }
 
@@ -81,7 +81,7 @@ fn both_directions_of_a_medium_have_the_same_delay_and_other_media_others() {
         let mut plan =
             disturbed(dumbbell(12e6, 9, 1.0, vec![]), json!({"added_delay": {"handovers": handovers}}));
         plan["links"][0]["name"] = json!(name);
-        let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a plan");
+        let plan = sound(&plan);
         let arrivals: Vec<_> = (0..20).map(|i| ms(100 * i + 50)).collect();
         let mut link = Link::new(plan.into_parts().0.remove(0), true);
         departures(&mut link, &arrivals, ms(10_000)).iter().map(|(_, at)| *at).collect::<Vec<_>>()

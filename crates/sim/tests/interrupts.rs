@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::common::{assert_same, dumbbell, flow, run_by_both, web, with};
-use longfat_sim::{Plan, RunError, Simulation};
+use crate::common::{assert_same, dumbbell, flow, run_by_both, sound, web, with};
+use longfat_sim::{RunError, Simulation};
 use longfat_transport::cc::{Ack, Congestion, CongestionControl, Controller, Properties, Window};
 use serde_json::{Value, json};
 
 /// How often a run of this plan asks whether to go on, at most `most` times: then the answer is no.
 fn asked(plan: &Value, most: u64) -> u64 {
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).unwrap();
+    let plan = sound(plan);
     let mut asked = 0;
     let outcome = Simulation::new(plan, &mut |_| None).unwrap().run(&mut || {
         asked += 1;
@@ -104,7 +104,7 @@ fn greedy_plan(flows: u32) -> Value {
 }
 
 fn start(plan: &Value, window: f64) -> Simulation {
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).unwrap();
+    let plan = sound(plan);
     Simulation::new(plan, &mut |_| Some(Controller::custom(Properties::CUSTOM, Greedy(window)))).unwrap()
 }
 

@@ -118,7 +118,6 @@ fn options() -> impl Strategy<Value = Value> {
     );
     let found = prop::sample::select(vec!["rack", "sack", "newreno", "reno-classic", "tahoe"]);
     let recovery = (
-        prop::option::weighted(0.5, any::<bool>()),
         prop::option::weighted(0.5, found),
         prop_oneof![
             Just("rate-halving"),
@@ -137,8 +136,8 @@ fn options() -> impl Strategy<Value = Value> {
         json!({"interrupt_moderation_s": host.4, "send_jitter_s": host.5, "rtt_s": rtt, "host_tick_s": host.0, "access_rate_bps": host.1, "rto_min_s": host.2, "ecn": host.3,
             "delayed_ack": acknowledging.0, "delayed_ack_timeout_s": acknowledging.1,
             "byte_counting": acknowledging.2, "initial_window": window.0, "initial_ssthresh": window.1,
-            "max_window": window.2, "slow_start": window.3, "sack": recovery.0,
-            "loss_detection": recovery.1, "recovery": recovery.2,
+            "max_window": window.2, "slow_start": window.3,
+            "loss_detection": recovery.0, "recovery": recovery.1,
             "timeout_reductions": ns2.0, "first_reduction": ns2.1, "backoff_until": ns2.2})
     })
 }

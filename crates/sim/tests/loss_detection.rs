@@ -25,13 +25,6 @@ fn a_chosen_loss_detection_does_what_the_algorithm_of_that_name_does() {
 }
 
 #[test]
-fn a_chosen_loss_detection_wins_over_the_older_key() {
-    let mut both = plan("newreno", Some("reno-classic"));
-    both["flows"][0]["sack"] = json!(true);
-    assert_same_series(&run(&both).flows, &run(&plan("reno-classic", None)).flows);
-}
-
-#[test]
 fn every_loss_detection_gives_the_same_bytes_by_both_drivers() {
     for chosen in ["rack", "sack", "newreno", "reno-classic", "tahoe"] {
         let outcome = run_by_both(&plan("htcp", Some(chosen)));

@@ -1,6 +1,8 @@
 //! Tests of whole runs. They are one program, since each program that runs plans compiles both drivers.
 
 mod common;
+#[path = "../../scenario/tests/plan_of/mod.rs"]
+mod plan_of;
 mod theory_common;
 
 mod at_arrival;

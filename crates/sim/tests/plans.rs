@@ -1,30 +1,59 @@
 //! Which keys a plan has to have.
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
-use crate::common::{dumbbell, flow, refusal_of, web};
+use crate::common::{and, dumbbell, flow, web};
+use crate::plan_of::plan_of;
+use longfat_sim::{Plan, PlanError};
 use serde_json::{Value, json};
-
-/// Keys that plans without them are older than; a missing one has the value that such plans always had.
-const YOUNGER_THAN_STORED_PLANS: [&str; 2] = ["layer2", "rtt_samples"];
 
 /// A plan that has every key, with null where that is accepted.
 fn complete() -> Value {
-    let mut one = flow("a", "reno");
-    (one["rtt_samples"], one["quick_start_bps"]) = (json!("echoed"), json!(null));
-    let mut plan = dumbbell(1e7, 50, 1.0, vec![one]);
+    let nothing = json!({"max_burst": null, "slow_start_limit": null, "loss_detection": null,
+        "quick_start_bps": null, "hosts": null, "receiver": {}});
+    let mut plan = dumbbell(1e7, 50, 1.0, vec![and(flow("a", "reno"), nothing)]);
     for (i, link) in plan["links"].as_array_mut().into_iter().flatten().enumerate() {
-        (link["capacity"], link["router"], link["layer2"]) = (json!(null), json!(null), json!(false));
+        (link["capacity"], link["router"], link["clock"]) = (json!(null), json!(null), json!(null));
         (link["nodes"], link["queue"]["limit_bytes"]) = (json!([i, 1 - i]), json!(null));
+        link["disturbance"] = json!({"reorder": null, "added_delay": null, "remark": null});
     }
     plan["background"] = json!([web("w", 1)]);
-    plan
+    plan["background"][0]["flow"]["slow_start_limit"] = json!(null);
+    serde_json::from_str(&plan_of(&plan)).expect("JSON")
+}
+
+fn refusal_of(plan: &Value) -> Option<PlanError> {
+    Plan::from_json(&plan.to_string()).and_then(Plan::check).err()
 }
 
 #[test]
-fn a_key_is_missing_only_where_null_is_meant_or_the_key_is_younger_than_stored_plans() {
+fn a_plan_that_is_written_again_has_the_keys_of_the_complete_one() {
+    let plan = Plan::from_json(&complete().to_string()).expect("a sound plan");
+    let written = serde_json::to_value(plan).expect("JSON");
+    for object in ["", "/sample", "/links/0", "/links/0/disturbance", "/flows/0", "/flows/0/receiver"] {
+        let keys = |plan: &Value| {
+            let object = plan.pointer(object).and_then(Value::as_object).cloned().unwrap_or_default();
+            let mut keys: Vec<String> = object.keys().cloned().collect();
+            keys.sort_unstable();
+            keys
+        };
+        assert_eq!(keys(&written), keys(&complete()), "{object}");
+    }
+}
+
+#[test]
+fn a_key_is_missing_only_where_null_is_meant() {
     assert_eq!(refusal_of(&complete()), None);
-    for object in
-        ["", "/sample", "/links/0", "/links/0/queue", "/links/0/loss", "/flows/0", "/background/0/flow"]
-    {
+    for object in [
+        "",
+        "/sample",
+        "/links/0",
+        "/links/0/queue",
+        "/links/0/loss",
+        "/links/0/disturbance",
+        "/flows/0",
+        "/flows/0/receiver",
+        "/background/0/flow",
+    ] {
         let keys = complete().pointer(object).and_then(Value::as_object).cloned().unwrap_or_default();
         assert!(!keys.is_empty(), "{object}");
         for (key, value) in keys {
@@ -32,8 +61,8 @@ fn a_key_is_missing_only_where_null_is_meant_or_the_key_is_younger_than_stored_p
             if let Some(keys) = plan.pointer_mut(object).and_then(Value::as_object_mut) {
                 keys.shift_remove(&key);
             }
-            // the nodes of all links are given, or of none
-            let may_be_missing = value.is_null() || YOUNGER_THAN_STORED_PLANS.contains(&key.as_str());
+            // null also stands for no disturbances and for an honest receiver
+            let may_be_missing = value.is_null() || key == "disturbance" || key == "receiver";
             assert_eq!(refusal_of(&plan).is_none(), may_be_missing, "{object}/{key}");
         }
     }

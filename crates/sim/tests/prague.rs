@@ -1,8 +1,8 @@
 //! Prague on DualPI2, alone and beside CUBIC: its share, the wait of its packets, and two marks a round trip.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-use crate::common::{and, dumbbell, flow, run_by_both, with};
-use longfat_sim::{FlowSummary, Outcome, Plan, Simulation};
+use crate::common::{and, dumbbell, flow, run_by_both, sound, with};
+use longfat_sim::{FlowSummary, Outcome, Simulation};
 use longfat_transport::cc::{
     Ack, Congestion, CongestionControl, Controller, Delivery, LostSegment, MarkSample, Opening, Properties,
     Window, find,
@@ -80,7 +80,7 @@ impl CongestionControl for Recorded {
 /// one-way delays above the least; and how many of them were marked.
 fn run_recorded(plan: &Value) -> (Outcome, Vec<f64>, u64) {
     let seen = Seen::default();
-    let checked = Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a sound plan");
+    let checked = sound(plan);
     let mut custom = |_: &str| {
         let prague = find("prague").expect("registered").instance(&[]).expect("no parameters");
         let properties = Properties { samples: true, ..prague.properties };

@@ -1,8 +1,8 @@
 //! Queue disciplines with TCP across them: delays stay at their targets, marks replace drops, and the
 //! counters add up.
 
-use crate::common::{column, dumbbell, flow, refusal_of, run, with};
-use longfat_sim::{Link, LinkSummary, Outcome, Plan, link_summary};
+use crate::common::{column, dumbbell, flow, refusal_of, run, sound, with};
+use longfat_sim::{Link, LinkSummary, Outcome, link_summary};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, SimPacket};
 use serde_json::{Value, json};
@@ -79,8 +79,7 @@ fn the_mean_wait_of_pie_and_of_dualpi2_is_their_target_under_tcp() {
 fn waits_in_a_low_latency_queue_are_told_apart_once_there_is_one() {
     let mut plan = dumbbell(12e6, 100, 1.0, vec![]);
     plan["links"][0]["queue"] = json!({"kind": "dualpi2", "limit_packets": 100});
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check);
-    let mut links = plan.unwrap_or_else(|e| panic!("{e}")).into_parts().0;
+    let mut links = sound(&plan).into_parts().0;
     let mut link: Link = Link::new(links.remove(0), true);
     let summary = |link: &mut Link| {
         let now = Time::from_secs_f64(1.0);

@@ -62,7 +62,7 @@ fn with_option(algorithm: &str, option: &str, value: &Value) -> Recorded {
 
 const OPTIONS: [(&str, &str, &str); 10] = [
     ("reno", "recovery", "\"prr\""),
-    ("reno", "sack", "false"),
+    ("reno", "loss_detection", "\"newreno\""),
     ("reno", "slow_start", "\"limited\""),
     ("reno", "delayed_ack", "false"),
     ("reno", "byte_counting", "false"),

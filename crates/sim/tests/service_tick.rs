@@ -1,10 +1,10 @@
 //! Links that serve their queues at the ticks of a clock.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-use crate::common::{dumbbell, flow, link, refusal_of, run, run_by_both, with};
+use crate::common::{dumbbell, flow, link, refusal_of, run, run_by_both, sound, with};
 use longfat_net::queue::disciplines;
 use longfat_net::router;
-use longfat_sim::{Link, Plan};
+use longfat_sim::Link;
 use longfat_units::{Interval, Time};
 use longfat_wire::SimPacket;
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn ticking(rate_bps: f64, packets: u64, tick_s: f64, seed: u64) -> Value {
 
 /// A link of a plan; with `fast`, its departures are arithmetic where they can be.
 fn nth(plan: &Value, index: usize, fast: bool) -> Link {
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a sound plan");
+    let plan = sound(plan);
     Link::new(plan.into_parts().0.remove(index), fast)
 }
 

@@ -2,14 +2,14 @@
 //! part of every comparison of the drivers (`run_by_both`).
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::common::{and, assert_same, column, dumbbell, flow, run, with};
-use longfat_sim::{Plan, RateError, Rates, Simulation, Stepped};
+use crate::common::{and, assert_same, column, dumbbell, flow, run, sound, with};
+use longfat_sim::{RateError, Rates, Simulation, Stepped};
 use longfat_transport::Steer;
 use longfat_units::{Rate, Time};
 use serde_json::{Value, json};
 
 fn stepped(plan: &Value, rates: Rates) -> Stepped {
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).unwrap();
+    let plan = sound(plan);
     Stepped::new(Simulation::new_while(plan, rates, &mut |_| None, &mut || true).unwrap())
 }
 

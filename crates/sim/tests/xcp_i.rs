@@ -65,7 +65,7 @@ fn xcp_loses_much_where_the_bottleneck_is_no_router_of_its_kind() {
     assert!(megabytes(&all, "0") > 0.97 * 107.1, "{}", megabytes(&all, "0"));
     assert_eq!(dropped(&all), 0.0);
     let mut reno = figure_4_1(Some("xcp"), None);
-    reno["flows"][0]["sack"] = json!(false);
+    reno["flows"][0]["loss_detection"] = json!("newreno");
     let reno = run(&reno);
     assert!(dropped(&mixed) > 1000.0 && dropped(&reno) > 100.0);
     assert!(megabytes(&reno, "0") < 0.8 * megabytes(&all, "0"), "{}", megabytes(&reno, "0"));

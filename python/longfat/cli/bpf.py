@@ -13,6 +13,8 @@ from longfat.terminal import echo, echo_json, make_console
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from longfat.ebpf import Check
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def bpf() -> None:
@@ -40,7 +42,7 @@ def check(file: str, as_json: bool) -> None:
         sys.exit(2)
 
 
-def _show(found: dict[str, Any], console: Console) -> None:
+def _show(found: Check, console: Console) -> None:
     def say(text: str) -> None:
         console.print(text, markup=False, soft_wrap=True)
 
@@ -117,6 +119,6 @@ def trace(
         before = ebpf.window(entry["cwnd_before"], entry["ssthresh_before"])
         after = ebpf.window(entry["cwnd_after"], entry["ssthresh_after"])
         change = before if before == after else f"{before} -> {after}"
-        echo(f"{entry['time_s']:.6f}  {change:<24} {ebpf.told(entry)}")
+        echo(f"{entry['time_s']:.6f}  {change:<24} {ebpf.in_words(entry)}")
     if traced.total > len(traced.entries):
         echo(f"{traced.total - len(traced.entries)} more; --most shows more of them", err=True)

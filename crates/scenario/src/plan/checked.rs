@@ -15,10 +15,8 @@ const MOST_FLOWS: usize = 1_000_000;
 
 /// A run, as read from JSON: numbers only, in SI units.
 ///
-/// The scenario's defaults are filled in already. A key may be missing from a plan in two cases only. Where
-/// null is accepted, a missing key means null. And keys that are newer than stored plans have a default
-/// there, such as `rtt_samples` of a connection; plans are stored under digests of their text, so new ones
-/// leave these keys out as well where they have their defaults. (Only `layer2` of a link is always there.)
+/// The scenario's defaults are filled in already: no key has a default here. A key whose value is null may be
+/// missing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -39,8 +37,9 @@ pub struct Plan {
     /// Whether to log what happens to each flow's window: losses, timeouts, the ends of their repair, and so
     /// on.
     pub events: bool,
-    /// Whether to use the fast driver, the arithmetic form of drop-tail and RED, and tickets in other queues. Results are
-    /// the same without.
+    /// Whether to use what is faster with the same results: the fast driver, drop-tail and RED that work out
+    /// their lengths without holding packets, and other queues that hold numbers of packets instead of the
+    /// packets.
     pub fast: bool,
 }
 
@@ -53,7 +52,6 @@ pub struct SamplePlan {
     /// Between samples of links.
     pub links_s: f64,
     /// Whether samples of flows have what their algorithms know of themselves.
-    #[serde(default)]
     pub internals: bool,
 }
 

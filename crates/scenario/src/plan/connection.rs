@@ -81,26 +81,16 @@ impl EcnPlan {
     }
 }
 
-/// The value in plans that are older than the key: Linux TCP_MAX_QUICKACKS.
-const fn quick_acks() -> u32 {
-    16
-}
-
-/// The value in plans that are older than the key: RFC 3465, section 2.2, L.
-const fn slow_start_limit() -> Option<f64> {
-    Some(2.0)
-}
-
-/// What the receiver does against the rules, as read from JSON; a key that is left out is for nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// What the receiver does against the rules, as read from JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ReceiverPlan {
     /// Acknowledges what is missing.
     pub conceal_losses: bool,
     /// The most segments that an acknowledgement covers before they come.
     pub ack_ahead: u64,
     /// Acknowledgements in place of one.
-    pub divide_acks: Option<u32>,
+    pub divide_acks: u32,
     /// Takes marked packets for unmarked ones.
     pub hide_marks: bool,
 }
@@ -111,16 +101,13 @@ impl ReceiverPlan {
         Habits {
             conceals_losses: self.conceal_losses,
             ahead: self.ack_ahead,
-            parts: self.divide_acks.unwrap_or(1),
+            parts: self.divide_acks,
             hides_marks_as: self.hide_marks.then_some(codepoint),
         }
     }
 }
 
 /// A connection's options as read from JSON.
-///
-/// Keys with a default are younger than stored plans: a plan leaves them out where they have it, because it is
-/// stored under the digest of its text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionPlan {
@@ -144,7 +131,6 @@ pub struct ConnectionPlan {
     pub initial_ssthresh: Option<f64>,
     /// Begin with the slow-start threshold that earlier connections between the same two hosts have left, if
     /// there is one.
-    #[serde(default)]
     pub ssthresh_cache: bool,
     /// Initial cwnd, segments.
     pub initial_window: f64,
@@ -161,73 +147,49 @@ pub struct ConnectionPlan {
     /// A single segment is acknowledged after this long, seconds.
     pub delayed_ack_timeout_s: f64,
     /// The first this many acknowledgements are not delayed.
-    #[serde(default = "quick_acks")]
     pub quick_acks: u32,
     /// The longest time that acknowledgements of segments above a gap wait for each other, seconds; 0 for
     /// none.
-    #[serde(default)]
     pub sack_compression_s: f64,
     /// Appropriate byte counting (RFC 3465).
     pub byte_counting: bool,
     /// The most segments that one acknowledgement counts in slow-start; unlimited if null.
-    #[serde(default = "slow_start_limit")]
     pub slow_start_limit: Option<f64>,
-    /// Overrides whether the algorithm's way of loss recovery uses SACK; null keeps it.
-    pub sack: Option<bool>,
-    /// How losses are found, whatever the algorithm's own way and [`ConnectionPlan::sack`] are; null keeps them.
-    #[serde(default)]
+    /// How losses are found; as the algorithm does if null.
     pub loss_detection: Option<LossDetection>,
     /// How the window shrinks during SACK recovery.
     pub recovery: Recovery,
-    /// Which timeouts reduce ssthresh. Plans leave out this and the next two where they are the default, as with
-    /// [`ConnectionPlan::rtt_samples`].
-    #[serde(default)]
+    /// Which timeouts reduce ssthresh.
     pub timeout_reductions: TimeoutReductions,
     /// How far early reductions and those by a timeout go.
-    #[serde(default)]
     pub first_reduction: FirstReduction,
     /// What ends the backoff of the retransmission timeout.
-    #[serde(default)]
     pub backoff_until: BackoffUntil,
     /// Bound the window to the segments in flight + 3 at dubious acknowledgements.
-    #[serde(default)]
     pub cwnd_moderation: bool,
-    /// Which round-trip times the algorithm gets. Plans leave the default, `echoed`, out: their stored keys
-    /// are older than this key.
-    #[serde(default)]
+    /// Which round-trip times the algorithm gets.
     pub rtt_samples: RttSamples,
     /// Granularity of the host's timer, seconds; 0 for none.
     pub host_tick_s: f64,
-    /// Least time between two interrupts of a host's network card, seconds; 0 for no limit. Plans leave the
-    /// key out for 0.
-    #[serde(default)]
+    /// Least time between two interrupts of a host's network card, seconds; 0 for no limit.
     pub interrupt_moderation_s: f64,
-    /// Longest random delay of what the sender's host sends, seconds; 0 for none. Plans leave the key out for
-    /// 0.
-    #[serde(default)]
+    /// Longest random delay of what the sender's host sends, seconds; 0 for none.
     pub send_jitter_s: f64,
     /// Floor of the retransmission timeout's margin, seconds.
     pub rto_min_s: f64,
-    /// What the floor bounds. Plans leave out this and the next three where they are the default, as with
-    /// [`ConnectionPlan::rtt_samples`].
-    #[serde(default)]
+    /// What the floor bounds.
     pub rto_min_of: RtoMinOf,
     /// The clock of the retransmission timer, seconds; 0 for an exact one.
-    #[serde(default)]
     pub rto_tick_s: f64,
-    /// The retransmission timeout before the first sample, seconds; RFC 6298's if null.
-    #[serde(default)]
-    pub initial_rto_s: Option<f64>,
+    /// The retransmission timeout before the first sample, seconds.
+    pub initial_rto_s: f64,
     /// Packets carry timestamps (RFC 7323).
-    #[serde(default = "yes")]
     pub timestamps: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: EcnPlan,
-    /// Alternative backoff with ECN (RFC 8511). Plans leave the key out for false.
-    #[serde(default)]
+    /// Alternative backoff with ECN (RFC 8511).
     pub abe: bool,
-    /// The user's own algorithm needs every mark told (RFC 8257). Plans leave the key out for false.
-    #[serde(default)]
+    /// The user's own algorithm needs feedback about each mark, as DCTCP does (RFC 8257).
     pub needs_marks: bool,
     /// When it stops sending new data, seconds; never if null. Background traffic opens no connection from
     /// then on, and connections that it opened with a size still send all of it.
@@ -235,13 +197,8 @@ pub struct ConnectionPlan {
     /// Quick-Start (RFC 4782): the rate that the connection request asks for, bit/s; it asks for none if
     /// null.
     pub quick_start_bps: Option<f64>,
-    /// What the receiver does against the rules. Plans leave the key out for an honest one.
-    #[serde(default)]
+    /// What the receiver does against the rules; nothing if null.
     pub receiver: Option<ReceiverPlan>,
-}
-
-const fn yes() -> bool {
-    true
 }
 
 /// What carries a connection.
@@ -302,15 +259,9 @@ impl CheckedConnection {
         self.plan.ecn.is_on() || self.feedback() != Feedback::Classic
     }
 
-    /// How a TCP sender finds and repairs losses: as this algorithm does, unless `loss_detection` or `sack`
-    /// overrides that.
-    pub const fn loss_detection(&self, own: LossDetection) -> LossDetection {
-        match (self.plan.loss_detection, self.plan.sack, own) {
-            (Some(chosen), ..) => chosen,
-            (None, Some(true), _) => LossDetection::Sack,
-            (None, Some(false), LossDetection::Sack) => LossDetection::NewReno,
-            _ => own,
-        }
+    /// How a TCP sender finds and repairs losses: as this algorithm does, unless the plan chooses another way.
+    pub fn loss_detection(&self, own: LossDetection) -> LossDetection {
+        self.plan.loss_detection.unwrap_or(own)
     }
 }
 
@@ -322,13 +273,12 @@ impl ConnectionPlan {
 
     /// The retransmission timeout.
     pub fn rto(&self) -> RtoConfig {
-        let usual = RtoConfig::with_min(Interval::from_secs_f64(self.rto_min_s));
         RtoConfig {
-            initial: self.initial_rto_s.map_or(usual.initial, Interval::from_secs_f64),
+            initial: Interval::from_secs_f64(self.initial_rto_s),
+            min: Interval::from_secs_f64(self.rto_min_s),
             min_of: self.rto_min_of,
             tick: Interval::from_secs_f64(self.rto_tick_s),
             backoff_until: self.backoff_until,
-            ..usual
         }
     }
 
@@ -375,7 +325,7 @@ impl ConnectionPlan {
         }
         if let Some(receiver) = &self.receiver {
             within(&key("receiver.ack_ahead"), receiver.ack_ahead as f64, 0.0, 1e9)?;
-            within(&key("receiver.divide_acks"), f64::from(receiver.divide_acks.unwrap_or(1)), 1.0, 100.0)?;
+            within(&key("receiver.divide_acks"), f64::from(receiver.divide_acks), 1.0, 100.0)?;
         }
         within(&key("delayed_ack_timeout_s"), self.delayed_ack_timeout_s, 1e-6, 10.0)?;
         within(&key("sack_compression_s"), self.sack_compression_s, 0.0, 10.0)?;
@@ -384,7 +334,7 @@ impl ConnectionPlan {
         within(&key("send_jitter_s"), self.send_jitter_s, 0.0, 10.0)?;
         within(&key("rto_min_s"), self.rto_min_s, 0.0, 60.0)?;
         within(&key("rto_tick_s"), self.rto_tick_s, 0.0, 10.0)?;
-        within(&key("initial_rto_s"), self.initial_rto_s.unwrap_or(1.0), 1e-3, 60.0)?;
+        within(&key("initial_rto_s"), self.initial_rto_s, 1e-3, 60.0)?;
         Ok(CheckedConnection { rtt, access_rate, transport, plan: self })
     }
 

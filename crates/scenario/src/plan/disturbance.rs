@@ -13,30 +13,23 @@ const LONGEST_DELAY_S: f64 = 100.0;
 /// Shortest and longest time between two handovers, seconds; the shortest keeps a run from drawing too often.
 const HANDOVERS_S: (f64, f64) = (0.1, LONGEST_S);
 
-/// The disturbances of a link, as read from JSON; a key that is left out is for none.
+/// The disturbances of a link, as read from JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DisturbancePlan {
     /// Packets that others overtake.
-    #[serde(default)]
     pub reorder: Option<ReorderPlan>,
     /// Greatest jitter, seconds.
-    #[serde(default)]
     pub jitter_s: f64,
     /// The share of packets that arrive twice.
-    #[serde(default)]
     pub duplicate: f64,
     /// A propagation delay that varies.
-    #[serde(default)]
     pub added_delay: Option<AddedDelayPlan>,
     /// Whether packets may overtake each other by jitter and by a delay that varies.
-    #[serde(default)]
     pub overtaking: bool,
     /// What happens to the ECN field of data packets.
-    #[serde(default)]
     pub remark: Option<RemarkPlan>,
     /// When the link carries nothing, in order of time.
-    #[serde(default)]
     pub outages: Vec<OutagePlan>,
 }
 

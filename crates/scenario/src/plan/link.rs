@@ -31,18 +31,14 @@ pub struct LinkPlan {
     pub capacity: Option<CapacityPlan>,
     /// The nodes that it leads from and to, by number; null in a plan without a map of its network.
     pub nodes: Option<(u32, u32)>,
-    /// Whether its queue stands in a switch, which leaves the time-to-live of IP unchanged. Plans may leave
-    /// the key out for false: they did before it existed.
-    #[serde(default)]
+    /// Whether its queue stands in a switch, which leaves the time-to-live of IP unchanged.
     pub layer2: bool,
     /// Propagation delay, seconds; part of the round-trip time of flows that cross it.
     pub delay_s: f64,
     /// Time between two ticks of the clock by which it serves its queue, seconds; 0 for none: it then sends
-    /// packets one after the other. Plans leave the key out for 0: they did before it existed.
-    #[serde(default)]
+    /// packets one after the other.
     pub service_tick_s: f64,
     /// The name of that clock; links of one clock and period tick together. Its own name if null.
-    #[serde(default)]
     pub clock: Option<String>,
     /// The queue before it.
     pub queue: QueuePlan,
@@ -52,8 +48,7 @@ pub struct LinkPlan {
     pub loss: LossModel,
     /// Losses among acknowledgements that enter it.
     pub ack_loss: LossModel,
-    /// What else happens to packets behind it. Plans leave the key out for nothing: they did before it existed.
-    #[serde(default)]
+    /// What else happens to packets behind it; nothing if null.
     pub disturbance: Option<DisturbancePlan>,
 }
 

@@ -1,5 +1,6 @@
 //! The reference work: the plan of each case.
 
+use crate::plan_of::plan_of;
 use serde_json::{Value, json};
 
 /// Packets of a `scale` run, unless its shortest time asks for more.
@@ -160,16 +161,16 @@ impl Case {
 
     fn connection(&self, rtt_s: f64) -> Value {
         // a router helps only flows that speak its protocol; its header adds 20 bytes to each packet
-        let (algorithm, header_bytes, sack) = match self.bottleneck.as_str() {
+        let (algorithm, header_bytes, loss_detection) = match self.bottleneck.as_str() {
             "xcp" => ("xcp", 72, None),
-            _ => (self.algorithm, 52, Some(true)),
+            _ => (self.algorithm, 52, Some("sack")),
         };
         json!({"algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": rtt_s,
             "access_rate_bps": self.access_bps, "mss_bytes": 1448, "header_bytes": header_bytes,
             "initial_ssthresh": self.initial_ssthresh, "initial_window": 3.0, "max_window": null,
             "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout_s": 0.04,
-            "byte_counting": true, "sack": sack, "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2,
-            "ecn": false})
+            "byte_counting": true, "loss_detection": loss_detection, "recovery": "rate-halving",
+            "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
     }
 
     /// A link with drop-tail at a constant rate, except for what its kind says. Kinds that are no disciplines:
@@ -219,10 +220,9 @@ impl Case {
         } else {
             json!([])
         };
-        json!({"seed": 1, "duration_s": self.duration_s, "window_s": [0.0, self.duration_s],
+        plan_of(&json!({"seed": 1, "duration_s": self.duration_s, "window_s": [0.0, self.duration_s],
             "links": [self.link("bottleneck", &self.bottleneck, self.loss), self.link("reverse", "droptail", 0.0)], "flows": flows,
             "background": background, "sample": {"flows_s": self.sample_s, "links_s": self.sample_s},
-            "events": false, "fast": fast})
-        .to_string()
+            "events": false, "fast": fast}))
     }
 }

@@ -14,6 +14,8 @@
 //! the memory is that of the process so far: to compare it between cases, run them one by one.
 
 mod cases;
+#[path = "../../../scenario/tests/plan_of/mod.rs"]
+mod plan_of;
 
 use cases::Case;
 use longfat_sim::{Plan, Simulation};

@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use super::flow;
+use super::plan_of::plan_of;
 use crate::results::outcome::Outcome;
 use crate::results::summary::MessageCounters;
 use crate::run::messages::PROCESSING;
@@ -102,7 +103,7 @@ const PROBE_BYTES: u32 = 1000;
 
 /// Runs the plan and returns what was seen at each of the links with speakers.
 fn run(plan: &Value, speakers: &[Speaks]) -> (Outcome, Vec<Vec<(f64, Seen)>>) {
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("the plan is in order");
+    let plan = Plan::from_json(&plan_of(plan)).and_then(Plan::check).expect("the plan is in order");
     let mut run = Simulation::new(plan, &mut |_| None).expect("the plan can be run");
     let diaries: Vec<Diary> = speakers.iter().map(|_| Diary::default()).collect();
     for (&(at, to, period), diary) in speakers.iter().zip(&diaries) {
@@ -260,7 +261,7 @@ fn a_plan_whose_links_do_not_meet_or_have_a_router_at_a_switch_is_refused_with_i
     let refused = |at: &str, change: &dyn Fn(&mut Value)| {
         let mut plan = chain(1.0);
         change(&mut plan);
-        let checked = Plan::from_json(&plan.to_string()).and_then(Plan::check);
+        let checked = Plan::from_json(&plan_of(&plan)).and_then(Plan::check);
         let error = checked.err().expect("it cannot be run");
         assert_eq!(error.at, at, "{error}");
     };
@@ -339,7 +340,7 @@ fn reasons_of_drops_do_not_matter_to_messages() {
             0
         }
     }
-    let plan = Plan::from_json(&chain(1.0).to_string()).and_then(Plan::check).expect("the plan is in order");
+    let plan = Plan::from_json(&plan_of(&chain(1.0))).and_then(Plan::check).expect("the plan is in order");
     let mut run = Simulation::new(plan, &mut |_| None).expect("the plan can be run");
     run.links[1].install(Box::new(Censor));
     let (address, to, diary) = (Address(0), vec![Address(3)], Diary::default());

@@ -1,6 +1,8 @@
 //! Tests that need the inside of a run.
 
 mod messages;
+#[path = "../../../scenario/tests/plan_of/mod.rs"]
+mod plan_of;
 mod tickets;
 
 use serde_json::{Value, json};
@@ -11,6 +13,6 @@ fn flow(algorithm: &str, forward: &[usize], reverse: &[usize]) -> Value {
         "reverse": reverse, "rtt_s": 0.042, "start_s": 0.0, "stop_s": null, "bytes": null,
         "access_rate_bps": 1e9, "mss_bytes": 1448, "header_bytes": 52, "initial_ssthresh": null,
         "initial_window": 3.0, "max_window": null, "slow_start": "standard", "max_ssthresh": 100.0,
-        "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true, "sack": null,
+        "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true,
         "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
 }

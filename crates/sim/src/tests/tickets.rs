@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use super::flow;
+use super::plan_of::plan_of;
 use crate::drive::Drive;
 use crate::run::state::{Rates, Simulation};
 use longfat_net::queue::disciplines;
@@ -22,7 +23,7 @@ fn plan(paths: [(&[usize], &[usize]); 2]) -> Value {
 
 /// Which links' queues hold tickets in a run of this plan.
 fn tickets(plan: &Value, rates: Rates) -> Vec<bool> {
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a sound plan");
+    let plan = Plan::from_json(&plan_of(plan)).and_then(Plan::check).expect("a sound plan");
     let mut run = Simulation::new_while(plan, rates, &mut |_| None, &mut || true).expect("a sound plan");
     Drive::of(&mut run);
     run.links.iter_mut().map(|link| link.tickets().is_some()).collect()

@@ -5,6 +5,7 @@ pub mod clouds;
 pub mod disturbance;
 pub mod explicit;
 
+use crate::plan_of::plan_of;
 use longfat_net::DropReason;
 use longfat_sim::{
     CheckedConnection, CheckedPlan, Outcome, Plan, PlanError, Rates, Sample, Series, Simulation, Stepped, Tap,
@@ -34,7 +35,7 @@ pub fn flow(name: &str, algorithm: &str) -> Value {
         "start_s": 0.0, "stop_s": null, "bytes": null, "access_rate_bps": 1e9, "mss_bytes": 1448,
         "header_bytes": 52, "initial_ssthresh": null, "initial_window": 3.0, "max_window": null,
         "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout_s": 0.04,
-        "byte_counting": true, "sack": null, "loss_detection": null, "recovery": "rate-halving",
+        "byte_counting": true, "loss_detection": null, "recovery": "rate-halving",
         "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
 }
 
@@ -136,11 +137,10 @@ pub fn with(mut value: Value, changes: Value) -> Value {
 
 /// Runs a plan. A run that does not end makes the test fail instead of hang.
 pub fn run(plan: &Value) -> Outcome {
-    let text = plan.to_string();
+    let checked = sound(plan);
     let (done, outcome) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let plan = Plan::from_json(&text).and_then(Plan::check).expect("a sound plan");
-        let run = Simulation::new(plan, &mut |_| None).expect("a sound plan");
+        let run = Simulation::new(checked, &mut |_| None).expect("a sound plan");
         done.send(run.run(&mut || true).expect("a run")).expect("somebody waits");
     });
     outcome.recv_timeout(LONGEST_RUN).unwrap_or_else(|e| panic!("the run has no end ({e}): {plan}"))
@@ -148,7 +148,7 @@ pub fn run(plan: &Value) -> Outcome {
 
 /// The error for a plan that is refused.
 pub fn refusal_of(plan: &Value) -> Option<PlanError> {
-    Plan::from_json(&plan.to_string()).and_then(Plan::check).err()
+    Plan::from_json(&plan_of(plan)).and_then(Plan::check).err()
 }
 
 /// A column of the flow or link with this name.
@@ -190,8 +190,9 @@ pub fn assert_same_series<S: Sample>(a: &[(String, Series<S>)], b: &[(String, Se
     }
 }
 
-fn sound(plan: &Value) -> CheckedPlan {
-    Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a sound plan")
+/// Checks a plan that leaves out what it is not about.
+pub fn sound(plan: &Value) -> CheckedPlan {
+    Plan::from_json(&plan_of(plan)).and_then(Plan::check).expect("a sound plan")
 }
 
 /// Watches a run and does nothing.

@@ -2,7 +2,8 @@
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-use longfat_sim::{Outcome, Plan, Simulation};
+use crate::common::sound;
+use longfat_sim::{Outcome, Simulation};
 use serde_json::{Value, json};
 
 /// IP bytes of a full packet.
@@ -17,8 +18,7 @@ pub fn connection(algorithm: &str, rtt_s: f64, with: Value) -> Value {
         "algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": rtt_s,
         "access_rate_bps": 1e10, "mss_bytes": 1448, "header_bytes": 52, "initial_ssthresh": null,
         "initial_window": 3.0, "max_window": null, "slow_start": "standard", "max_ssthresh": 100.0,
-        "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true, "sack": null,
-        "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false});
+        "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true, "recovery": "rate-halving", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false});
     override_with(&mut plan, with);
     plan
 }
@@ -57,7 +57,7 @@ pub fn plan(
 }
 
 pub fn run(plan: &Value) -> Outcome {
-    let plan = Plan::from_json(&plan.to_string()).and_then(Plan::check).expect("a sound plan");
+    let plan = sound(plan);
     Simulation::new(plan, &mut |_| None).expect("a sound plan").run(&mut || true).expect("a run")
 }
 

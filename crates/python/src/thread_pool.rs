@@ -12,7 +12,7 @@ const LOOKS: usize = 10_000;
 
 /// Pieces of work, by number. Each is done once, by one of several threads.
 pub trait Pieces: Send + Sync {
-    /// Does this piece. What it leaves undone by a panic is its own to tell.
+    /// Does this piece. If it panics, the piece itself records what is not done.
     fn piece(&self, number: usize);
 }
 
@@ -26,11 +26,11 @@ struct Job<P> {
 /// A job of any kind.
 trait Shared: Send + Sync {
     /// Does pieces until none is left.
-    fn labour(&self);
+    fn work(&self);
 }
 
 impl<P: Pieces> Shared for Job<P> {
-    fn labour(&self) {
+    fn work(&self) {
         loop {
             let number = self.taken.fetch_add(1, Ordering::Relaxed);
             if number >= self.number {
@@ -50,7 +50,7 @@ struct Call {
 
 /// A job in the hands of a thread that helps.
 struct Help {
-    // fields are dropped in this order: whoever is woken finds the job given back
+    // fields are dropped in this order: the thread that is woken finds the job given back
     job: Arc<dyn Shared>,
     _wakes: Wakes,
 }
@@ -65,12 +65,12 @@ impl Drop for Wakes {
 }
 
 /// The threads of a process, each by what leads to it. A forked child has none of its parent's.
-struct Crew {
+struct Pool {
     process: u32,
     threads: Vec<Sender<Call>>,
 }
 
-static CREW: Mutex<Crew> = Mutex::new(Crew { process: 0, threads: Vec::new() });
+static POOL: Mutex<Pool> = Mutex::new(Pool { process: 0, threads: Vec::new() });
 
 /// Does all pieces, in this thread and in up to `helpers` others. Returns them when all are done.
 ///
@@ -80,7 +80,7 @@ static CREW: Mutex<Crew> = Mutex::new(Crew { process: 0, threads: Vec::new() });
 pub fn share<P: Pieces + 'static>(pieces: P, number: usize, helpers: usize) -> P {
     let mut job = Arc::new(Job { pieces, number, taken: AtomicUsize::new(0) });
     call(&job, helpers.min(number.saturating_sub(1)));
-    job.labour();
+    job.work();
     // every piece is done once the last thread that helps has given the job back
     loop {
         looked_out(|| Arc::strong_count(&job) == 1);
@@ -100,10 +100,11 @@ fn looked_out(mut came: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// Gives a job to so many threads of the crew. If somebody else is calling it, or no thread can be had, there are fewer.
+/// Gives a job to up to `helpers` threads of the pool: to none while another thread gives them one, and to
+/// fewer if no more can be started.
 fn call<P: Pieces + 'static>(job: &Arc<Job<P>>, helpers: usize) {
-    let Ok(mut crew) = CREW.try_lock() else { return };
-    let Crew { process, threads } = &mut *crew;
+    let Ok(mut pool) = POOL.try_lock() else { return };
+    let Pool { process, threads } = &mut *pool;
     if *process != std::process::id() {
         *process = std::process::id();
         // their threads are the parent's: dropping the ends of their channels could wait for them
@@ -123,7 +124,7 @@ fn call<P: Pieces + 'static>(job: &Arc<Job<P>>, helpers: usize) {
     }
 }
 
-/// What a thread of the crew does, until the process ends.
+/// What a thread of the pool does, until the process ends.
 fn serve(calls: &Receiver<Call>) {
     loop {
         let mut next = None;
@@ -134,6 +135,6 @@ fn serve(calls: &Receiver<Call>) {
         let Some(call) = next.or_else(|| calls.recv().ok()) else { return };
         let Some(job) = call.job.upgrade() else { continue };
         let help = Help { job, _wakes: Wakes(call.owner) };
-        help.job.labour();
+        help.job.work();
     }
 }
