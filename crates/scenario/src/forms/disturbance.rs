@@ -210,8 +210,10 @@ fn read_outages(value: &Value) -> Result<Vec<Outage>, Refusal> {
         let at = |refusal: Refusal| refusal.at_part(&index.to_string());
         let table = inline_table(&item.value, &["begin", "length"], &["queue"], OUTAGE_EXAMPLE)
             .map_err(|refusal| at(refusal.within(&place)))?;
-        let begin_s = time(part(table, "begin"), (0.0, LATEST_S), &format!("{place}, begin"), "10 s").map_err(at)?;
-        let length_s = time(part(table, "length"), OUTAGES_S, &format!("{place}, length"), "2 s").map_err(at)?;
+        let begin_s =
+            time(part(table, "begin"), (0.0, LATEST_S), &format!("{place}, begin"), "10 s").map_err(at)?;
+        let length_s =
+            time(part(table, "length"), OUTAGES_S, &format!("{place}, length"), "2 s").map_err(at)?;
         let drains = match table.get("queue").map(|item| item.value.text()) {
             None | Some(Some("waits")) => false,
             Some(Some("drains")) => true,
