@@ -56,7 +56,7 @@ fn a_capture_changes_nothing_and_its_connections_are_those_of_the_run() {
     let captured = flows(File::open(&path).expect("open")).expect("read");
     std::fs::remove_file(&path).expect("removed");
     assert_eq!(captured.contents.damage, None);
-    assert!(captured.contents.comment.contains("flow b (sack): 10.0.0.2:49152 to 10.128.0.2:50000"));
+    assert!(captured.contents.comment.contains("flow b (reno): 10.0.0.2:49152 to 10.128.0.2:50000"));
     assert_eq!(captured.flows.len(), 2);
     for (flow, own) in captured.flows.iter().zip(&recorded.summary.flows) {
         assert!(own.retransmits > 0, "the test needs losses");
