@@ -234,7 +234,7 @@ def test_the_name_of_a_stored_figure_stays_in_its_folder(tmp_path: Path, name: s
     folder = crosscheck_folder(tmp_path / "deep")
     rewrite(folder / "crosscheck.json", lambda one: one | {"figure": one["figure"] | {"name": name}})
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(InputError, match=r"crosscheck\.json: damaged"):
+    with pytest.raises(InputError, match=r"crosscheck\.json: it is damaged"):
         report.build(folder)
     assert sorted(tmp_path.rglob("*")) == before
 

@@ -108,7 +108,7 @@ def test_without_iperf3_the_error_has_the_command_that_installs_it(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"traffic": "iperf3"}, 'backend "live"'),
+        ({"traffic": "iperf3"}, 'backend = "live"'),
         ({"traffic": "iperf2", "backend": "live"}, "'longfat', 'iperf3'"),
         ({"traffic": "iperf2"}, "'longfat', 'iperf3'"),
     ],

@@ -101,7 +101,7 @@ def test_tables_are_long_and_agree_with_the_arrays(result: Result) -> None:
     assert np.array_equal(frame[frame["name"] == "2"]["cwnd"], result.flow("2")["cwnd"])
     assert result.to_polars("links").height == 2 * len(result.link("reverse")["time_s"])
     for read in (result.to_pandas, result.to_polars):
-        with pytest.raises(InputError, match='table "flow": did you mean "flows"'):
+        with pytest.raises(InputError, match='table "flow": there is no such table, did you mean "flows"'):
             read("flow")
     transfers = result.to_pandas("transfers")
     assert set(transfers["name"]) == {"web-1"}
@@ -210,7 +210,7 @@ def test_repeats_are_averaged_with_their_standard_error() -> None:
 
 
 def test_asking_for_what_is_not_there_names_what_is(result: Result) -> None:
-    with pytest.raises(InputError, match=r'flow = "3": there is no such flow; accepted: "1" or "2"'):
+    with pytest.raises(InputError, match=r'flow "3": there is no such flow; accepted: "1" or "2"'):
         result.flow("3")
     with pytest.raises(InputError, match="jobs = 0: there is no worker; accepted: 1 or more"):
         next(longfat.run_many([scenario()], jobs=0))
