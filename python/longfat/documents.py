@@ -15,6 +15,8 @@ from typing import IO, Any
 
 MOST_BYTES = 64_000_000
 """The largest scenario, sweep or trace that is read."""
+PIECE_BYTES = 1 << 17
+"""What is read at once: room for the largest file costs more than reading a usual one."""
 TOO_DEEP = "nested too deeply"
 TOO_LONG = "a number has too many digits"
 
@@ -66,7 +68,7 @@ def _waiting_for_pipes(path: str, flags: int) -> int:
 def _limited(file: IO[bytes], most_bytes: int) -> bytes:
     data = bytearray()
     while len(data) <= most_bytes:
-        part = file.read(most_bytes + 1 - len(data))
+        part = file.read(min(PIECE_BYTES, most_bytes + 1 - len(data)))
         if part is None:
             raise OSError(errno.EAGAIN, "has no end: it waits for more, as some files of /proc do")
         if not part:
