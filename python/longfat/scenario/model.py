@@ -6,7 +6,8 @@ hold SI values (seconds, bit/s, bytes); files and `Scenario.to_toml` always writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -182,6 +183,15 @@ class Network(NamedTuple):
     asked_bps: list[float | None]
 
 
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Raises what the core refuses as a ScenarioError."""
+    try:
+        yield
+    except _core.Refused as refused:
+        raise ScenarioError(refused.args[0]) from None
+
+
 class Scenario:
     """A network, its flows and its traffic. It cannot be changed.
 
@@ -206,10 +216,8 @@ class Scenario:
         stack: str | None,
         changes: Mapping[str, Any] | None = None,
     ) -> _core.Scenario:
-        try:
+        with _refusals():
             return _core.Scenario.read(tables, loading, source, base, stack, dict(changes or {}))
-        except _core.Refused as refused:
-            raise ScenarioError(refused.args[0]) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.to_dict(),)
@@ -321,10 +329,8 @@ class Scenario:
         A scenario has all its keys, so a stack, as in {"flow.0.stack": "linux"}, sets every key that stacks
         know; other keys among the values win over it.
         """
-        try:
+        with _refusals():
             return self._of(self.core.with_values(dict(values), loading))
-        except _core.Refused as refused:
-            raise ScenarioError(refused.args[0]) from None
 
     def repeat(self, number: int, source: str = "scenario") -> Self:
         """The same scenario with `number` added to its seed; ScenarioError where there is no such seed."""
@@ -337,10 +343,8 @@ class Scenario:
 
     def lasting(self, duration_s: float) -> Self:
         """The same scenario with this duration, with metrics of the whole run."""
-        try:
+        with _refusals():
             return self._of(self.core.lasting(duration_s))
-        except _core.Refused as refused:
-            raise ScenarioError(refused.args[0]) from None
 
     def after_warmup(self, warmup: str) -> Self:
         """The same scenario with metrics from `warmup`, a time with its unit, to the end; or ValueError."""
@@ -396,11 +400,9 @@ class Scenario:
         """
         changes = dict(overrides or {})
         programs = list(first) if first else None
-        try:
+        with _refusals():
             read = _core.Scenario.parse
             return cls._of(read(text, loading, source, base or Path(), stack, changes, programs, lasting))
-        except _core.Refused as refused:
-            raise ScenarioError(refused.args[0]) from None
 
     @classmethod
     def load(
