@@ -7,7 +7,7 @@
 //! | `queue` | a discipline, its parameters, packets and times | what goes in comes out once, or is dropped once |
 //! | `capacity` | a trace's times, steps or a sine, and packets | transmissions end in order, and carry no more than the capacity |
 //! | `capture` | a pcapng or pcap file | no panic; its connections add up, or it is refused |
-//! | `reader` | a scenario's text | it is refused with an offer, or has a plan and reads the same when written |
+//! | `reader` | a scenario's text | it is refused with an offer, or it has a plan and stays the same |
 //! | `ebpf` | an object with eBPF programs | it is refused, or runs and ends, with one line |
 
 pub mod bytes;

@@ -38,8 +38,8 @@ fn scenario(text: &str) -> Result<Scenario, Vec<Problem>> {
     read::scenario(read::parse(text)?, &context)
 }
 
-/// Reads a text. A scenario that is accepted has a plan, is the same when it is written and read again, and so is
-/// the one with every default written out, up to its plan.
+/// Reads a text. A scenario that is accepted has a plan and is the same when it is written and read again; so
+/// is the one with every default written out, up to its plan.
 pub fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let found = match scenario(text) {

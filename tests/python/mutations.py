@@ -2,7 +2,7 @@
 
     python tests/python/mutations.py NUMBER [FIRST]
 
-tries so many of them and prints each that they do not agree about. The schema knows what stands in one value:
+tries that number of them and prints each on which they disagree. The schema knows what stands in one value:
 its type, its unit, its name, and the keys of its table. What it leaves to the reader is in `BEYOND`.
 """
 
@@ -207,7 +207,7 @@ def compared(number: int) -> tuple[str, str]:
 
 
 def main(count: int, first: int = 0) -> int:
-    """Compares so many files; prints how they were taken, and returns how many they disagree about."""
+    """Compares this number of files; prints how they were taken, and returns how many they disagree about."""
     found: Counter[str] = Counter()
     for number in range(first, first + count):
         how, line = compared(number)

@@ -1,5 +1,5 @@
-//! `longfat-bpf-loader OBJECT...` registers kernel algorithms, prints their names, and holds them until its standard
-//! input ends.
+//! `longfat-bpf-loader OBJECT...` registers kernel algorithms, prints their names, and holds them until
+//! its standard input ends.
 
 use longfat_bpf_loader::{Error, Registration, Source};
 use std::io::Read;

@@ -123,8 +123,8 @@ fn without_places(value: Value) -> Value {
     }
 }
 
-/// Takes the keys that stacks set out of each flow and background that gets another stack, so that the stack sets
-/// them all.
+/// Takes the keys that stacks set out of each flow and background that gets another stack, so that the stack
+/// sets them all.
 pub fn make_room_for_stacks<'a>(tables: &mut Table, changed: impl Iterator<Item = &'a str>) {
     for key in changed {
         let parts: Vec<&str> = key.split('.').collect();

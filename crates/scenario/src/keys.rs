@@ -329,9 +329,9 @@ impl<F: Form> Form for Tables<F> {
     }
 }
 
-/// Defines a table. Each key is a field: its documentation, its name, its type, perhaps [marks](crate::keys::Mark),
-/// its form, and its default unless it has to be given. A first line `..base: Type` takes the keys of another table
-/// in.
+/// Defines a table. Each key is a field: its documentation, its name, its type, perhaps
+/// [marks](crate::keys::Mark), its form, and its default unless it has to be given. A first line
+/// `..base: Type` takes the keys of another table in.
 #[macro_export]
 macro_rules! table {
     (

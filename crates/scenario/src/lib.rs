@@ -1,7 +1,8 @@
 //! Scenarios: what a file may say, its defaults, and how its parts fit together.
 //!
-//! [`read`] turns a text or a tree of values into a [`Scenario`](tables::Scenario), with a line for each problem.
-//! [`resolve::resolve`] makes the [`plan`] of it that runs. The modules depend on each other in one direction only:
+//! [`read`] turns a text or a tree of values into a [`Scenario`](tables::Scenario), with a line for each
+//! problem. [`resolve::resolve`] makes the [`plan`] of it that runs. The modules depend on each other in one
+//! direction only:
 //!
 //! ```text
 //! read, write           texts and trees to scenarios and back

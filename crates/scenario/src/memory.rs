@@ -56,7 +56,8 @@ const LONGEST_ACK: f64 = 80.0;
 /// A full packet of 1500 bytes, bits.
 const PACKET_BITS: f64 = 12_000.0;
 
-/// The algorithms that know quantities of themselves: with one of them, with two, and so on; others have none.
+/// The algorithms that know quantities of themselves: with one of them, with two, and so on; others have
+/// none.
 pub const INTERNALS: [&[&str]; 7] = [
     &["ltcp", "westwood", "westwood+", "xcp", "xcp-r", "vcp", "rcp", "erica", "dctcp", "hybla"],
     &["hstcp", "cubic", "ctcp", "jetmax", "jetmax-r", "maxnet", "prague", "veno", "ledbat", "vivace"],

@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 const ENDS_EARLY: f64 = 0.9;
 /// A shorter trace of a rate is a pattern that is meant to repeat, such as a constant rate, s (chosen here).
 const PATTERN_S: f64 = 1.0;
-/// A channel of a telephone network (ITU-T G.711), bit/s: traces of slower links are rare, wrong units are not.
+/// A channel of a telephone network (ITU-T G.711), bit/s: traces of slower links are rare, wrong units are
+/// not.
 const SLOW_BPS: f64 = 64_000.0;
 /// Delays that traces record are longer, s; in seconds instead of ms they are below it (chosen here).
 const SHORT_DELAY_S: f64 = 1e-3;

@@ -10,7 +10,8 @@ pub struct Refusal {
     pub what: String,
     /// What would be accepted.
     pub accepted: String,
-    /// The key that it is about, below the table that was checked: "rtt" or "flow.0.rtt"; empty for the table.
+    /// The key that it is about, below the table that was checked: "rtt" or "flow.0.rtt"; empty for the
+    /// table.
     pub key: String,
     /// The key within the value that it is about, for its place in the text; empty for the whole value.
     pub part: String,
@@ -86,7 +87,7 @@ impl Problem {
         let line = text[line_begin..].lines().next().unwrap_or_default();
         let number = text[..line_begin].matches('\n').count() + 1;
         let column = text[line_begin..begin].chars().count();
-        // it may begin at a line's end, of which a carriage return is no part
+        // it may begin behind the line, at a carriage return
         let end = span.end.min(line_begin + line.len()).max(begin);
         let marks = text[begin..end].chars().count().max(1);
         let (line, column, marks) = cut(line, column, marks);

@@ -1,5 +1,5 @@
-//! Turns a scenario into its plan: every default filled in, every derived value worked out, in SI units, every flow
-//! with its own entry.
+//! Turns a scenario into its plan: every default filled in, every derived value worked out, in SI units,
+//! every flow with its own entry.
 
 use crate::forms::{Added, Algorithm, Buffer, Drawn, Ecn, Element, Loss, Outage, Rate, Receiver, Reorder};
 use crate::network::{LINKS, Network, Path, Way};
@@ -381,8 +381,8 @@ fn link(network: &Network<'_>, way: &Way<'_>) -> Option<LinkPlan> {
     })
 }
 
-/// What disturbs packets of one direction; the way back shares the varying delay and the outages only. `medium` is
-/// the name of what both directions share.
+/// What disturbs packets of one direction; the way back shares the varying delay and the outages only.
+/// `medium` is the name of what both directions share.
 fn disturbance(disturbed: &Disturbed, medium: &str, is_back: bool) -> Option<DisturbancePlan> {
     let one_way = !is_back;
     let reorder = disturbed.reorder.filter(|_| one_way);

@@ -73,7 +73,8 @@ fn in_a_network() -> Json {
     json!({"properties": {"flow": placed, "background": placed, "program": {"maxItems": 0}}})
 }
 
-/// There are no nodes, and flows have an RTT; so have backgrounds and programs without a flow to take it from.
+/// There are no nodes, and flows have an RTT; so have backgrounds and programs without a flow to take it
+/// from.
 fn in_a_dumbbell() -> Json {
     let nowhere = json!({"from": false, "to": false});
     json!({

@@ -1,8 +1,8 @@
 //! Stacks: named presets of the transport keys, each the two ends of a host of its time.
 //!
-//! A stack holds what differs from Longfat's defaults. Every value has the source that says so, and every stack
-//! lists what is unknown about its hosts or has no key. `[[flow]] stack = "NAME"` becomes these keys when a
-//! scenario is read, so nothing behind a scenario knows stacks.
+//! A stack holds what differs from Longfat's defaults. Every value has the source that says so, and every
+//! stack lists what is unknown about its hosts or has no key. `[[flow]] stack = "NAME"` becomes these keys
+//! when a scenario is read, so nothing behind a scenario knows stacks.
 
 use crate::forms::choice;
 use crate::problem::Refusal;
@@ -69,7 +69,8 @@ impl Stack {
         self.settings.iter().copied().flatten()
     }
 
-    /// The keys and values that it gives to a flow with this algorithm of the registry; `None` for a user's own.
+    /// The keys and values that it gives to a flow with this algorithm of the registry; `None` for a user's
+    /// own.
     pub fn keys_for(&self, algorithm: Option<&str>) -> Vec<(&'static str, Value)> {
         let value = |setting: &Setting| match algorithm {
             None => setting.value,

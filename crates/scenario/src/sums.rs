@@ -25,8 +25,8 @@ pub fn sum(values: &[f64]) -> f64 {
     rounded(&partials)
 }
 
-/// The sum of parts that do not overlap, the smallest first. Where it lies half way between two floats, the sign of
-/// the next part decides.
+/// The sum of parts that do not overlap, the smallest first. Where it lies half way between two floats, the
+/// sign of the next part decides.
 fn rounded(partials: &[f64]) -> f64 {
     let Some((&last, mut rest)) = partials.split_last() else { return 0.0 };
     let mut high = last;

@@ -137,7 +137,7 @@ impl Value {
         }
     }
 
-    /// The whole number that it is, also if it is written with a point: JSON has no difference between 2 and 2.0.
+    /// The whole number that it is, also if it is written with a point: for JSON, 2 and 2.0 are the same.
     pub fn whole(&self) -> Option<i128> {
         match self {
             Value::Integer(number) => Some(*number),

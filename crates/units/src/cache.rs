@@ -1,6 +1,7 @@
 //! Asks the processor to bring memory into its cache before it is needed. That changes when results come, never which.
 //!
-//! Stable Rust counts the instruction as unsafe. `core::hint::prefetch_read` will replace it when that is stable.
+//! Stable Rust counts the instruction as unsafe. `core::hint::prefetch_read` will replace it when that is
+//! stable.
 
 /// Bytes that come into the cache together.
 const LINE: usize = 64;

@@ -54,7 +54,8 @@ class Cluster:
         if address.partition("://")[0] not in backends:  # a client would start and not give up in time
             known = ", ".join(sorted(backends))
             raise InputError(
-                f"--scheduler {address}: there is no such protocol; accepted: one of {known}, such as tcp://host:8786"
+                f"--scheduler {address}: there is no such protocol; accepted: one of {known}, "
+                "such as tcp://host:8786"
             )
         # silences tracebacks when the scheduler goes away: one line reports that
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)

@@ -30,7 +30,7 @@ def as_published(experiment, run):
     collapsed = percent <= (8 if name == "fast" else 3)
     busy = {"reno": 88.0, "hstcp": 95.0, "stcp": 97.0, "bic": 96.0, "fast": 98.0, "htcp": 94.0}[name]
     if percent == 100:
-        busy = 99.9 if name == "reno" else 99.8  # at full use nobody can win
+        busy = 99.9 if name == "reno" else 99.8  # at full use no flow can win
     rapid = name == "fast" and rtt == 42
     p = at.get("loss", 1e-3)
     window = {"reno": 1.2247 * p**-0.5, "stcp": 0.08 / p, "hstcp": 0.12 * p**-0.835}.get(name, 100.0)

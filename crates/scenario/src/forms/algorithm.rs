@@ -334,8 +334,8 @@ fn check(name: &str, parameters: &[(&'static str, Setting)]) -> Result<(), Refus
     }
 }
 
-/// The row of an algorithm that a file writes as a name or a table; `None` for a user's own, and for what is no
-/// algorithm.
+/// The row of an algorithm that a file writes as a name or a table; `None` for a user's own, and for what is
+/// no algorithm.
 pub fn row_named(value: &Value) -> Option<&'static Entry> {
     let (name, _) = split_table(value, ElementKind::Algorithm);
     ElementKind::Algorithm.find(name?.text()?, "").ok()

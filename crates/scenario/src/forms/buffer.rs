@@ -35,8 +35,8 @@ impl Buffer {
         Buffer::Bdp(Decimal::from(1))
     }
 
-    /// The exact size in bytes on a link of this rate; `None` for a size in packets. `rtt_s` is the RTT of the
-    /// BDP.
+    /// The exact size in bytes on a link of this rate; `None` for a size in packets. `rtt_s` is the RTT of
+    /// the BDP.
     pub fn bytes(&self, rate_bps: f64, rtt_s: f64) -> Option<Decimal> {
         let time = match self {
             Buffer::Packets(_) => return None,

@@ -1,8 +1,8 @@
 //! Queues and routers as a scenario names them: by a name, or a table with parameters.
 //!
 //! The registries know numbers and words. A scenario file says `true` and `false` where a row has a choice
-//! between "on" and "off" or between "true" and "false", and "auto" where the number 0 stands for a value that the
-//! row works out by itself.
+//! between "on" and "off" or between "true" and "false", and "auto" where the number 0 stands for a value
+//! that the row works out by itself.
 
 use super::basic::{choice, number_schema};
 use crate::at::At;
@@ -58,7 +58,8 @@ impl ElementKind {
         }
     }
 
-    /// The row with this name or alias; the refusal suggests the nearest name. `also` is what else is accepted.
+    /// The row with this name or alias; the refusal suggests the nearest name. `also` is what else is
+    /// accepted.
     pub fn find(self, name: &str, also: &str) -> Result<&'static Entry, Refusal> {
         let rows = self.rows();
         if let Some(row) = rows.iter().find(|row| row.is_called(name)) {

@@ -1,7 +1,8 @@
 //! Rates of links, constant or varying: a sine, steps, or a Mahimahi trace.
 //!
-//! A trace is a text file in the format of Mahimahi's link shell (Netravali et al., USENIX ATC 2015): each line
-//! is a time in milliseconds at which the link can deliver 1500 bytes; after the last line it starts again.
+//! A trace is a text file in the format of Mahimahi's link shell (Netravali et al., USENIX ATC 2015): each
+//! line is a time in milliseconds at which the link can deliver 1500 bytes; after the last line it starts
+//! again.
 
 use super::basic::{RATES_BPS, inline_table, quantity_schema};
 use super::steps::{self, LATEST_S, MOST_STEPS};

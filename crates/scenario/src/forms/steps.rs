@@ -9,8 +9,8 @@ pub const MOST_STEPS: usize = 100_000;
 /// The latest time of a step, s.
 pub const LATEST_S: f64 = 1e6;
 
-/// Reads pairs of a time in s and a value, which are called `name`; `examples` are two of them. If `from_start`,
-/// the first step has to be at the beginning of the run.
+/// Reads pairs of a time in s and a value, which are called `name`; `examples` are two of them. If
+/// `from_start`, the first step has to be at the beginning of the run.
 pub fn read(
     value: &Value,
     name: &str,

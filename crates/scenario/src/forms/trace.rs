@@ -1,7 +1,7 @@
 //! Files with measurements of a link: which one a scenario names, and the numbers of its lines.
 //!
-//! A line has the numbers of one moment, separated by spaces, tabs, commas or semicolons. What follows a `#` is
-//! a comment; blank lines do not count; the first line may name the columns.
+//! A line has the numbers of one moment, separated by spaces, tabs, commas or semicolons. What follows a `#`
+//! is a comment; blank lines do not count; the first line may name the columns.
 
 use crate::at::At;
 use crate::form::table_schema;
@@ -85,8 +85,8 @@ pub fn schema(description: &str) -> Json {
     table_schema(&[("trace", json!({"type": "string", "description": description}))], &[("sha256", digest)])
 }
 
-/// Reads the file that a table names, and gives each line of numbers to `row`. `example` is the name of such a
-/// file.
+/// Reads the file that a table names, and gives each line of numbers to `row`. `example` is the name of such
+/// a file.
 pub fn read(
     table: &Table,
     at: &At<'_>,

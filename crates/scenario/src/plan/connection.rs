@@ -62,7 +62,8 @@ pub enum EcnWord {
 }
 
 impl EcnPlan {
-    /// Whether the plan itself says that the connection negotiates ECN; algorithms may do it of their own accord.
+    /// Whether the plan itself says that the connection negotiates ECN; algorithms may do it of their own
+    /// accord.
     pub const fn is_on(self) -> bool {
         !matches!(self, EcnPlan::Negotiated(false))
     }
@@ -259,7 +260,7 @@ impl CheckedConnection {
         self.plan.ecn.is_on() || self.feedback() != Feedback::Classic
     }
 
-    /// How a TCP sender finds and repairs losses: as this algorithm does, unless the plan chooses another way.
+    /// How a TCP sender finds and repairs losses: as this algorithm does, unless the plan chooses.
     pub fn loss_detection(&self, own: LossDetection) -> LossDetection {
         self.plan.loss_detection.unwrap_or(own)
     }

@@ -181,10 +181,11 @@ impl Habits {
         self.inactive_off_least_s * self.inactive_off_shape / (self.inactive_off_shape - 1.0)
     }
 
-    /// The mean time of a file on an idle path, s: handshake, doubling windows, and its bits at the path's rate.
+    /// The mean time of a file on an idle path, s: handshake, doubling windows, and its bits at the path's
+    /// rate.
     ///
-    /// Counts a round trip for the SYN exchange and one for each window, from the initial one on; no losses, no
-    /// queue.
+    /// Counts a round trip for the SYN exchange and one for each window, from the initial one on; no losses,
+    /// no queue.
     fn mean_transfer_s(&self, rtt_s: f64, mss_bytes: f64, window: f64, rate_bps: f64) -> f64 {
         let (mut rounds, mut sent, mut window, mut share) = (0.0, 0.0, window, 1.0);
         while share > 0.0 {
@@ -196,8 +197,8 @@ impl Habits {
         rtt_s * (1.0 + rounds) + 8.0 * self.sizes.mean_bytes() / rate_bps
     }
 
-    /// The load of one user on an idle path, bit/s of IP: an object's bytes over the user's mean cycle. The window
-    /// is the initial one, in segments.
+    /// The load of one user on an idle path, bit/s of IP: an object's bytes over the user's mean cycle. The
+    /// window is the initial one, in segments.
     pub fn offered_bps(
         &self,
         rtt_s: f64,
@@ -257,7 +258,8 @@ mod tests {
 
     #[test]
     fn the_share_of_larger_files_is_that_of_tables() {
-        // half of the lognormal lies above its median; of all files 3.2 % of the body is drawn again, 7 % is tail
+        // half of the lognormal lies above its median; of all files 3.2 % of the body is drawn again, 7 % is
+        // tail
         let sizes = PRINTED.sizes;
         near(sizes.larger(math::exp(9.357)), 1.0 - 0.93 * 0.5 / 0.9680, 1e-3);
         near(sizes.larger(133e3), 0.07, 1e-9);

@@ -100,8 +100,8 @@ const fn shape() -> Number {
     number((1.001, 100.0), "a Pareto shape from 1.001 to 100 (at 1 and below the mean is infinite)", 1.2)
 }
 
-/// The constants that Barford and Crovella print, with a bound for the largest file that was chosen here: about
-/// the size of the largest of 2000 files.
+/// The constants that Barford and Crovella print, with a bound for the largest file that was chosen here:
+/// about the size of the largest of 2000 files.
 pub const FILES: FileSizes = FileSizes {
     body_mu: 9.357,
     body_sigma: 1.318,
@@ -377,8 +377,8 @@ fn check_onoff(onoff: &Onoff) -> Result<(), Refusal> {
 }
 
 impl Surge {
-    /// The distributions that its users draw from; the constants are those of Barford and Crovella, the bound of
-    /// the number of files that of the authors' program.
+    /// The distributions that its users draw from; the constants are those of Barford and Crovella, the bound
+    /// of the number of files that of the authors' program.
     pub fn habits(&self) -> Habits {
         Habits {
             sizes: FileSizes { largest_bytes: self.largest, ..FILES },

@@ -40,7 +40,8 @@ table! {
         duplicate: f64 = DUPLICATE, else 0.0;
         /// A propagation delay that varies, in both directions; it is added to the constant one.
         added_delay: Option<Added> = Maybe(ADDED_DELAY), else None;
-        /// A router marks all ECN-capable data packets, or clears their ECN field; by default it does neither.
+        /// A router marks all ECN-capable data packets, or clears their ECN field; by default it does
+        /// neither.
         remark: Option<Remark> = Maybe(Words(&[("mark", Remark::Mark), ("bleach", Remark::Bleach)])), else None;
         /// Packets may overtake each other by jitter and by a delay that varies.
         overtaking: bool = SWITCH, else false;

@@ -119,7 +119,8 @@ table! {
         ]), else RtoMinOf::Margin;
         /// The clock of the retransmission timer: RTTs and timeouts are whole ticks. With 0 it is exact.
         rto_tick: f64, Kernel = TICK, else 0.0;
-        /// With timestamps, what ends the timer's backoff: the next RTT sample, or a new segment's ACK (ns-2).
+        /// With timestamps, what ends the timer's backoff: the next RTT sample, or a new segment's ACK
+        /// (ns-2).
         backoff_until: BackoffUntil, Kernel = Words(&[
             ("sample", BackoffUntil::Sample),
             ("new-segment", BackoffUntil::NewSegment),
@@ -183,8 +184,8 @@ pub fn ignored_keys(carrier: Carrier) -> Vec<&'static str> {
 /// Documentation/networking/ip-sysctl.rst.
 const SACK_COMPRESSION_S: f64 = 1e-3;
 
-/// The keys that the kernel decides in a live run and that have neither their default, nor the value of the stack
-/// "linux", nor the kernel's.
+/// The keys that the kernel decides in a live run and that have neither their default, nor the value of the
+/// stack "linux", nor the kernel's.
 pub fn decided_by_kernel(part: &Transport) -> Vec<&'static str> {
     let keys = marked(Mark::Kernel);
     let stack = |name: &str| stacks::STACKS.iter().find(|stack| stack.name == name);
@@ -198,8 +199,8 @@ pub fn decided_by_kernel(part: &Transport) -> Vec<&'static str> {
 impl Transport {
     /// How the window shrinks in SACK recovery, also where no key says so.
     ///
-    /// Rate halving takes a segment for every two that arrive, down to what is in flight and one: too coarse for
-    /// reductions by the extent of marks (RFC 8257), which are frequent and small. Linux has PRR.
+    /// Rate halving takes a segment for every two that arrive, down to what is in flight and one: too coarse
+    /// for reductions by the extent of marks (RFC 8257), which are frequent and small. Linux has PRR.
     pub fn recovery_used(&self) -> Recovery {
         let is_scalable = || self.algorithm.needs_marks() || self.algorithm.is_scalable();
         self.recovery.unwrap_or_else(|| if is_scalable() { Recovery::Prr } else { Recovery::RateHalving })
