@@ -13,7 +13,7 @@
 //! explicit header beside three SACK blocks) loses blocks, and is as much shorter in the capture.
 
 use etherparse::{IpNumber, Ipv4Header, TcpHeader, UdpHeader};
-use longfat_sim::{CheckedConnection, Transport};
+use longfat_sim::{CheckedConnection, Control};
 use longfat_transport::Feedback;
 use longfat_units::{Interval, Time};
 use longfat_wire::{
@@ -77,14 +77,14 @@ pub struct Headers<'a> {
 impl Conversation {
     /// The `number`th connection of a run, counted from 0.
     pub fn new(number: u32, connection: &CheckedConnection) -> Self {
-        let own = match connection.transport() {
-            Transport::Tcp(row, _) => Some(row.properties.loss_detection),
-            Transport::Custom => Some(longfat_transport::cc::LossDetection::Sack),
-            Transport::Udp(..) => None,
+        let own = match connection.control() {
+            Control::Tcp(row, _) => Some(row.properties.loss_detection),
+            Control::Custom => Some(longfat_transport::cc::LossDetection::Sack),
+            Control::Udp(..) => None,
         };
         let pair = (number + 1) % PAIRS;
         let window = connection.max_window.map_or(WINDOW_BYTES, |segments| {
-            (segments.floor() * f64::from(connection.mss_bytes)).min(WINDOW_BYTES)
+            (segments.floor() * f64::from(connection.mss_bytes())).min(WINDOW_BYTES)
         });
         let first = (number + 1).wrapping_mul(0x9e37_79b1); // spread over all numbers
         Conversation {
@@ -92,10 +92,10 @@ impl Conversation {
             addresses: [SENDERS | pair, RECEIVERS | pair],
             ports: [SENDER_PORT + (number / PAIRS) as u16, RECEIVER_PORT],
             isn: [first, first ^ 0x5555_5555],
-            mss: u64::from(connection.mss_bytes),
+            mss: u64::from(connection.mss_bytes()),
             header_bytes: connection.header_bytes,
             timestamps: connection.timestamps,
-            sack: own.is_some_and(|own| connection.loss_detection(own).has_sack()),
+            sack: own.is_some_and(|own| connection.detects_losses(own).has_sack()),
             marks: connection.negotiates_ecn().then(|| connection.feedback().max(connection.ecn.feedback())),
             window: ((window as u64) >> WINDOW_SCALE).clamp(1, u64::from(u16::MAX)) as u16,
             end: u64::MAX,

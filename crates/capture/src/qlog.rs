@@ -153,7 +153,7 @@ impl Qlog {
     ) -> io::Result<Self> {
         let logs = flows
             .map(|(path, name, connection)| {
-                if matches!(connection.transport(), longfat_sim::Transport::Udp(..)) {
+                if matches!(connection.control(), longfat_sim::Control::Udp(..)) {
                     return Ok(None);
                 }
                 let mut log = Log {
@@ -169,7 +169,7 @@ impl Qlog {
                     metrics: Map::new(),
                     stage: None,
                 };
-                log.record(&version.header(program, name, &connection.algorithm));
+                log.record(&version.header(program, name, connection.algorithm.listed_name()));
                 log.flush();
                 match log.stream.take_failure() {
                     Some(error) => Err(error),

@@ -148,7 +148,10 @@ impl Recorder {
             .take(MOST_NAMED)
             .map(|((name, connection), number)| {
                 let [(sender, from), (receiver, to)] = Conversation::new(number, connection).ends();
-                format!("flow {name} ({}): {sender}:{from} to {receiver}:{to}", connection.algorithm)
+                format!(
+                    "flow {name} ({}): {sender}:{from} to {receiver}:{to}",
+                    connection.algorithm.listed_name()
+                )
             })
             .collect();
         let snap_bytes = asked.snap();

@@ -18,11 +18,11 @@ fn link(name: &str, packets: u64) -> Value {
 
 fn flow(name: &str, start_s: f64) -> Value {
     json!({"name": name, "algorithm": "reno", "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": 0.04,
-        "start_s": start_s, "stop_s": null, "bytes": 2_000_001, "access_rate_bps": 1e9, "mss_bytes": 1448,
+        "start_s": start_s, "stop_s": null, "bytes": 2_000_001, "access_rate_bps": 1e9, "mss": 1448,
         "header_bytes": 52, "initial_ssthresh": null, "initial_window": 3.0, "max_window": null,
-        "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout_s": 0.04,
+        "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout": 0.04,
         "byte_counting": true, "loss_detection": null, "recovery": "rate-halving",
-        "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
+        "host_tick": 0.0, "rto_min": 0.2, "ecn": false})
 }
 
 fn run(plan: &Value, capture: Option<&Path>) -> Outcome {

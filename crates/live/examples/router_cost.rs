@@ -27,11 +27,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = json!({"seed": 1, "duration_s": duration_s, "window_s": [0.0, duration_s],
         "links": [link("bottleneck", 500), link("reverse", 10_000)],
         "flows": [{"name": "1", "algorithm": "cubic", "parameters": {}, "forward": [0], "reverse": [1],
-            "rtt_s": 0.01, "access_rate_bps": 10.0 * rate_bps, "mss_bytes": 1448, "header_bytes": 52,
+            "rtt_s": 0.01, "access_rate_bps": 10.0 * rate_bps, "mss": 1448, "header_bytes": 52,
             "initial_ssthresh": null, "initial_window": 10.0, "max_window": null, "slow_start": "standard",
-            "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true,
-            "recovery": "prr", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false,
-            "quick_start_bps": null, "start_s": 0.0, "stop_s": null, "bytes": null}],
+            "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout": 0.04, "byte_counting": true,
+            "recovery": "prr", "host_tick": 0.0, "rto_min": 0.2, "ecn": false,
+            "quick_start": null, "start_s": 0.0, "stop_s": null, "bytes": null}],
         "background": [], "sample": {"flows_s": 0.1, "links_s": 0.1}, "events": false, "fast": true});
     let plan = Plan::from_json(&plan_of(&plan)).and_then(Plan::check)?;
     let names = BTreeMap::from([("1".to_owned(), "cubic".to_owned())]);

@@ -7,7 +7,7 @@
 use crate::guided::{header_bytes, is_guided};
 use crate::path::Counts;
 use crate::sys::{socket, waiting};
-use longfat_sim::{CheckedConnection, ConnectionPlan, Transport};
+use longfat_sim::{CheckedConnection, ConnectionPlan, Control};
 use longfat_transport::Feedback;
 use longfat_units::Time;
 use longfat_wire::{Carrier, FlowId};
@@ -97,9 +97,9 @@ pub fn take(socket: &Socket, counts: &Counts, room: &mut [u8]) -> Result<bool> {
 
 /// Returns what carries a connection's packets.
 pub const fn carrier(planned: &CheckedConnection) -> Carrier {
-    match planned.transport() {
-        Transport::Tcp(..) | Transport::Custom => Carrier::Tcp,
-        Transport::Udp(..) => Carrier::Udp,
+    match planned.control() {
+        Control::Tcp(..) | Control::Custom => Carrier::Tcp,
+        Control::Udp(..) => Carrier::Udp,
     }
 }
 
@@ -113,14 +113,14 @@ pub fn segment_bytes(planned: &ConnectionPlan) -> u32 {
 
 /// Returns the IP length of a connection's largest packets, bytes.
 pub fn packet_bytes(planned: &ConnectionPlan) -> u32 {
-    planned.mss_bytes + header_bytes(planned)
+    planned.mss_bytes() + header_bytes(planned)
 }
 
 /// Returns the greatest window that the receiver of a connection over TCP offers, bytes; `None` without a
 /// limit, and for receivers that listen elsewhere.
 pub fn window_bytes(planned: &CheckedConnection) -> Option<u32> {
     let limited = carrier(planned) == Carrier::Tcp && !echoes(planned) && !is_guided(planned);
-    planned.max_window.filter(|_| limited).map(|segments| (segments * f64::from(planned.mss_bytes)) as u32)
+    planned.max_window.filter(|_| limited).map(|segments| (segments * f64::from(planned.mss_bytes())) as u32)
 }
 
 /// Whether the receiver of a connection has to tell of every mark (RFC 8257).

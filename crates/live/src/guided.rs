@@ -27,7 +27,7 @@ const RELEASE: &str = "/proc/sys/kernel/osrelease";
 
 /// Whether routers set the rate of this connection.
 pub fn is_guided(planned: &ConnectionPlan) -> bool {
-    guided_form(&planned.algorithm).is_some()
+    guided_form(planned.algorithm.listed_name()).is_some()
 }
 
 /// Returns the bytes of headers in a connection's data packets: the TCP option takes the place of the explicit header
@@ -36,7 +36,7 @@ pub fn header_bytes(planned: &ConnectionPlan) -> u32 {
     if !is_guided(planned) {
         return planned.header_bytes;
     }
-    let protocol = cc::find(&planned.algorithm).and_then(|row| row.properties.protocol);
+    let protocol = cc::find(planned.algorithm.listed_name()).and_then(|row| row.properties.protocol);
     let simulated = protocol.map_or(0, |protocol| protocol.header_bytes);
     planned.header_bytes.saturating_sub(simulated) + OPTION_BYTES as u32
 }
@@ -78,7 +78,7 @@ impl Guided {
             let attached = registered.attach(std::os::fd::AsFd::as_fd(&cgroup));
             attached.map_err(|error| LiveError::Machine(error.to_string()))?;
             let flows = run.flows().iter().enumerate();
-            let own = flows.filter(|(_, flow)| flow.connection.algorithm == asked.algorithm);
+            let own = flows.filter(|(_, flow)| flow.connection.algorithm.name() == asked.algorithm);
             let opened = cgroup.within(|| {
                 for (i, flow) in own {
                     guided.waiting.insert(i, ends[layout.side(&flow.connection)].within(socket::tcp)?);
@@ -104,7 +104,7 @@ impl Guided {
 
     /// Returns which of those listeners a connection goes to, if routers set its rate.
     pub fn listener(&self, planned: &ConnectionPlan) -> Option<u16> {
-        let at = self.groups.iter().position(|group| group.asked.algorithm == planned.algorithm)?;
+        let at = self.groups.iter().position(|group| group.asked.algorithm == planned.algorithm.name())?;
         Some(at as u16)
     }
 

@@ -358,7 +358,7 @@ impl<'a> Hosts<'a> {
             Act::End => {
                 self.look(at);
                 for (flow, planned) in self.flows.iter_mut().zip(self.plan.run.flows()) {
-                    flow.end_measured(&planned.connection.algorithm, self.times.measured);
+                    flow.end_measured(planned.connection.algorithm.listed_name(), self.times.measured);
                 }
                 self.background_summaries = self.background.summaries(self.times.measured.0, at);
             }

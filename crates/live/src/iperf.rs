@@ -112,7 +112,7 @@ pub fn check(plan: &CheckedRun, traffic: &Traffic) -> std::result::Result<(), Li
         }
         if segment_bytes(&flow.connection) > LARGEST_SEGMENT {
             let what = format!("accepted with iperf3: segments of up to {LARGEST_SEGMENT} bytes");
-            return refuse(format!("flows[{i}].mss_bytes"), what);
+            return refuse(format!("flows[{i}].mss"), what);
         }
     }
     Ok(())

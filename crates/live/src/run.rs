@@ -23,9 +23,7 @@ use crate::until::Until;
 use crate::validity::{Outside, Validity};
 use longfat_bpf_loader::{KERNEL_FORMS, KernelForm, Registration, Source};
 use longfat_capture::{Interface, LiveRecorder, Recording, Watch, Written, said};
-use longfat_sim::{
-    CheckedLink, CheckedPlan, Link, LinkPlan, Messages, Outcome, PlanError, Summary, Transport,
-};
+use longfat_sim::{CheckedLink, CheckedPlan, Control, Link, LinkPlan, Messages, Outcome, PlanError, Summary};
 use longfat_units::parameters::Value;
 use longfat_units::{Interval, Time};
 use longfat_wire::Carrier;
@@ -300,7 +298,7 @@ fn check(plan: &CheckedPlan, programs: bool) -> Result<(), LiveError> {
                 "in a live run, routers set the rate of flows only; accepted in the background: other algorithms",
             );
         }
-        if matches!(connection.transport(), Transport::Udp(protocol, _) if protocol.answered) {
+        if matches!(connection.control(), Control::Udp(protocol, _) if protocol.answered) {
             return refuse(format!("{at}.algorithm"), "no kernel has this algorithm; the simulator does");
         }
     }

@@ -179,7 +179,8 @@ impl Validity {
             plan.run.flows().iter().zip(&hosts.flows).filter(|(planned, _)| is_guided(&planned.connection));
         let explicit = guided
             .map(|(planned, flow)| {
-                let report = ExplicitReport::of(&flow.counts.explicit, &planned.connection.algorithm);
+                let report =
+                    ExplicitReport::of(&flow.counts.explicit, planned.connection.algorithm.listed_name());
                 (flow.name.clone(), report)
             })
             .collect();

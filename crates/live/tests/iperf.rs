@@ -13,10 +13,10 @@ use std::path::PathBuf;
 
 fn flow(name: &str) -> Value {
     json!({"name": name, "algorithm": "cubic", "parameters": {}, "forward": [0], "reverse": [1],
-        "rtt_s": 0.04, "access_rate_bps": 1e9, "mss_bytes": 1000, "header_bytes": 52, "initial_ssthresh": null,
+        "rtt_s": 0.04, "access_rate_bps": 1e9, "mss": 1000, "header_bytes": 52, "initial_ssthresh": null,
         "initial_window": 10.0, "max_window": null, "slow_start": "standard", "max_ssthresh": 100.0,
-        "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true,
-        "recovery": "prr", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false, "quick_start_bps": null,
+        "delayed_ack": true, "delayed_ack_timeout": 0.04, "byte_counting": true,
+        "recovery": "prr", "host_tick": 0.0, "rto_min": 0.2, "ecn": false, "quick_start": null,
         "start_s": 0.0, "stop_s": null, "bytes": null})
 }
 
@@ -94,9 +94,9 @@ fn what_iperf3_cannot_do_and_an_iperf3_that_does_nothing_are_one_clear_line() {
     };
     let (mut sized, mut large) = (flow("1"), flow("1"));
     sized["bytes"] = json!(1000);
-    large["mss_bytes"] = json!(20_000);
+    large["mss"] = json!(20_000);
     for (line, says) in
-        [(refused(sized, "iperf3"), "flows[0].bytes"), (refused(large, "iperf3"), "flows[0].mss_bytes")]
+        [(refused(sized, "iperf3"), "flows[0].bytes"), (refused(large, "iperf3"), "flows[0].mss")]
     {
         assert!(line.contains(says) && line.contains("accepted") && !line.contains('\n'), "{line}");
     }

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 fn flow(name: &str, algorithm: &str) -> Value {
     json!({"name": name, "algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1],
-        "rtt_s": 0.04, "access_rate_bps": 1e9, "mss_bytes": 1448, "header_bytes": 52, "initial_ssthresh": null,
+        "rtt_s": 0.04, "access_rate_bps": 1e9, "mss": 1448, "header_bytes": 52, "initial_ssthresh": null,
         "initial_window": 10.0, "max_window": null, "slow_start": "standard", "max_ssthresh": 100.0,
-        "delayed_ack": true, "delayed_ack_timeout_s": 0.04, "byte_counting": true,
-        "recovery": "prr", "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false, "quick_start_bps": null,
+        "delayed_ack": true, "delayed_ack_timeout": 0.04, "byte_counting": true,
+        "recovery": "prr", "host_tick": 0.0, "rto_min": 0.2, "ecn": false, "quick_start": null,
         "start_s": 0.0, "stop_s": null, "bytes": null})
 }
 

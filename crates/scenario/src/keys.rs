@@ -331,11 +331,13 @@ impl<F: Form> Form for Tables<F> {
 
 /// Defines a table. Each key is a field: its documentation, its name, its type, perhaps
 /// [marks](crate::keys::Mark), its form, and its default unless it has to be given. A first line
-/// `..base: Type` takes the keys of another table in.
+/// `..base: Type` takes the keys of another table in. A table of plans derives serde's traits and skips what
+/// was given.
 #[macro_export]
 macro_rules! table {
     (
         $(#[doc = $about:literal])+
+        $(#[derive($($Derived:path),+)] #[serde($not_given:ident)])?
         pub struct $Name:ident {
             $(..$base:ident: $Base:ty,)?
             $(
@@ -346,6 +348,7 @@ macro_rules! table {
     ) => {
         $(#[doc = $about])+
         #[derive(Clone, Debug, PartialEq)]
+        $(#[derive($($Derived),+)])?
         pub struct $Name {
             $(
                 /// Keys that other tables have too.
@@ -353,6 +356,7 @@ macro_rules! table {
             )?
             $($(#[doc = $doc])+ pub $field: $Type,)*
             /// The keys that were given.
+            $(#[serde($not_given)])?
             pub given: $crate::keys::Given,
         }
 

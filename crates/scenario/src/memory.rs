@@ -13,6 +13,7 @@ use crate::sums::sum;
 use longfat_net::LossModel;
 use longfat_transport::cc::LossDetection;
 use longfat_units::math;
+use std::sync::Arc;
 
 // Bytes of one of each, above what runs with many of them were measured to take.
 
@@ -185,13 +186,13 @@ impl<'a> Run<'a> {
             acks_bps: 0.0,
             has_data: vec![false; plan.links.len()],
             slowest: vec![None; plan.links.len()],
-            is_greedy: of_flows.clone().any(|(flow, _)| !YIELDING.contains(&&*flow.algorithm)),
+            is_greedy: of_flows.clone().any(|(flow, _)| !YIELDING.contains(&flow.algorithm.name())),
             tables: tables.clone(),
             busy: 0.0,
         };
         for (connection, _) in &connections {
             connection.forward.iter().for_each(|&link| run.has_data[link] = true);
-            let packet_bits = 8.0 * f64::from(connection.mss_bytes + connection.header_bytes);
+            let packet_bits = 8.0 * f64::from(connection.mss_bytes() + connection.header_bytes);
             let (rtt_s, least_bits) =
                 run.slowest[slowest(plan, connection)].get_or_insert((0.0, f64::INFINITY));
             *rtt_s = rtt_s.max(greatest_rtt_s(connection));
@@ -222,7 +223,7 @@ impl<'a> Run<'a> {
             let samples = duration_s / sample.flows_s + 1.0;
             parts.add("sample.cwnd", FLOW_SAMPLE * (flows.len() as f64 + 1.0) * samples);
             let known = |&(first, count): &(usize, f64)| {
-                count * internals(&flows[first].connection.algorithm, sample.internals) as f64
+                count * internals(flows[first].connection.algorithm.listed_name(), sample.internals) as f64
             };
             parts.add("sample.internals", INTERNAL * self.tables.iter().map(known).sum::<f64>() * samples);
         }
@@ -314,11 +315,12 @@ impl<'a> Run<'a> {
             _ if self.is_greedy => greedy_leave,
             _ => LEFT,
         };
-        let (mss_bytes, header_bytes) = (f64::from(connection.mss_bytes), f64::from(connection.header_bytes));
         let path = Path {
-            bytes_per_s: share * mss_bytes / (mss_bytes + header_bytes) * slowest.rate_bps / 8.0,
+            bytes_per_s: share * connection.mss / (connection.mss + f64::from(connection.header_bytes))
+                * slowest.rate_bps
+                / 8.0,
             rtt_s: greatest_rtt_s(connection).max(1e-6),
-            first_bytes: window(connection, None) * mss_bytes,
+            first_bytes: window(connection, None) * connection.mss,
         };
         (path, if slowest.queue.kind == "red" { BEHIND_RED } else { 1.0 })
     }
@@ -364,7 +366,7 @@ impl<'a> Run<'a> {
         // most files are short, but where half of the users wait, their files share what is in flight
         let waiting_share = (2.0 * late).min(1.0);
         let each = CONNECTION + grown(connection, waiting_share * self.busy + (1.0 - waiting_share));
-        let packets = path.bytes_per_s * span_s / f64::from(connection.mss_bytes);
+        let packets = path.bytes_per_s * span_s / connection.mss;
         // and the object that each has begun
         let transfers = packets.min(users * ((1.0 - late) * files + object_files));
         each * users.min(USERS * repairs * mean + DEVIATIONS * math::sqrt(mean)) + TRANSFER * transfers
@@ -380,7 +382,7 @@ fn slowest(plan: &Plan, connection: &ConnectionPlan) -> usize {
 
 /// What a connection needs besides if this many packets of it are in flight.
 fn grown(connection: &ConnectionPlan, busy: f64) -> f64 {
-    let row = BUSY_WITH.iter().find(|(name, _)| *name == connection.algorithm);
+    let row = BUSY_WITH.iter().find(|(name, _)| *name == connection.algorithm.name());
     let lists = row.map_or(0.0, |&(_, bytes)| bytes);
     let is_rack = connection.loss_detection == Some(LossDetection::Rack);
     let (rack, rack_busy) = if is_rack { (RACK, RACK_BUSY) } else { (0.0, 0.0) };
@@ -419,7 +421,7 @@ fn longest(disturbance: &DisturbancePlan) -> [(&'static str, f64); 3] {
 
 /// The segments that a connection with this payload may send at once, at its start.
 fn window(connection: &ConnectionPlan, payload: Option<u64>) -> f64 {
-    let most = payload.map_or(f64::INFINITY, |bytes| bytes.div_ceil(connection.mss_bytes.into()) as f64);
+    let most = payload.map_or(f64::INFINITY, |bytes| bytes.div_ceil(connection.mss_bytes().into()) as f64);
     connection.initial_window.min(most).min(connection.max_window.unwrap_or(f64::INFINITY))
 }
 
@@ -505,7 +507,9 @@ pub fn largest_within(plan: &Plan, tables: &[usize], allowed: f64) -> String {
             ("flows", "initial_window") => {
                 let table = tables.get(index)?;
                 let alike = changed.flows.iter_mut().zip(tables).filter(|(_, other)| *other == table);
-                alike.for_each(|(flow, _)| flow.connection.initial_window = value);
+                alike.for_each(|(flow, _)| {
+                    Arc::make_mut(&mut flow.connection.transport).initial_window = value;
+                });
             }
             ("background", "sessions" | "users" | "flows" | "sources") => {
                 match &mut changed.background.get_mut(index)?.traffic {

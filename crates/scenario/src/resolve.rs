@@ -1,13 +1,13 @@
 //! Turns a scenario into its plan: every default filled in, every derived value worked out, in SI units,
 //! every flow with its own entry.
 
-use crate::forms::{Added, Algorithm, Buffer, Drawn, Ecn, Element, Loss, Outage, Rate, Receiver, Reorder};
+use crate::forms::{Added, Algorithm, Buffer, Drawn, Element, Loss, Outage, Rate, Reorder};
 use crate::network::{LINKS, Network, Path, Way};
 use crate::plan::{
     AddedDelayPlan, BackgroundPlan, BulkPlan, CapacityPlan, ConnectionPlan, DistributionPlan,
-    DisturbancePlan, Drawn as DrawnPlan, EcnPlan, EcnWord, FlowPlan, LinkPlan, OnoffPlan, OutagePlan,
-    OutageQueue, Plan, QueuePlan, ReceiverPlan, RemarkPlan, ReorderPlan, RouterPlan, SamplePlan, ShortPlan,
-    SizesPlan, SurgePlan, TrafficPlan, WebPlan,
+    DisturbancePlan, Drawn as DrawnPlan, FlowPlan, LinkPlan, OnoffPlan, OutagePlan, OutageQueue, Plan,
+    QueuePlan, RemarkPlan, ReorderPlan, RouterPlan, SamplePlan, ShortPlan, SizesPlan, SurgePlan, TrafficPlan,
+    WebPlan,
 };
 use crate::problem::Refusal;
 use crate::tables::{Background, Bottleneck, Direction, Disturbed, Remark, Scenario, Transport};
@@ -15,6 +15,7 @@ use longfat_net::{LossModel, queue, router};
 use longfat_units::Entry;
 use longfat_units::parameters::Value as Setting;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A plan, and the keys of the scenario behind it.
 pub struct Resolved {
@@ -190,6 +191,7 @@ fn traffic(part: &Background) -> TrafficPlan {
     }
 }
 
+/// The options of the connections of a part, there or back.
 fn connection(
     network: &Network<'_>,
     part: &Transport,
@@ -201,69 +203,16 @@ fn connection(
     let (forward, reverse) =
         if is_reverse { (&path.reverse, &path.forward) } else { (&path.forward, &path.reverse) };
     let rtt = path.rtt_s.map(Drawn::Fixed).or(rtt).unwrap_or(Drawn::Fixed(0.0));
-    let is_listed = part.algorithm.is_listed();
     ConnectionPlan {
-        algorithm: if is_listed { part.algorithm.name() } else { "custom" }.to_owned(),
-        parameters: settings(part.algorithm.settings()),
+        transport: Arc::new(Transport { recovery: Some(part.recovery_used()), ..part.clone() }),
+        header_bytes: part.header_bytes(),
+        needs_marks: part.algorithm.needs_marks(),
         forward: forward.clone(),
         reverse: reverse.clone(),
         rtt_s: drawn(&rtt),
         access_rate_bps: network.access_bps,
-        mss_bytes: part.mss as u32,
-        header_bytes: part.header_bytes(),
-        initial_ssthresh: finite(part.initial_ssthresh),
-        ssthresh_cache: part.ssthresh_cache,
-        initial_window: part.initial_window,
-        max_window: finite(part.max_window),
-        max_burst: finite(part.max_burst),
-        slow_start: part.slow_start,
-        max_ssthresh: part.max_ssthresh,
-        delayed_ack: part.delayed_ack,
-        delayed_ack_timeout_s: part.delayed_ack_timeout,
-        quick_acks: part.quick_acks as u32,
-        sack_compression_s: part.sack_compression,
-        byte_counting: part.byte_counting,
-        slow_start_limit: finite(part.slow_start_limit),
-        loss_detection: part.loss_detection,
-        recovery: part.recovery_used(),
-        timeout_reductions: part.timeout_reductions,
-        first_reduction: part.first_reduction,
-        backoff_until: part.backoff_until,
-        cwnd_moderation: part.cwnd_moderation,
-        rtt_samples: part.rtt_samples,
-        host_tick_s: part.host_tick,
-        interrupt_moderation_s: part.interrupt_moderation,
-        send_jitter_s: part.send_jitter,
-        rto_min_s: part.rto_min,
-        rto_min_of: part.rto_min_of,
-        rto_tick_s: part.rto_tick,
-        initial_rto_s: part.initial_rto,
-        timestamps: part.timestamps,
-        ecn: match part.ecn {
-            Ecn::Off => EcnPlan::Negotiated(false),
-            Ecn::On => EcnPlan::Negotiated(true),
-            Ecn::Accurate => EcnPlan::With(EcnWord::Accurate),
-            Ecn::L4s => EcnPlan::With(EcnWord::L4s),
-        },
-        abe: part.abe,
-        needs_marks: part.algorithm.needs_marks(),
         stop_s,
-        quick_start_bps: part.quick_start,
-        receiver: receiver(part.receiver),
     }
-}
-
-fn receiver(receiver: Receiver) -> Option<ReceiverPlan> {
-    (receiver != Receiver::HONEST).then_some(ReceiverPlan {
-        conceal_losses: receiver.conceal_losses,
-        ack_ahead: receiver.ack_ahead as u64,
-        divide_acks: receiver.divide_acks as u32,
-        hide_marks: receiver.hide_marks,
-    })
-}
-
-fn finite(segments: f64) -> Option<f64> {
-    segments.is_finite().then_some(segments)
 }
 
 fn settings(parameters: Vec<(&'static str, Setting)>) -> BTreeMap<String, Setting> {

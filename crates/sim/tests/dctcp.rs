@@ -94,7 +94,7 @@ fn dctcp_needs_no_key_to_negotiate_ecn() {
 fn both_drivers_give_the_same_with_losses_delayed_acknowledgements_and_interrupts() {
     for changes in [
         json!({"ecn": "accurate"}),
-        json!({"ecn": "accurate", "interrupt_moderation_s": 1e-4}),
+        json!({"ecn": "accurate", "interrupt_moderation": 1e-4}),
         json!({"ecn": true, "delayed_ack": false}),
     ] {
         let mut lossy = plan("dctcp", &changes);

@@ -16,7 +16,7 @@ fn open_road(flows: Vec<Value>) -> Value {
 fn drawn(name: &str, algorithm: &str) -> Value {
     with(
         flow(name, algorithm),
-        json!({"rtt_s": {"uniform": [0.02, 0.08]}, "start_s": {"exponential": [0.0, 2.0]}, "host_tick_s": 0.001,
+        json!({"rtt_s": {"uniform": [0.02, 0.08]}, "start_s": {"exponential": [0.0, 2.0]}, "host_tick": 0.001,
             "access_rate_bps": 1e8}),
     )
 }

@@ -388,13 +388,13 @@ fn any_flow() -> impl Strategy<Value = Value> {
         )| {
             let (forward, reverse) = if back { (1, 0) } else { (0, 1) };
             let mut flow = flow("", algorithm);
-            flow["interrupt_moderation_s"] = json!(0.7 * moderation);
-            flow["send_jitter_s"] = json!(0.3 * jitter);
-            flow["sack_compression_s"] = json!(0.2 * jitter);
+            flow["interrupt_moderation"] = json!(0.7 * moderation);
+            flow["send_jitter"] = json!(0.3 * jitter);
+            flow["sack_compression"] = json!(0.2 * jitter);
             (flow["loss_detection"], flow["recovery"]) = (json!(found), json!(recovery));
             with(
                 flow,
-                json!({"parameters": parameters, "rtt_s": rtt_s, "host_tick_s": tick, "access_rate_bps": access, "forward": [forward],
+                json!({"parameters": parameters, "rtt_s": rtt_s, "host_tick": tick, "access_rate_bps": access, "forward": [forward],
                     "reverse": [reverse], "delayed_ack": delayed, "start_s": start_s}),
             )
         },
@@ -429,9 +429,9 @@ proptest! {
         }
         let mut pages = with(web("web", sessions), json!({"gap_s": 0.1}));
         pages["flow"]["rtt_s"] = json!({"uniform": [0.001, 0.2]});
-        pages["flow"]["interrupt_moderation_s"] = json!(0.1 * tick_s);
-        pages["flow"]["send_jitter_s"] = json!(0.1 * tick_s);
-        pages["flow"]["sack_compression_s"] = json!(0.1 * tick_s);
+        pages["flow"]["interrupt_moderation"] = json!(0.1 * tick_s);
+        pages["flow"]["send_jitter"] = json!(0.1 * tick_s);
+        pages["flow"]["sack_compression"] = json!(0.1 * tick_s);
         // users that rest for less than a batch open their next connection in the batch in which the last one
         // ends
         let mut files = surge("surge", users);

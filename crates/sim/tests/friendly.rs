@@ -15,7 +15,7 @@ fn plan(
     others_start_s: f64,
     duration_s: f64,
 ) -> Value {
-    let common = json!({"rtt_s": rtt_s, "mss_bytes": 1428, "access_rate_bps": 2e9});
+    let common = json!({"rtt_s": rtt_s, "mss": 1428, "access_rate_bps": 2e9});
     let own = json!({"header_bytes": 72});
     let explicit = (0..xcp).map(|i| with(with(flow(&format!("xcp{i}"), "xcp"), common.clone()), own.clone()));
     let others = others.iter().enumerate().map(|(i, algorithm)| {

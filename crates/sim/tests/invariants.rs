@@ -133,8 +133,8 @@ fn options() -> impl Strategy<Value = Value> {
         prop_oneof![2 => Just("sample"), 1 => Just("new-segment")],
     );
     (rtt, host, acknowledging, window, recovery, ns2).prop_map(|(rtt, host, acknowledging, window, recovery, ns2)| {
-        json!({"interrupt_moderation_s": host.4, "send_jitter_s": host.5, "rtt_s": rtt, "host_tick_s": host.0, "access_rate_bps": host.1, "rto_min_s": host.2, "ecn": host.3,
-            "delayed_ack": acknowledging.0, "delayed_ack_timeout_s": acknowledging.1,
+        json!({"interrupt_moderation": host.4, "send_jitter": host.5, "rtt_s": rtt, "host_tick": host.0, "access_rate_bps": host.1, "rto_min": host.2, "ecn": host.3,
+            "delayed_ack": acknowledging.0, "delayed_ack_timeout": acknowledging.1,
             "byte_counting": acknowledging.2, "initial_window": window.0, "initial_ssthresh": window.1,
             "max_window": window.2, "slow_start": window.3,
             "loss_detection": recovery.0, "recovery": recovery.1,
@@ -429,7 +429,7 @@ proptest! {
         bytes in 1..500_000_u64,
     ) {
         // the floor of the timeout is the usual one: without it, a host's tick can outlast the timer
-        let options = with(options, json!({"rto_min_s": 1.0}));
+        let options = with(options, json!({"rto_min": 1.0}));
         let one = with(and(flow("1", &algorithm), options), json!({"parameters": parameters, "bytes": bytes}));
         let outcome = run(&dumbbell(rate, 100_000, 600.0, vec![one]));
         let summary = &outcome.summary.flows[0];
@@ -465,8 +465,8 @@ fn pages_may_cross_links_that_follow_each_other_without_delay() {
 fn what_arrives_after_a_page_is_complete_counts_the_same_in_both_drivers() {
     // without a floor the timer often expires needlessly: the page completes while the same segments arrive
     // again
-    let mut plan = with_pages(json!({"forward": [1], "reverse": [0], "rtt_s": 0.04, "rto_min_s": 0.0,
-        "delayed_ack_timeout_s": 0.1, "initial_window": 10.0}));
+    let mut plan = with_pages(json!({"forward": [1], "reverse": [0], "rtt_s": 0.04, "rto_min": 0.0,
+        "delayed_ack_timeout": 0.1, "initial_window": 10.0}));
     plan["links"][0]["delay_s"] = json!(0.0);
     plan["links"][0]["ack_loss"] = json!({"kind": "random", "probability": 0.1});
     let outcome = run(&plan);

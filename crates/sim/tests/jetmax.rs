@@ -23,7 +23,7 @@ fn plan(rate_bps: f64, packets: u64, duration_s: f64, flows: &[(f64, f64)]) -> V
 /// JetMax flows `long` over both of two links of these rates, `first` and `second` over one each.
 fn two_links(rates_bps: (f64, f64)) -> Value {
     let one = |name: &str, rtt_s: f64, start_s: f64, forward: Value| {
-        let changes = json!({"rtt_s": rtt_s, "start_s": start_s, "mss_bytes": 1428, "header_bytes": 72,
+        let changes = json!({"rtt_s": rtt_s, "start_s": start_s, "mss": 1428, "header_bytes": 72,
             "forward": forward});
         with(flow(name, "jetmax"), changes)
     };

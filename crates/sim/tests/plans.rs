@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 /// A plan that has every key, with null where that is accepted.
 fn complete() -> Value {
-    let nothing = json!({"max_burst": null, "slow_start_limit": null, "loss_detection": null,
-        "quick_start_bps": null, "hosts": null, "receiver": {}});
+    let nothing = json!({"slow_start_limit": null, "hosts": null});
     let mut plan = dumbbell(1e7, 50, 1.0, vec![and(flow("a", "reno"), nothing)]);
     for (i, link) in plan["links"].as_array_mut().into_iter().flatten().enumerate() {
         (link["capacity"], link["router"], link["clock"]) = (json!(null), json!(null), json!(null));
@@ -29,7 +28,7 @@ fn refusal_of(plan: &Value) -> Option<PlanError> {
 fn a_plan_that_is_written_again_has_the_keys_of_the_complete_one() {
     let plan = Plan::from_json(&complete().to_string()).expect("a sound plan");
     let written = serde_json::to_value(plan).expect("JSON");
-    for object in ["", "/sample", "/links/0", "/links/0/disturbance", "/flows/0", "/flows/0/receiver"] {
+    for object in ["", "/sample", "/links/0", "/links/0/disturbance", "/flows/0", "/flows/0/transport"] {
         let keys = |plan: &Value| {
             let object = plan.pointer(object).and_then(Value::as_object).cloned().unwrap_or_default();
             let mut keys: Vec<String> = object.keys().cloned().collect();
@@ -51,7 +50,8 @@ fn a_key_is_missing_only_where_null_is_meant() {
         "/links/0/loss",
         "/links/0/disturbance",
         "/flows/0",
-        "/flows/0/receiver",
+        "/flows/0/transport",
+        "/flows/0/transport/receiver",
         "/background/0/flow",
     ] {
         let keys = complete().pointer(object).and_then(Value::as_object).cloned().unwrap_or_default();
@@ -61,8 +61,8 @@ fn a_key_is_missing_only_where_null_is_meant() {
             if let Some(keys) = plan.pointer_mut(object).and_then(Value::as_object_mut) {
                 keys.shift_remove(&key);
             }
-            // null also stands for no disturbances and for an honest receiver
-            let may_be_missing = value.is_null() || key == "disturbance" || key == "receiver";
+            // null also stands for no disturbances, and for the recovery that suits the algorithm
+            let may_be_missing = value.is_null() || key == "disturbance" || key == "recovery";
             assert_eq!(refusal_of(&plan).is_none(), may_be_missing, "{object}/{key}");
         }
     }

@@ -193,7 +193,7 @@ fn both_drivers_give_the_same_beside_cubic_and_with_losses() {
     lossy["links"][0]["loss"] = json!({"kind": "random", "probability": 2e-3});
     let outcome = run_by_both(&lossy);
     assert!(outcome.summary.flows.iter().all(|f| f.retransmits > 0));
-    let interrupts = json!({"interrupt_moderation_s": 1e-4});
+    let interrupts = json!({"interrupt_moderation": 1e-4});
     lossy["flows"][0] = and(lossy["flows"][0].clone(), interrupts);
     run_by_both(&lossy);
 }

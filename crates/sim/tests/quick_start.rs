@@ -11,7 +11,7 @@ const ROUTER: &str = "quickstart";
 /// A transfer over 100 ms that requests this rate, or none.
 fn transfer(name: &str, algorithm: &str, bytes: u64, asked_bps: Option<f64>) -> Value {
     let mut one = with(flow(name, algorithm), json!({"rtt_s": 0.1, "bytes": bytes}));
-    one["quick_start_bps"] = json!(asked_bps);
+    one["quick_start"] = json!(asked_bps);
     one
 }
 
@@ -142,7 +142,7 @@ fn both_drivers_give_the_same_bytes_and_another_seed_the_same_windows() {
     let flows = vec![
         transfer("a", "reno", 900_000, Some(41e6)),
         transfer("b", "fast", 900_000, Some(1e9)),
-        with(transfer("c", "cubic", 900_000, Some(5e6)), json!({"start_s": 0.5, "host_tick_s": 0.01})),
+        with(transfer("c", "cubic", 900_000, Some(5e6)), json!({"start_s": 0.5, "host_tick": 0.01})),
     ];
     let plan = plan(6.0, Some(ROUTER), flows);
     let fast = run_by_both(&plan);
@@ -159,11 +159,8 @@ fn plans_that_ask_for_what_the_option_cannot_say_are_refused() {
         let plan = plan(1.0, None, vec![transfer("a", algorithm, 1000, Some(asked_bps))]);
         refusal_of(&plan).map(|e| e.to_string())
     };
-    let range = "give a number from 80000 to 1310720000";
-    assert_eq!(
-        refusal(79e3, "reno"),
-        Some(format!("flows[0].quick_start_bps: 79000 is not accepted; {range}"))
-    );
-    let guided = "flows[0].quick_start_bps: xcp already gets its rate from its own routers";
-    assert_eq!(refusal(1e6, "xcp"), Some(guided.to_owned()));
+    let range = "the rate is too small; accepted: from 80 kbit/s to 1.31072 Gbit/s";
+    assert_eq!(refusal(79e3, "reno"), Some(format!("flows[0].quick_start: {range}")));
+    let guided = "it does not go with \"xcp\", which its routers guide from the start; accepted: one of them";
+    assert_eq!(refusal(1e6, "xcp"), Some(format!("flows[0].quick_start: {guided}")));
 }

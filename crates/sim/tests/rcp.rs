@@ -19,7 +19,7 @@ fn guided(mut plan: Value) -> Value {
 fn plan(rate_bps: f64, packets: u64, duration_s: f64, flows: &[(f64, f64)]) -> Value {
     let mut plan = explicit::plan("rcp", rate_bps, packets, duration_s, flows);
     for i in 0..flows.len() {
-        plan["flows"][i]["mss_bytes"] = json!(1436);
+        plan["flows"][i]["mss"] = json!(1436);
         plan["flows"][i]["header_bytes"] = json!(64);
     }
     guided(plan)
@@ -118,7 +118,7 @@ fn two_bottlenecks_are_shared_max_min() {
     // 20 and 10 Mbit/s: the second link gives its two flows 5 each, and the first link's other flow has the rest of 20
     for (second_bps, expected) in [(10e6, [5e6, 15e6, 5e6]), (20e6, [10e6; 3])] {
         let one = |name: &str, rtt_s: f64, forward: Value| {
-            let changes = json!({"rtt_s": rtt_s, "mss_bytes": 1436, "header_bytes": 64, "forward": forward});
+            let changes = json!({"rtt_s": rtt_s, "mss": 1436, "header_bytes": 64, "forward": forward});
             with(flow(name, "rcp"), changes)
         };
         let flows = vec![

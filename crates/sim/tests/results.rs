@@ -66,10 +66,10 @@ const OPTIONS: [(&str, &str, &str); 10] = [
     ("reno", "slow_start", "\"limited\""),
     ("reno", "delayed_ack", "false"),
     ("reno", "byte_counting", "false"),
-    ("reno", "host_tick_s", "0.01"),
-    ("reno-classic", "rto_min_s", "1.0"),
+    ("reno", "host_tick", "0.01"),
+    ("reno-classic", "rto_min", "1.0"),
     ("reno", "max_window", "30.0"),
-    ("reno", "quick_start_bps", "5e6"),
+    ("reno", "quick_start", "5e6"),
     ("htcp", "rtt_samples", "\"last\""),
 ];
 
@@ -153,7 +153,7 @@ fn cases() -> BTreeMap<String, Recorded> {
             plan["links"][0]["router"] = parsed(router);
             plan["flows"][1]["algorithm"] = json!(algorithms[1]);
             if router.contains("quickstart") {
-                plan["flows"][1]["quick_start_bps"] = json!(5e6);
+                plan["flows"][1]["quick_start"] = json!(5e6);
             }
         };
         add(format!("{}, router {router}", algorithms.join(" and ")), two(algorithms[0], change));

@@ -42,7 +42,7 @@ fn a_link_without_packets_has_no_loss_ratio() {
 fn delivery_does_not_wait_for_the_last_acknowledgement_which_the_receiver_delays() {
     // the last segment is the first of a pair: the receiver waits 40 ms before it acknowledges it
     let short =
-        with(flow("1", "reno"), json!({"bytes": 40 * 1448, "start_s": 0.3, "delayed_ack_timeout_s": 0.04}));
+        with(flow("1", "reno"), json!({"bytes": 40 * 1448, "start_s": 0.3, "delayed_ack_timeout": 0.04}));
     let mut plan = dumbbell(2e7, 60, 5.0, vec![and(short, json!({"quick_acks": 0}))]);
     let outcome = run_by_both(&plan);
     let flow = &outcome.summary.flows[0];

@@ -92,7 +92,7 @@ fn short_transfers(load: f64, rate_bps: f64) -> Value {
     let pages_per_s = load * rate_bps / (8.0 * (page_bytes + 52.0 + 60.0));
     let sessions = 1000;
     // different round-trip times: otherwise requests that waited together would send their data together
-    let with = json!({"mss_bytes": 14_948, "access_rate_bps": 1e12, "rtt_s": {"uniform": [0.05, 0.25]}});
+    let with = json!({"mss": 14_948, "access_rate_bps": 1e12, "rtt_s": {"uniform": [0.05, 0.25]}});
     let background = json!({"name": "web", "kind": "web", "sessions": sessions, "shape": 100.0,
         "gap_s": f64::from(sessions) / pages_per_s, "page_bytes": page_bytes,
         "flow": connection("reno", 0.1, with)});

@@ -144,7 +144,7 @@ fn a_rate_above_the_host_s_own_link_is_refused_before_the_run() {
     let refused = refusal_of(&plan).expect("too fast").to_string();
     assert_eq!(
         refused,
-        "flows[0].parameters: cbr.rate = 30 Mbit/s is not accepted; give at most the 20 Mbit/s of the host's own link"
+        "flows[0].algorithm: cbr.rate = 30 Mbit/s is not accepted; give at most the 20 Mbit/s of the host's own link"
     );
 }
 

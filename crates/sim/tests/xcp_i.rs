@@ -284,7 +284,7 @@ fn beside(estimator: &str, cross_mbps: f64) -> Value {
     set(&mut plan, "estimator", json!(estimator));
     if cross_mbps > 0.0 {
         let cross = json!({"algorithm": "cbr", "parameters": {"rate": cross_mbps}, "forward": [1], "reverse": [4],
-            "rtt_s": 0.03, "mss_bytes": 972, "header_bytes": 28});
+            "rtt_s": 0.03, "mss": 972, "header_bytes": 28});
         let cross = with(flow("cross", "reno"), cross);
         plan["flows"] = json!([plan["flows"][0], cross]);
     }

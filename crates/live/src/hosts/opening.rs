@@ -11,7 +11,7 @@ use crate::path::{Counts, Path};
 use crate::ports::{ECHO_PORT, GUIDED_PORTS, LISTEN_PORT, WINDOW_PORTS, connection_id};
 use crate::stamps::Stamps;
 use crate::sys::socket;
-use longfat_sim::{CheckedConnection, LinkPlan, PathLosses, Streams, Transport};
+use longfat_sim::{CheckedConnection, Control, LinkPlan, PathLosses, Streams};
 use longfat_transport::udp;
 use longfat_units::{Interval, Time};
 use longfat_wire::{Carrier, FlowId};
@@ -73,7 +73,7 @@ impl Hosts<'_> {
             None => self.window_port(planned).unwrap_or(LISTEN_PORT),
         };
         socket::connect(&socket, SocketAddrV4::new(ADDRESSES[1 - side], listens))?;
-        let Transport::Udp(protocol, parameters) = planned.transport() else {
+        let Control::Udp(protocol, parameters) = planned.control() else {
             let end =
                 Endpoint::Sending { owner, left: bytes, total: bytes, finished: false, began: now, flow };
             let slot = self.keep(Connection { socket, end })?;
@@ -84,7 +84,7 @@ impl Hosts<'_> {
         };
         let config = udp::Config {
             flow,
-            mss_bytes: planned.mss_bytes,
+            mss_bytes: planned.mss_bytes(),
             header_bytes: planned.header_bytes,
             bytes,
             line: planned.access_rate(),

@@ -14,7 +14,10 @@ use longfat_transport::cc::{self, Properties};
 use longfat_transport::{Feedback, udp};
 use longfat_units::parameters::Value as Setting;
 use longfat_units::{Entry, Rate};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
 
 /// How the name of an object file with eBPF programs ends.
 const OBJECT: &str = ".bpf.o";
@@ -56,6 +59,41 @@ pub enum Algorithm {
     Kernel(String),
 }
 
+/// An algorithm as plans have it: one of the registry with all its parameters, or "custom" for any other.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Planned {
+    name: String,
+    parameters: BTreeMap<String, Setting>,
+}
+
+/// The name of what is not in the registry, in plans and results.
+const CUSTOM: &str = "custom";
+
+impl Serialize for Algorithm {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let parameters = self.settings().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Planned { name: self.listed_name().to_owned(), parameters }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Algorithm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Algorithm, D::Error> {
+        let Planned { name, parameters } = Planned::deserialize(deserializer)?;
+        if name == CUSTOM {
+            return Ok(Algorithm::Kernel(name));
+        }
+        let row = ElementKind::Algorithm.find(&name, "").map_err(D::Error::custom)?;
+        let given = parameters.into_iter().map(|(name, value)| {
+            let known = row.parameters.iter().find(|parameter| parameter.name == name);
+            known.map(|parameter| (parameter.name, value)).ok_or(name)
+        });
+        let given = given.collect::<Result<_, _>>();
+        let unknown = |name| D::Error::custom(format!("{} has no parameter {name:?}", row.name));
+        Ok(Algorithm::Listed(row.name, given.map_err(unknown)?))
+    }
+}
+
 /// What the registry says of a kind of algorithm.
 #[derive(Clone, Copy)]
 enum Row {
@@ -72,6 +110,14 @@ impl Algorithm {
         match self {
             Algorithm::Listed(name, _) => name,
             Algorithm::Own(name, ..) | Algorithm::Kernel(name) => name,
+        }
+    }
+
+    /// Its name in plans and results: "custom" for what is not in the registry.
+    pub const fn listed_name(&self) -> &str {
+        match self {
+            Algorithm::Listed(name, _) => name,
+            _ => CUSTOM,
         }
     }
 

@@ -6,6 +6,8 @@ use crate::problem::{Refusal, Refused, refuse};
 use crate::text::{general, listed, listed_words, suggestion};
 use crate::tree::{Item, Table, Value};
 use crate::units::{Dimension, LONGEST_TEXT, RATE, SIZE, TIME, split};
+use longfat_transport::Feedback;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 /// The rates of links, bit/s.
@@ -330,11 +332,26 @@ impl Form for Number {
     }
 }
 
-/// A number of segments, perhaps without limit.
-#[derive(Clone, Copy)]
-pub struct Segments {
-    /// Whether "infinite" is a value.
-    pub or_infinite: bool,
+/// A number of segments.
+pub const SEGMENTS: Segments = Segments;
+/// A number of segments, or "infinite", which is `None`.
+pub const SEGMENTS_OR_INFINITE: SegmentsOrInfinite = SegmentsOrInfinite;
+
+/// A number of segments.
+pub struct Segments;
+
+impl Segments {
+    /// Reads it; `also` is what else is accepted.
+    fn parse(value: &Value, also: &str) -> Result<f64, Refusal> {
+        let number = match value.text().and_then(split) {
+            Some((amount, unit)) if unit == "segments" || unit == "segment" => Some(amount.to_f64()),
+            _ => value.number(),
+        };
+        let (least, greatest) = WINDOWS_SEGMENTS;
+        let accepted =
+            format!("a number of segments from {} to {}{also}", general(least, 6), general(greatest, 6));
+        bare_number(number, WINDOWS_SEGMENTS, &accepted)
+    }
 }
 
 impl Form for Segments {
@@ -345,29 +362,16 @@ impl Form for Segments {
     }
 
     fn read(&self, item: &Item, _: &At<'_>) -> Result<f64, Refused> {
-        let value = &item.value;
-        if self.or_infinite && (value.text() == Some(INFINITE) || value.number() == Some(f64::INFINITY)) {
-            return Ok(f64::INFINITY);
-        }
-        let number = match value.text().and_then(split) {
-            Some((amount, unit)) if unit == "segments" || unit == "segment" => Some(amount.to_f64()),
-            _ => value.number(),
-        };
-        let (least, greatest) = WINDOWS_SEGMENTS;
-        let endless = if self.or_infinite { format!(", or \"{INFINITE}\"") } else { String::new() };
-        let accepted =
-            format!("a number of segments from {} to {}{endless}", general(least, 6), general(greatest, 6));
-        Ok(bare_number(number, WINDOWS_SEGMENTS, &accepted)?)
+        Ok(Segments::parse(&item.value, "")?)
     }
 
     fn write(&self, value: &f64) -> Value {
-        if value.is_infinite() { INFINITE.into() } else { Value::Float(*value) }
+        Value::Float(*value)
     }
 
     fn schema(&self) -> Json {
         let bare = json!({"type": "number", "minimum": WINDOWS_SEGMENTS.0, "maximum": WINDOWS_SEGMENTS.1});
-        let text = number_schema("A number", "100 segments", &["segments", "segment"], false);
-        any_of([bare, text].into_iter().chain(self.or_infinite.then(|| json!({"const": INFINITE}))))
+        any_of([bare, number_schema("A number", "100 segments", &["segments", "segment"], false)])
     }
 
     fn view(&self, value: &f64) -> View {
@@ -375,10 +379,39 @@ impl Form for Segments {
     }
 }
 
-/// A number of segments.
-pub const SEGMENTS: Segments = Segments { or_infinite: false };
-/// A number of segments, or "infinite".
-pub const SEGMENTS_OR_INFINITE: Segments = Segments { or_infinite: true };
+/// A number of segments, or none where there is no limit.
+pub struct SegmentsOrInfinite;
+
+impl Form for SegmentsOrInfinite {
+    type Value = Option<f64>;
+
+    fn accepts(&self) -> String {
+        SEGMENTS.accepts()
+    }
+
+    fn read(&self, item: &Item, _: &At<'_>) -> Result<Option<f64>, Refused> {
+        if item.value.text() == Some(INFINITE) || item.value.number() == Some(f64::INFINITY) {
+            return Ok(None);
+        }
+        Ok(Some(Segments::parse(&item.value, &format!(", or \"{INFINITE}\""))?))
+    }
+
+    fn write(&self, value: &Option<f64>) -> Value {
+        value.map_or(INFINITE.into(), Value::Float)
+    }
+
+    fn schema(&self) -> Json {
+        let mut schema = SEGMENTS.schema();
+        if let Some(forms) = schema["anyOf"].as_array_mut() {
+            forms.push(json!({"const": INFINITE}));
+        }
+        schema
+    }
+
+    fn view(&self, value: &Option<f64>) -> View {
+        View::Float(value.unwrap_or(f64::INFINITY))
+    }
+}
 
 /// One of a few words, which stand for the values of an enumeration.
 pub struct Words<T: 'static>(pub &'static [(&'static str, T)]);
@@ -520,7 +553,8 @@ fn is_printable(character: char) -> bool {
 }
 
 /// How a flow uses marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Ecn {
     /// It negotiates no ECN of its own accord.
     Off,
@@ -530,6 +564,26 @@ pub enum Ecn {
     Accurate,
     /// The same, and ECT(1) on data (RFC 9331).
     L4s,
+}
+
+impl Ecn {
+    /// Whether it negotiates ECN of its own accord; algorithms may do so without it.
+    pub const fn is_on(self) -> bool {
+        !matches!(self, Ecn::Off)
+    }
+
+    /// Whether data carry ECT(1).
+    pub const fn is_l4s(self) -> bool {
+        matches!(self, Ecn::L4s)
+    }
+
+    /// The least feedback that the receiver gives.
+    pub const fn feedback(self) -> Feedback {
+        match self {
+            Ecn::Off | Ecn::On => Feedback::Classic,
+            Ecn::Accurate | Ecn::L4s => Feedback::Accurate,
+        }
+    }
 }
 
 /// How a flow uses marks.

@@ -4,6 +4,9 @@ use super::basic::{inline_table, whole_number, whole_schema};
 use crate::form::{Custom, View, table_schema};
 use crate::problem::{Refusal, refuse};
 use crate::tree::{Table, Value};
+use longfat_transport::Habits;
+use longfat_wire::Ecn;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 const AHEAD: (i128, i128) = (0, 1_000_000_000);
@@ -12,7 +15,7 @@ const EXAMPLE: &str =
     "{ conceal_losses = true }, or with ack_ahead = 10, divide_acks = 4 and hide_marks = true";
 
 /// What the receiver does against the rules; by default nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receiver {
     /// It acknowledges segments that are missing below the highest one that has come.
     pub conceal_losses: bool,
@@ -28,6 +31,16 @@ impl Receiver {
     /// One that keeps the rules.
     pub const HONEST: Receiver =
         Receiver { conceal_losses: false, ack_ahead: 0, divide_acks: 1, hide_marks: false };
+
+    /// What it does besides, if it is not honest and its sender puts this codepoint on its data.
+    pub fn habits(self, codepoint: Ecn) -> Option<Habits> {
+        (self != Receiver::HONEST).then_some(Habits {
+            conceals_losses: self.conceal_losses,
+            ahead: self.ack_ahead as u64,
+            parts: self.divide_acks as u32,
+            hides_marks_as: self.hide_marks.then_some(codepoint),
+        })
+    }
 
     /// What differs from an honest receiver.
     fn written(&self) -> Table {

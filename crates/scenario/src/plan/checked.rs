@@ -1,6 +1,6 @@
 //! A whole plan, as read from JSON and after its check.
 
-use super::connection::{CheckedConnection, ConnectionPlan};
+use super::connection::{CheckedConnection, ConnectionPlan, check_transports};
 use super::distribution::DistributionPlan;
 use super::error::{LONGEST_S, PlanError, bad, within};
 use super::link::{CheckedLink, LinkPlan};
@@ -65,7 +65,7 @@ pub struct FlowPlan {
     /// Payload to send, bytes; endless if null.
     pub bytes: Option<u64>,
     /// Flows with the same number lie between the same two hosts, which matters with
-    /// [`ConnectionPlan::ssthresh_cache`]; hosts of its own if null.
+    /// `ssthresh_cache`; hosts of its own if null.
     pub hosts: Option<u64>,
     /// The options of its connection.
     #[serde(flatten)]
@@ -218,6 +218,10 @@ impl Plan {
         check_names("links", links.iter().map(|link| &*link.name))?;
         check_names("flows", self.flows.iter().map(|flow| &*flow.name))?;
         check_names("background", self.background.iter().map(|background| &*background.name))?;
+        let flows = self.flows.iter().enumerate().map(|(i, flow)| (format!("flows[{i}]"), &flow.connection));
+        let parts = self.background.iter().enumerate();
+        let parts = parts.map(|(i, part)| (format!("background[{i}].flow"), &part.flow));
+        check_transports(flows.chain(parts))?;
         let numbered = self.flows.into_iter().enumerate();
         let flows = numbered
             .map(|(i, flow)| flow.check(&format!("flows[{i}]"), links.len()))
@@ -267,7 +271,7 @@ impl FlowPlan {
 
 impl BackgroundPlan {
     fn check(self, at: &str, links: usize) -> Result<CheckedBackground, PlanError> {
-        let traffic = self.traffic.check(at, &self.flow.algorithm)?;
+        let traffic = self.traffic.check(at, self.flow.algorithm.name())?;
         let connection = self.flow.check(&format!("{at}.flow"), links)?;
         Ok(CheckedBackground { name: self.name, traffic, connection })
     }

@@ -1,6 +1,6 @@
 //! The plan of a run: its types, as read from JSON, and every check of them.
 //!
-//! Nothing here imports another part of this crate. [`Plan::from_json`] reads a plan, and [`Plan::check`]
+//! What the scenario's own keys are about stands here in their tables. [`Plan::from_json`] reads a plan, and [`Plan::check`]
 //! turns it into a [`CheckedPlan`], the only thing from which a run can be built. A check happens once: what
 //! it had to parse or build (rates, capacities, queues, parameters) stays in the checked types, so nothing
 //! has to be checked again later.
@@ -20,9 +20,7 @@ mod traffic;
 pub use checked::{
     BackgroundPlan, CheckedBackground, CheckedFlow, CheckedPlan, CheckedRun, FlowPlan, Plan, SamplePlan,
 };
-pub use connection::{
-    CheckedConnection, ConnectionPlan, EcnPlan, EcnWord, ReceiverPlan, SlowStart, Transport,
-};
+pub use connection::{CheckedConnection, ConnectionPlan, Control};
 pub use distribution::{DistributionPlan, Drawn};
 pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, RemarkPlan, ReorderPlan};
 pub use error::PlanError;

@@ -16,6 +16,6 @@ pub use link::{Bottleneck, Disturbed, Link, Node, Remark, access_bps};
 pub use program::{Command, Program, Side};
 pub use scenario::Scenario;
 pub use transport::{
-    Direction, FirstReduction, HEADER_BYTES, Placed, Recovery, RttSamples, SlowStart, TIMESTAMP_BYTES,
-    TimeoutReductions, Transport, decided_by_kernel, ignored_keys, marked, unlike,
+    Direction, HEADER_BYTES, Placed, SlowStart, TIMESTAMP_BYTES, Transport, decided_by_kernel, ignored_keys,
+    marked, unlike,
 };

@@ -13,12 +13,37 @@ use crate::table;
 use crate::tree::{Item, Table, Value};
 use crate::world::Files;
 use longfat_transport::cc::LossDetection;
-pub use longfat_transport::{
-    BackoffUntil, FirstReduction, Recovery, RtoMinOf, RttSamples, TimeoutReductions,
-};
+use longfat_transport::{BackoffUntil, FirstReduction, Recovery, RtoConfig, RtoMinOf, RttSamples};
+use longfat_transport::{SlowStartExit, TimeoutReductions};
+use longfat_units::Interval;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-pub use crate::plan::SlowStart;
+/// How slow-start grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlowStart {
+    /// One segment for each segment acknowledged.
+    Standard,
+    /// Slower above `max_ssthresh` (RFC 3742).
+    Limited,
+    /// As standard, until the first one ends by HyStart++ (RFC 9406).
+    #[serde(rename = "hystart++")]
+    HystartPlus,
+    /// As standard, until the first one ends by SEARCH (draft-chung-ccwg-search).
+    Search,
+}
+
+impl SlowStart {
+    /// What ends the first slow-start early.
+    pub const fn exit(self) -> SlowStartExit {
+        match self {
+            SlowStart::Standard | SlowStart::Limited => SlowStartExit::None,
+            SlowStart::HystartPlus => SlowStartExit::HystartPlus,
+            SlowStart::Search => SlowStartExit::Search,
+        }
+    }
+}
 
 /// IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload, bytes.
 pub const HEADER_BYTES: u32 = 52;
@@ -53,21 +78,23 @@ const RTT_SAMPLES: Words<RttSamples> =
 
 table! {
     /// How the two ends of a connection behave; flows and background traffic share it.
+    #[derive(serde::Serialize, serde::Deserialize)]
+    #[serde(skip)]
     pub struct Transport {
         /// The congestion control.
         algorithm: Algorithm, Udp, Datagrams = ALGORITHM, else Algorithm::STANDARD;
         /// Payload of a full segment; with the headers this makes a packet of 1500 bytes of IP.
         mss: f64, Udp, Datagrams = size(MSS_BYTES, "1448 B"), else 1448.0;
         /// The slow-start threshold at the beginning.
-        initial_ssthresh: f64, Kernel = SEGMENTS_OR_INFINITE, else f64::INFINITY;
+        initial_ssthresh: Option<f64>, Kernel = SEGMENTS_OR_INFINITE, else None;
         /// Begin with the slow-start threshold that earlier connections between the same two hosts left.
         ssthresh_cache: bool, Kernel = SWITCH, else false;
         /// The window at the beginning.
         initial_window: f64 = SEGMENTS, else 3.0; // RFC 3390 for this segment size
         /// The receiver's window.
-        max_window: f64 = SEGMENTS_OR_INFINITE, else f64::INFINITY;
+        max_window: Option<f64> = SEGMENTS_OR_INFINITE, else None;
         /// The most segments that one ACK releases; the rest waits for the next ACK.
-        max_burst: f64, Kernel = SEGMENTS_OR_INFINITE, else f64::INFINITY;
+        max_burst: Option<f64>, Kernel = SEGMENTS_OR_INFINITE, else None;
         /// Standard slow-start, the limited one of RFC 3742, or one that HyStart++ or SEARCH may end early.
         slow_start: SlowStart, Kernel = SLOW_STARTS, else SlowStart::Standard;
         /// The window from which limited slow-start grows more slowly.
@@ -83,7 +110,7 @@ table! {
         /// The window grows by acknowledged segments (RFC 3465), not by ACKs.
         byte_counting: bool, Kernel = SWITCH, else true;
         /// With byte counting, the most segments that one ACK counts in slow-start.
-        slow_start_limit: f64, Kernel = SEGMENTS_OR_INFINITE, else 2.0; // RFC 3465, section 2.2, L
+        slow_start_limit: Option<f64>, Kernel = SEGMENTS_OR_INFINITE, else Some(2.0); // RFC 3465, section 2.2, L
         /// How the sender finds losses; by default as the algorithm has it in the registry.
         loss_detection: Option<LossDetection> = Maybe(LOSS_DETECTIONS), else None;
         /// How the window shrinks in SACK recovery; by default "rate-halving"; "prr" for scalable algorithms.
@@ -210,6 +237,22 @@ impl Transport {
     pub fn header_bytes(&self) -> u32 {
         let stamps = if self.timestamps { 0 } else { TIMESTAMP_BYTES };
         HEADER_BYTES + self.algorithm.explicit_bytes() - stamps
+    }
+
+    /// Payload of a full segment, whole bytes.
+    pub const fn mss_bytes(&self) -> u32 {
+        self.mss as u32
+    }
+
+    /// The retransmission timeout.
+    pub fn rto(&self) -> RtoConfig {
+        RtoConfig {
+            initial: Interval::from_secs_f64(self.initial_rto),
+            min: Interval::from_secs_f64(self.rto_min),
+            min_of: self.rto_min_of,
+            tick: Interval::from_secs_f64(self.rto_tick),
+            backoff_until: self.backoff_until,
+        }
     }
 
     /// The bytes of a full packet of IP.

@@ -166,11 +166,11 @@ impl Case {
             _ => (self.algorithm, 52, Some("sack")),
         };
         json!({"algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": rtt_s,
-            "access_rate_bps": self.access_bps, "mss_bytes": 1448, "header_bytes": header_bytes,
+            "access_rate_bps": self.access_bps, "mss": 1448, "header_bytes": header_bytes,
             "initial_ssthresh": self.initial_ssthresh, "initial_window": 3.0, "max_window": null,
-            "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout_s": 0.04,
+            "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout": 0.04,
             "byte_counting": true, "loss_detection": loss_detection, "recovery": "rate-halving",
-            "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
+            "host_tick": 0.0, "rto_min": 0.2, "ecn": false})
     }
 
     /// A link with drop-tail at a constant rate, except for what its kind says. Kinds that are no disciplines:

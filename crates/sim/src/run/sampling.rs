@@ -88,7 +88,7 @@ impl Simulation {
             .map(|(((flow, planned), before), &srtt)| {
                 let facts = FlowFacts {
                     name: &planned.name,
-                    algorithm: &planned.connection.algorithm,
+                    algorithm: planned.connection.algorithm.listed_name(),
                     rtt: flow.rtt,
                     began: flow.began,
                     connected: flow.sending.at(now).connected,

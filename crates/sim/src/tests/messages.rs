@@ -90,7 +90,7 @@ fn chain(duration_s: f64) -> Value {
     let mut flow = flow("cbr", &[0, 1, 2, 3], &[4, 5, 6, 7]);
     flow["parameters"] = json!({"rate": 4.0});
     flow["rtt_s"] = json!(2.0 * (HOPS as f64 * DELAY_S + 0.001));
-    (flow["mss_bytes"], flow["header_bytes"]) = (json!(972), json!(28));
+    (flow["mss"], flow["header_bytes"]) = (json!(972), json!(28));
     json!({"seed": 1, "duration_s": duration_s, "window_s": [0.0, duration_s],
         "links": there.chain(back).collect::<Vec<_>>(), "flows": [flow], "background": [],
         "sample": {"flows_s": 0.1, "links_s": 0.1}, "events": false, "fast": true})

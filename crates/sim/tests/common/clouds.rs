@@ -36,7 +36,7 @@ pub fn net(hops: &[Hop], duration_s: f64, flows: Flows) -> Value {
         let reverse: Vec<usize> = path.iter().rev().map(|&l| count + l).collect();
         let rtt_s = 2.0 * DELAY_S * path.len() as f64 + 0.004;
         let changes = json!({"forward": path, "reverse": reverse, "rtt_s": rtt_s, "start_s": start_s,
-            "mss_bytes": 1428, "header_bytes": 72});
+            "mss": 1428, "header_bytes": 72});
         with(flow(&i.to_string(), "xcp"), changes)
     });
     json!({"seed": 1, "duration_s": duration_s, "window_s": [0.0, duration_s], "links": links,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// 1500-byte packets of IP, a buffer of `packets`, acknowledgements of every second segment.
 pub fn plan(algorithm: &str, rate_bps: f64, packets: u64, duration_s: f64, flows: &[(f64, f64)]) -> Value {
     let flows = flows.iter().enumerate().map(|(i, &(rtt_s, start_s))| {
-        let changes = json!({"rtt_s": rtt_s, "start_s": start_s, "mss_bytes": 1428, "header_bytes": 72,
+        let changes = json!({"rtt_s": rtt_s, "start_s": start_s, "mss": 1428, "header_bytes": 72,
             "access_rate_bps": 10.0 * rate_bps});
         with(flow(&i.to_string(), algorithm), changes)
     });
@@ -29,7 +29,7 @@ pub fn speaking(mut plan: Value, protocol: &str) -> Value {
     for flow in plan["flows"].as_array_mut().into_iter().flatten().filter(|f| f["algorithm"] == "xcp") {
         flow["algorithm"] = json!(protocol);
         flow["header_bytes"] = json!(52 + header_bytes);
-        flow["mss_bytes"] = json!(1448 - header_bytes);
+        flow["mss"] = json!(1448 - header_bytes);
     }
     for link in plan["links"].as_array_mut().into_iter().flatten() {
         if link["router"]["kind"] == "xcp" {

@@ -32,11 +32,11 @@ pub fn and(mut value: Value, changes: Value) -> Value {
 /// An endless flow across the bottleneck: 1500-byte packets, 42 ms, hosts on 1 Gbit/s.
 pub fn flow(name: &str, algorithm: &str) -> Value {
     json!({"name": name, "algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": 0.042,
-        "start_s": 0.0, "stop_s": null, "bytes": null, "access_rate_bps": 1e9, "mss_bytes": 1448,
+        "start_s": 0.0, "stop_s": null, "bytes": null, "access_rate_bps": 1e9, "mss": 1448,
         "header_bytes": 52, "initial_ssthresh": null, "initial_window": 3.0, "max_window": null,
-        "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout_s": 0.04,
+        "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout": 0.04,
         "byte_counting": true, "loss_detection": null, "recovery": "rate-halving",
-        "host_tick_s": 0.0, "rto_min_s": 0.2, "ecn": false})
+        "host_tick": 0.0, "rto_min": 0.2, "ecn": false})
 }
 
 /// A drop-tail link without propagation delay or losses.

@@ -131,11 +131,11 @@ impl Flow {
             delays.fold(Interval::ZERO, |sum, delay| sum + delay)
         };
         let own = |all: Interval, path: &[usize]| all.saturating_sub(shared(path)).max(Interval::from_ns(1));
-        let moderation = Interval::from_secs_f64(plan.interrupt_moderation_s);
-        let tick = Interval::from_secs_f64(plan.host_tick_s);
+        let moderation = Interval::from_secs_f64(plan.interrupt_moderation);
+        let tick = Interval::from_secs_f64(plan.host_tick);
         let clock = HostClock::new(tick, moderation, streams.stream("tick"));
-        let jitter = (plan.send_jitter_s > 0.0)
-            .then(|| Jitter::new(Interval::from_secs_f64(plan.send_jitter_s), streams.stream("jitter")));
+        let jitter = (plan.send_jitter > 0.0)
+            .then(|| Jitter::new(Interval::from_secs_f64(plan.send_jitter), streams.stream("jitter")));
         let access = Access::new(plan.access_rate(), None);
         let (sender, receiver) = carrier.ends(plan, id, bytes, streams, &clock);
         Flow {

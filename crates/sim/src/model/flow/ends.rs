@@ -2,7 +2,8 @@
 
 use super::host::HostClock;
 use super::machines::{AnyReceiver, AnySender, OtherReceiver, OtherSender};
-use longfat_scenario::plan::{CheckedConnection, PlanError, SlowStart, Streams, Transport};
+use longfat_scenario::plan::{CheckedConnection, Control, PlanError, Streams};
+use longfat_scenario::tables::SlowStart;
 use longfat_transport::cc::{Controller, Parameters, Properties};
 use longfat_transport::{
     Codepoints, Echoing, Feedback, QuickStartRequest, Receiver, ReceiverConfig, Sender, SenderConfig,
@@ -26,10 +27,10 @@ impl<'a> Carrier<'a> {
         plan: &'a CheckedConnection,
         custom: &mut dyn FnMut() -> Option<Controller>,
     ) -> Result<Self, PlanError> {
-        Ok(match plan.transport() {
-            Transport::Udp(protocol, parameters) => Carrier::Udp(protocol, parameters),
-            Transport::Tcp(row, parameters) => Carrier::Tcp((row.build)(parameters)),
-            Transport::Custom => {
+        Ok(match plan.control() {
+            Control::Udp(protocol, parameters) => Carrier::Udp(protocol, parameters),
+            Control::Tcp(row, parameters) => Carrier::Tcp((row.build)(parameters)),
+            Control::Custom => {
                 let what = "no algorithm was handed over for this flow".to_owned();
                 Carrier::Tcp(custom().ok_or_else(|| PlanError { at: "algorithm".to_owned(), what })?)
             }
@@ -50,14 +51,14 @@ impl<'a> Carrier<'a> {
             Carrier::Tcp(controller) => {
                 let Properties { draws, sends_ect1, feedback: needs, loss_detection, .. } =
                     controller.properties;
-                let quick_start = plan.quick_start_bps.map(|bps| request(bps, streams.stream("quick-start")));
+                let quick_start = plan.quick_start.map(|bps| request(bps, streams.stream("quick-start")));
                 let ect1 = plan.ecn.is_l4s() || sends_ect1;
                 let feedback = plan.ecn.feedback().max(needs);
                 let ect = if ect1 { Ecn::Ect1 } else { Ecn::Capable };
                 let ecn = plan.ecn.is_on() || needs != Feedback::Classic;
                 let sender = SenderConfig {
                     flow: id,
-                    mss_bytes: plan.mss_bytes,
+                    mss_bytes: plan.mss_bytes(),
                     header_bytes: plan.header_bytes,
                     bytes,
                     initial_window: plan.initial_window,
@@ -71,8 +72,8 @@ impl<'a> Carrier<'a> {
                     slow_start_exit: plan.slow_start.exit(),
                     byte_counting: plan.byte_counting,
                     slow_start_limit: plan.slow_start_limit.unwrap_or(f64::INFINITY),
-                    loss_detection: plan.loss_detection(loss_detection),
-                    recovery: plan.recovery,
+                    loss_detection: plan.detects_losses(loss_detection),
+                    recovery: plan.recovery_used(),
                     timeout_reductions: plan.timeout_reductions,
                     first_reduction: plan.first_reduction,
                     cwnd_moderation: plan.cwnd_moderation,
@@ -93,13 +94,13 @@ impl<'a> Carrier<'a> {
             Carrier::Udp(protocol, parameters) => {
                 let config = udp::Config {
                     flow: id,
-                    mss_bytes: plan.mss_bytes,
+                    mss_bytes: plan.mss_bytes(),
                     header_bytes: plan.header_bytes,
                     bytes,
                     line: plan.access_rate(),
                     host_tick: clock.tick(),
                     tick_phase: clock.phase(),
-                    rto_min: Interval::from_secs_f64(plan.rto_min_s),
+                    rto_min: Interval::from_secs_f64(plan.rto_min),
                 };
                 let (sender, receiver) = (protocol.build)(parameters, &config, streams.stream("udp"));
                 let (sender, receiver) = (OtherSender::Udp(sender), OtherReceiver::Udp(receiver));
@@ -133,15 +134,15 @@ fn request(bps: f64, mut stream: Stream) -> QuickStartRequest {
 fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -> (AnySender, AnyReceiver) {
     let receiver = Receiver::new(ReceiverConfig {
         flow: sender.flow,
-        delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout_s)),
-        quick_acks: plan.quick_acks,
+        delayed_ack: plan.delayed_ack.then(|| Interval::from_secs_f64(plan.delayed_ack_timeout)),
+        quick_acks: plan.quick_acks as u32,
         sack: sender.loss_detection.has_sack(),
-        sack_compression: Interval::from_secs_f64(plan.sack_compression_s),
+        sack_compression: Interval::from_secs_f64(plan.sack_compression),
         timestamps: sender.timestamps,
         uncounted_hops: 1, // the router before the first link
     });
     let (feedback, codepoints) = (sender.feedback, sender.codepoints);
-    let habits = plan.receiver.map(|receiver| receiver.habits(codepoints.ect));
+    let habits = plan.receiver.habits(codepoints.ect);
     let telling = |receiver, mirror| {
         let echoing = Echoing::new(receiver, mirror)
             .telling(feedback, plan.header_bytes)
@@ -157,9 +158,9 @@ fn tcp(plan: &CheckedConnection, sender: SenderConfig, controller: Controller) -
         };
         return (AnySender::Tcp(Sender::new(sender, controller)), receiver);
     }
-    let mirror = match plan.transport() {
-        Transport::Tcp(row, parameters) => {
-            row.mirror(parameters, f64::from(plan.mss_bytes + plan.header_bytes))
+    let mirror = match plan.control() {
+        Control::Tcp(row, parameters) => {
+            row.mirror(parameters, f64::from(plan.mss_bytes() + plan.header_bytes))
         }
         _ => None,
     };

@@ -13,7 +13,7 @@ impl Workload for Onoff {
 
     /// All that they send: nothing holds them back.
     fn offered_bytes(&self, _: u64, packets_sent: u64, connection: &CheckedConnection) -> Option<u64> {
-        Some(packets_sent * u64::from(connection.mss_bytes + connection.header_bytes))
+        Some(packets_sent * u64::from(connection.mss_bytes() + connection.header_bytes))
     }
 
     fn member(&self, stream: &dyn Fn(&str) -> Stream) -> Box<dyn Source> {
