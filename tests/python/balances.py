@@ -140,7 +140,8 @@ def _links(planned: Plan, result: Result) -> Iterator[str]:
 def _flows(planned: Plan, result: Result) -> Iterator[str]:
     for flow, summary in zip(planned["flows"], result.summary["flows"], strict=True):
         name, series = flow["name"], result.flow(flow["name"])
-        at = f"flow {name} ({flow['algorithm']})"
+        algorithm = flow["transport"]["algorithm"]["name"]
+        at = f"flow {name} ({algorithm})"
         for column in FLOW_COUNTERS:
             if np.any(np.diff(series[column]) < 0):
                 yield f"{at}: {column} falls"
@@ -154,7 +155,7 @@ def _flows(planned: Plan, result: Result) -> Iterator[str]:
             (series["acked_bytes"] <= series["delivered_bytes"]) | _lies(flow),
             series,
         )
-        fresh = (series["packets_sent"] - series["retransmits"]) * flow["mss_bytes"]
+        fresh = (series["packets_sent"] - series["retransmits"]) * flow["transport"]["mss"]
         yield from _everywhere(
             f"{at}: delivers what was sent first", (series["delivered_bytes"] <= fresh) | copied, series
         )
@@ -165,7 +166,7 @@ def _flows(planned: Plan, result: Result) -> Iterator[str]:
         sound = ~has_window | ((series["cwnd"] >= 1.0) & np.isfinite(series["cwnd"]))
         yield from _everywhere(f"{at}: cwnd is finite and at least 1", sound, series)
         # Linux's timestamps, which give the time of what was sent twice, count whole milliseconds
-        least = (summary["rtt_s"] or 0.0) - (1e-3 if flow["rtt_samples"] == "last" else 1e-6)
+        least = (summary["rtt_s"] or 0.0) - (1e-3 if flow["transport"]["rtt_samples"] == "last" else 1e-6)
         yield from _everywhere(
             f"{at}: sRTT is at least the path's",
             np.isnan(series["srtt_s"]) | (series["srtt_s"] >= least) | _lies(flow),
@@ -178,7 +179,7 @@ def _flows(planned: Plan, result: Result) -> Iterator[str]:
             yield f"{at}: goodput {goodput} above throughput {throughput}"
         delivered_s, completed_s = summary["delivered_s"], summary["completed_s"]
         # a source without acknowledgements, CADPC among them, completes when it has sent everything
-        acknowledged = summary["connected"] and flow["algorithm"] != "cadpc" and not _lies(flow)
+        acknowledged = summary["connected"] and algorithm != "cadpc" and not _lies(flow)
         if acknowledged and None not in (delivered_s, completed_s) and delivered_s > completed_s:
             yield f"{at}: delivered at {delivered_s} s, completed at {completed_s} s"
         narrow = min(planned["links"][i]["rate_bps"] for i in flow["forward"])
@@ -199,7 +200,7 @@ def _background(planned: Plan, result: Result) -> Iterator[str]:
             copied = _copies(planned, part["flow"])
             if summary["packets_lost"] > summary["packets_sent"] and not copied:
                 yield f"{at}: {summary['packets_lost']} of {summary['packets_sent']} packets lost"
-            most = summary["packets_sent"] * part["flow"]["mss_bytes"]
+            most = summary["packets_sent"] * part["flow"]["transport"]["mss"]
             if summary["bytes_delivered"] > most and not copied:
                 yield f"{at}: {summary['bytes_delivered']} bytes in {summary['packets_sent']} packets"
     durations = result.transfers["duration_s"].to_numpy()
@@ -215,8 +216,8 @@ def _copies(planned: Plan, connection: dict[str, Any]) -> bool:
 
 def _lies(connection: dict[str, Any]) -> bool:
     """Whether the receiver acknowledges what has not come."""
-    receiver = connection["receiver"]
-    return receiver is not None and bool(receiver["conceal_losses"] or receiver["ack_ahead"])
+    receiver = connection["transport"]["receiver"]
+    return bool(receiver["conceal_losses"] or receiver["ack_ahead"])
 
 
 def _connections(planned: Plan) -> Iterator[dict[str, Any]]:
@@ -226,10 +227,10 @@ def _connections(planned: Plan) -> Iterator[dict[str, Any]]:
 
 def _packet_bytes(flow: Mapping[str, Any]) -> float:
     """The bytes of IP of a full packet of this flow."""
-    row = registry.algorithm_named(flow["algorithm"])
+    row = registry.algorithm_named(flow["transport"]["algorithm"]["name"])
     explicit = row.get("explicit_bytes", 0) if row is not None else 0
-    asks = QUICK_START_BYTES if flow["quick_start_bps"] else 0
-    return float(flow["mss_bytes"] + flow["header_bytes"] + explicit + asks)
+    asks = QUICK_START_BYTES if flow["transport"]["quick_start"] else 0
+    return float(flow["transport"]["mss"] + flow["header_bytes"] + explicit + asks)
 
 
 def _everywhere(what: str, holds: Any, series: Columns) -> Iterator[str]:

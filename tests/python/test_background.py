@@ -206,7 +206,7 @@ def test_on_off_sources_send_their_load_and_are_on_for_their_share_of_the_time()
     tables = alone(kind="onoff", sources=100, load="10 %", algorithm=algorithm, duration="60 s")
     (entry,) = Scenario.from_dict(tables).plan["background"]
     # 20 Mbit/s of a hundred that are on for a quarter of the time
-    assert entry["flow"]["parameters"]["rate"] == pytest.approx(0.8)
+    assert entry["flow"]["transport"]["algorithm"]["parameters"]["rate"] == pytest.approx(0.8)
     assert entry["start_s"] == {"uniform": [0.0, 0.8]}
     result = longfat.run(tables)
     (onoff,) = result.summary["background"]

@@ -52,9 +52,9 @@ def test_a_slow_start_that_is_written_out_takes_the_place_of_a_variant_s_own() -
     assert found.flow[0].algorithm.parameters["hystart"] == "off"
 
 
-def test_the_words_of_ecn_reach_the_plan_as_they_are() -> None:
-    for value in (True, False, "accurate", "l4s"):
-        assert scenario(ecn=value).plan["flows"][0]["ecn"] == value
+def test_what_ecn_is_reaches_the_plan_as_a_word() -> None:
+    for value, word in ((True, "on"), (False, "off"), ("accurate", "accurate"), ("l4s", "l4s")):
+        assert scenario(ecn=value).plan["flows"][0]["transport"]["ecn"] == word
 
 
 def test_a_flow_with_ect_1_is_noted_where_no_queue_knows_l4s_and_where_its_response_is_not_scalable() -> None:
@@ -71,7 +71,7 @@ def test_a_flow_with_ect_1_is_noted_where_no_queue_knows_l4s_and_where_its_respo
 
 def test_flows_that_answer_the_extent_of_marks_shrink_by_prr_unless_the_key_says_otherwise() -> None:
     def recovery(**flow: Any) -> str:
-        return str(scenario(**flow).plan["flows"][0]["recovery"])
+        return str(scenario(**flow).plan["flows"][0]["transport"]["recovery"])
 
     assert [recovery(algorithm=name) for name in ("reno", "dctcp", "prague")] == [
         "rate-halving",

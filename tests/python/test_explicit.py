@@ -27,8 +27,8 @@ def done_s(run: Result) -> float:
 
 def test_a_rate_is_asked_for_in_bits_a_second_and_by_nobody_who_does_not_say_so() -> None:
     asking = scenario("quickstart", quick_start="41 Mbit/s")
-    assert asking.plan["flows"][0]["quick_start_bps"] == 41e6
-    assert scenario("quickstart").plan["flows"][0]["quick_start_bps"] is None
+    assert asking.plan["flows"][0]["transport"]["quick_start"] == 41e6
+    assert scenario("quickstart").plan["flows"][0]["transport"]["quick_start"] is None
     assert asking.notes() == []
     assert 'quick_start = "41 Mbit/s"' in asking.filled().to_toml()
 

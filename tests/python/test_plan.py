@@ -133,7 +133,7 @@ def test_background_in_both_directions_is_two_entries() -> None:
 
 
 def test_infinite_windows_are_null() -> None:
-    flow = scenario({"flow.0.max_window": 500}).plan["flows"][0]
+    flow = scenario({"flow.0.max_window": 500}).plan["flows"][0]["transport"]
     assert (flow["initial_ssthresh"], flow["max_window"]) == (None, 500.0)
 
 
@@ -142,7 +142,7 @@ def test_a_users_own_algorithm_is_custom_in_the_plan() -> None:
         def on_ack(self, ack: Any, window: Any) -> None: ...
         def on_congestion(self, event: Any, window: Any) -> None: ...
 
-    assert scenario({"flow.0.algorithm": Mine}).plan["flows"][0]["algorithm"] == "custom"
+    assert scenario({"flow.0.algorithm": Mine}).plan["flows"][0]["transport"]["algorithm"]["name"] == "custom"
 
 
 def test_planning_twice_gives_the_same_and_filling_in_changes_nothing() -> None:

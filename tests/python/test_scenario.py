@@ -452,7 +452,7 @@ def test_switches_and_auto_reach_the_plan_in_the_words_of_the_core() -> None:
     cubic = {"name": "cubic", "fast_convergence": False, "hystart": "auto", "beta": "auto"}
     red = {"kind": "red", "gentle": False, "ecn": True, "weight": "auto"}
     plan = changed(flow__0__algorithm=cubic, bottleneck__queue=red).plan
-    planned = plan["flows"][0]["parameters"]
+    planned = plan["flows"][0]["transport"]["algorithm"]["parameters"]
     assert (planned["fast_convergence"], planned["hystart"], planned["beta"]) == ("off", "auto", 0.0)
     queue = plan["links"][0]["queue"]
     assert (queue["gentle"], queue["ecn"], queue["weight"]) == ("false", "true", 0.0)

@@ -163,7 +163,7 @@ def test_stacks_are_an_axis_of_a_sweep() -> None:
         for name in stacks.NAMES
     ]
     assert len({json.dumps(one) for one in planned}) == len(stacks.NAMES)
-    assert {one["flows"][0]["initial_window"] for one in planned} == {4.0}
+    assert {one["flows"][0]["transport"]["initial_window"] for one in planned} == {4.0}
 
 
 def test_another_stack_of_a_scenario_sets_all_of_its_keys() -> None:

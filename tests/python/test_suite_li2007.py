@@ -37,14 +37,15 @@ def test_queues_of_fig_12_are_the_packets_that_the_paper_prints(percent, packets
 
 def test_flows_run_with_table_ii_and_the_common_stack():
     flow = planned("F3", algorithm="hstcp")["flows"][0]
-    assert flow["parameters"]["low_window"] == 31
-    assert flow["parameters"]["table"] == "nearest"
-    assert flow["loss_detection"] in (None, "sack", "rack")
-    assert flow["recovery"] == "rate-halving-to-half"
-    assert flow["delayed_ack"]
-    assert flow["byte_counting"]
+    ends = flow["transport"]
+    assert ends["algorithm"]["parameters"]["low_window"] == 31
+    assert ends["algorithm"]["parameters"]["table"] == "nearest"
+    assert ends["loss_detection"] in (None, "sack", "rack")
+    assert ends["recovery"] == "rate-halving-to-half"
+    assert ends["delayed_ack"]
+    assert ends["byte_counting"]
     assert flow["access_rate_bps"] == 1e9
-    assert flow["mss_bytes"] + flow["header_bytes"] == 1500
+    assert ends["mss"] + flow["header_bytes"] == 1500
 
 
 def test_only_the_hosts_of_fast_have_a_tick_and_the_router_has_one():

@@ -58,13 +58,15 @@ def test_flows_run_on_the_testbed_of_section_iv():
     assert len(built["flows"]) == 2
     for flow in built["flows"]:
         assert flow["access_rate_bps"] == 1e9
-        assert flow["mss_bytes"] + flow["header_bytes"] == 1500
-        assert (flow["slow_start"], flow["max_ssthresh"], flow["initial_ssthresh"]) == (
+        ends = flow["transport"]
+        assert ends["mss"] + flow["header_bytes"] == 1500
+        assert (ends["slow_start"], ends["max_ssthresh"], ends["initial_ssthresh"]) == (
             "limited",
             100.0,
             None,
         )
-    assert {flow["initial_ssthresh"] for flow in planned("F8b", algorithm="reno")["flows"]} == {2.0}
+    ends = [flow["transport"] for flow in planned("F8b", algorithm="reno")["flows"]]
+    assert {each["initial_ssthresh"] for each in ends} == {2.0}
 
 
 def test_the_web_comes_from_the_receiver_and_offers_four_megabit():

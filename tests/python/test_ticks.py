@@ -73,7 +73,7 @@ def test_a_bad_time_of_a_host_is_refused(key: str) -> None:
 def test_random_delays_are_tcp_s_and_interrupts_are_every_host_s() -> None:
     data = copy.deepcopy(DUMBBELL)
     data["flow"] = [{"rtt": "20 ms", "algorithm": "udt", "interrupt_moderation": "125 us"}]
-    assert Scenario.from_dict(data).plan["flows"][0]["interrupt_moderation_s"] == 125e-6
+    assert Scenario.from_dict(data).plan["flows"][0]["transport"]["interrupt_moderation"] == 125e-6
     data["flow"][0]["send_jitter"] = "1 ms"
     with pytest.raises(InputError, match='send_jitter = "1 ms": it does not go with'):
         Scenario.from_dict(data)

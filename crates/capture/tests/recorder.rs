@@ -35,7 +35,7 @@ fn run(plan: &Value, capture: Option<&Path>) -> Outcome {
         .map(|link| Interface { name: link.name.clone(), description: String::new(), bps: None })
         .collect();
     let asked = Recording { path, snap_bytes: 96, links: &[], program: "Longfat" };
-    let named = run.plan().flows().iter().map(|flow| (flow.name.as_str(), &flow.connection));
+    let named = run.plan().flows.iter().map(|flow| (flow.name.as_str(), &flow.connection));
     let mut recorder = Recorder::create(&asked, &interfaces, named, run.end()).expect("a file");
     let outcome = run.run_tapped(&mut recorder, &mut || true).expect("an outcome");
     let written = recorder.finish();

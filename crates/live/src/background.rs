@@ -60,8 +60,8 @@ impl<'a> Background<'a> {
             before: BackgroundCounters::default(),
         };
         Background {
-            sources: plan.background().iter().map(source).collect(),
-            sessions: sessions(plan.seed(), plan.background()),
+            sources: plan.background.iter().map(source).collect(),
+            sessions: sessions(plan.seed, &plan.background),
             transfers: Series::default(),
         }
     }

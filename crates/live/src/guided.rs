@@ -77,7 +77,7 @@ impl Guided {
             let cgroup = Cgroup::new().map_err(|error| LiveError::cgroup(asked.algorithm, &error))?;
             let attached = registered.attach(std::os::fd::AsFd::as_fd(&cgroup));
             attached.map_err(|error| LiveError::Machine(error.to_string()))?;
-            let flows = run.flows().iter().enumerate();
+            let flows = run.flows.iter().enumerate();
             let own = flows.filter(|(_, flow)| flow.connection.algorithm.name() == asked.algorithm);
             let opened = cgroup.within(|| {
                 for (i, flow) in own {

@@ -61,8 +61,8 @@ const MOST_WINDOWS: u16 = WINDOW_PORTS.end - WINDOW_PORTS.start;
 
 /// The limits of receivers' windows in a plan, bytes, each once.
 fn windows(plan: &Planned) -> Vec<u32> {
-    let flows = plan.run.flows().iter().map(|flow| &flow.connection);
-    let sessions = plan.run.background().iter().map(|entry| &entry.connection);
+    let flows = plan.run.flows.iter().map(|flow| &flow.connection);
+    let sessions = plan.run.background.iter().map(|entry| &entry.connection);
     let mut all: Vec<u32> = flows.chain(sessions).filter_map(window_bytes).collect();
     all.sort_unstable();
     all.dedup();
@@ -139,7 +139,7 @@ impl<'a> Hosts<'a> {
             agenda: Agenda::default(),
             samples: 0,
             flows: Vec::new(),
-            sending: vec![None; plan.run.flows().len()],
+            sending: vec![None; plan.run.flows.len()],
             background: Background::new(&plan.run),
             background_summaries: Vec::new(),
             events: Vec::new(),
@@ -231,16 +231,16 @@ impl<'a> Hosts<'a> {
 
     /// The kernel's name of the algorithm whose receivers tell of every mark, if a connection has it.
     fn echoing(&self) -> Option<&'a str> {
-        let flows = self.plan.run.flows().iter().map(|flow| (&flow.name, &flow.connection));
-        let sessions = self.plan.run.background().iter().map(|entry| (&entry.name, &entry.connection));
+        let flows = self.plan.run.flows.iter().map(|flow| (&flow.name, &flow.connection));
+        let sessions = self.plan.run.background.iter().map(|entry| (&entry.name, &entry.connection));
         let (name, _) = flows.chain(sessions).find(|(_, connection)| echoes(connection))?;
         self.congestion.get(name).map(String::as_str)
     }
 
     /// Puts everything that is known beforehand on the agenda.
     fn arrange(&mut self) {
-        for (i, planned) in self.plan.run.flows().iter().enumerate() {
-            let streams = Streams::of_flow(self.plan.run.seed(), &planned.name);
+        for (i, planned) in self.plan.run.flows.iter().enumerate() {
+            let streams = Streams::of_flow(self.plan.run.seed, &planned.name);
             let start = Time::from_secs_f64(planned.start.draw(&mut streams.stream("start")));
             let rtt = Interval::from_secs_f64(planned.connection.rtt().draw(&mut streams.stream("rtt")));
             let has_cwnd = carrier(&planned.connection) == Carrier::Tcp;
@@ -321,9 +321,8 @@ impl<'a> Hosts<'a> {
         match act {
             Act::Start(i) if self.iperf.carries(i) => self.start_iperf(i)?,
             Act::Start(i) => {
-                let planned = &self.plan.run.flows()[i];
-                let (streams, rtt) =
-                    (Streams::of_flow(self.plan.run.seed(), &planned.name), self.flows[i].rtt);
+                let planned = &self.plan.run.flows[i];
+                let (streams, rtt) = (Streams::of_flow(self.plan.run.seed, &planned.name), self.flows[i].rtt);
                 let counts = self.flows[i].counts.clone();
                 self.open(at, &planned.connection, &streams, Owner::Flow(i), planned.bytes, rtt, counts)?;
             }
@@ -347,7 +346,7 @@ impl<'a> Hosts<'a> {
                 self.look(at);
                 self.flows.iter_mut().for_each(|flow| flow.sample(at, self.times.measured));
                 self.samples += 1;
-                let next = Time::from_secs_f64(self.samples as f64 * self.plan.run.sample().flows_s);
+                let next = Time::from_secs_f64(self.samples as f64 * self.plan.run.sample.flows_s);
                 self.agenda.put(next, Act::Sample);
             }
             Act::Begin => {
@@ -357,7 +356,7 @@ impl<'a> Hosts<'a> {
             }
             Act::End => {
                 self.look(at);
-                for (flow, planned) in self.flows.iter_mut().zip(self.plan.run.flows()) {
+                for (flow, planned) in self.flows.iter_mut().zip(&self.plan.run.flows) {
                     flow.end_measured(planned.connection.algorithm.listed_name(), self.times.measured);
                 }
                 self.background_summaries = self.background.summaries(self.times.measured.0, at);
@@ -377,7 +376,7 @@ impl<'a> Hosts<'a> {
                     delivered.add(info.acked_bytes.saturating_sub(delivered.get()));
                 }
                 let row = flow.see(now, info);
-                if self.plan.run.events() {
+                if self.plan.run.events {
                     self.events.extend(row);
                 }
             }
@@ -479,7 +478,7 @@ impl<'a> Hosts<'a> {
         match owner {
             Owner::Flow(i) => {
                 if let Ok(info) = TcpInfo::of(&connection.socket) {
-                    self.events.extend(self.flows[i].see(now, info).filter(|_| self.plan.run.events()));
+                    self.events.extend(self.flows[i].see(now, info).filter(|_| self.plan.run.events));
                 }
                 self.flows[i].completed = complete.then_some(now);
                 self.sending[i] = None;

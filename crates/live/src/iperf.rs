@@ -89,7 +89,7 @@ struct Pair {
 pub fn check(plan: &CheckedRun, traffic: &Traffic) -> std::result::Result<(), LiveError> {
     let Traffic::Iperf3(_) = traffic else { return Ok(()) };
     let refuse = |at: String, what: String| Err(LiveError::Plan(PlanError { at, what }));
-    let carried = plan.flows().iter().enumerate().filter(|(_, flow)| is_carried(&flow.connection));
+    let carried = plan.flows.iter().enumerate().filter(|(_, flow)| is_carried(&flow.connection));
     for (n, (i, flow)) in carried.enumerate() {
         if n >= IPERF_SERVERS.len() {
             let what = format!("accepted with iperf3: up to {} flows over TCP", IPERF_SERVERS.len());
@@ -135,7 +135,7 @@ impl<'a> Iperf<'a> {
             return Ok(Iperf { program: PathBuf::new(), ends, pairs: BTreeMap::new() });
         };
         let setup = LiveError::setup("iperf3");
-        let carried = plan.flows().iter().enumerate().filter(|(_, flow)| is_carried(&flow.connection));
+        let carried = plan.flows.iter().enumerate().filter(|(_, flow)| is_carried(&flow.connection));
         let mut pairs = BTreeMap::new();
         for ((i, flow), (server_port, client_port)) in carried.zip(IPERF_SERVERS.zip(IPERF_CLIENTS)) {
             let side = 1 - layout.side(&flow.connection);

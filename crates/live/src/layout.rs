@@ -21,8 +21,8 @@ impl Layout {
         if messages {
             return Layout { sides: None, links };
         }
-        let flows = run.flows().iter().map(|flow| &*flow.connection);
-        let background = run.background().iter().map(|background| &*background.connection);
+        let flows = run.flows.iter().map(|flow| &*flow.connection);
+        let background = run.background.iter().map(|background| &*background.connection);
         let programs = programs.then_some((&[0][..], &[1][..]));
         let connections = flows.chain(background).map(|c| (&c.forward[..], &c.reverse[..]));
         let ways: Vec<_> = programs.into_iter().chain(connections).collect();

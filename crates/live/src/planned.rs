@@ -22,12 +22,12 @@ impl Planned {
     /// Returns how long the full buffer of a link takes to drain that data of flows cross, the shortest time, s. A
     /// buffer that counts packets is assumed to be full of the largest ones.
     pub fn drain_s(&self) -> f64 {
-        let largest = self.run.flows().iter().map(|f| packet_bytes(&f.connection)).max().unwrap_or(1500);
+        let largest = self.run.flows.iter().map(|f| packet_bytes(&f.connection)).max().unwrap_or(1500);
         let drain = |link: &LinkPlan| {
             let bytes = link.queue.limit().in_packets(1500) * u64::from(largest);
             8.0 * bytes as f64 / link.rate_bps
         };
-        let crossed = self.run.flows().iter().flat_map(|flow| &flow.connection.forward);
+        let crossed = self.run.flows.iter().flat_map(|flow| &flow.connection.forward);
         let least = crossed.map(|&link| drain(&self.links[link])).reduce(f64::min);
         least.or_else(|| self.links.first().map(drain)).unwrap_or_default()
     }
@@ -60,8 +60,8 @@ impl Planned {
 
 /// Returns every connection of a plan with its key.
 pub fn connections(plan: &CheckedRun) -> impl Iterator<Item = (String, &CheckedConnection)> {
-    let flows = plan.flows().iter().enumerate().map(|(i, f)| (format!("flows[{i}]"), &f.connection));
-    let background = plan.background().iter().enumerate();
+    let flows = plan.flows.iter().enumerate().map(|(i, f)| (format!("flows[{i}]"), &f.connection));
+    let background = plan.background.iter().enumerate();
     flows.chain(background.map(|(i, b)| (format!("background[{i}].flow"), &b.connection)))
 }
 

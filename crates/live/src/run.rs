@@ -138,9 +138,9 @@ pub fn run(
         programs_rtt_s: rtt_s,
     };
     let times = Times {
-        period_s: plan.run.sample().links_s,
-        measured: (Time::from_secs_f64(plan.run.window_s().0), Time::from_secs_f64(plan.run.window_s().1)),
-        end: Time::from_secs_f64(plan.run.duration_s()),
+        period_s: plan.run.sample.links_s,
+        measured: (Time::from_secs_f64(plan.run.window_s.0), Time::from_secs_f64(plan.run.window_s.1)),
+        end: Time::from_secs_f64(plan.run.duration_s),
         rest: plan.rest(),
     };
     let iperf = Iperf::new(traffic, &ends, &plan.run, &plan.layout)?;
@@ -151,7 +151,7 @@ pub fn run(
         .map(|recorder| recorder.start(clock.began()))
         .transpose()
         .map_err(LiveError::setup("the writer of the capture"))?;
-    let guests = programs.as_ref().map(|(given, _)| given.path(plan.run.seed(), &plan.links)).transpose()?;
+    let guests = programs.as_ref().map(|(given, _)| given.path(plan.run.seed, &plan.links)).transpose()?;
     let mut guests = guests.map_or([None, None], |path| Guests::of_both(path).map(Some));
     let mut outside = outside
         .map(|outside| Ok(Gate::new(&ends[1], inherited(outside.forwarder)?)))

@@ -144,7 +144,7 @@ impl Validity {
             check("processor used by one thread", processor.iter().copied().fold(0.0, f64::max), PROCESSOR),
         ];
         // without sockets of its own, nothing waits for this thread
-        if !plan.run.flows().is_empty() || !plan.run.background().is_empty() {
+        if !plan.run.flows.is_empty() || !plan.run.background.is_empty() {
             let bound = LATENESS * held_s.max(plan.drain_s());
             let late = check("lateness of the hosts, 99th percentile, s", hosts_late_s, bound);
             checks.insert(4, late);
@@ -163,7 +163,7 @@ impl Validity {
             ));
         }
         let busy =
-            plan.run.flows().iter().zip(&hosts.flows).filter(|(_, flow)| flow.info.busy > Interval::ZERO);
+            plan.run.flows.iter().zip(&hosts.flows).filter(|(_, flow)| flow.info.busy > Interval::ZERO);
         for (planned, flow) in busy {
             // where the plan limits the receiver's window, it may well hold the flow back
             let by_receiver = if planned.connection.max_window.is_some() {
@@ -176,7 +176,7 @@ impl Validity {
             checks.push(check(&name, held / flow.info.busy.as_secs_f64(), HELD_BACK));
         }
         let guided =
-            plan.run.flows().iter().zip(&hosts.flows).filter(|(planned, _)| is_guided(&planned.connection));
+            plan.run.flows.iter().zip(&hosts.flows).filter(|(planned, _)| is_guided(&planned.connection));
         let explicit = guided
             .map(|(planned, flow)| {
                 let report =

@@ -35,7 +35,7 @@ fn plan(duration_s: f64, flows: &[Value]) -> CheckedPlan {
 }
 
 fn congestion(plan: &CheckedPlan) -> Congestion {
-    let names = plan.flows().iter().map(|flow| (flow.name.clone(), "reno".to_owned())).collect();
+    let names = plan.flows.iter().map(|flow| (flow.name.clone(), "reno".to_owned())).collect();
     Congestion { names, forms: "bpf/out".into(), ..Congestion::default() }
 }
 

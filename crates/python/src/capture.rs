@@ -185,7 +185,7 @@ fn refuse(what: &'static str, error: &std::io::Error) -> PyErr {
 }
 
 fn flows(run: &Simulation) -> impl Iterator<Item = (&str, &CheckedConnection)> {
-    run.plan().flows().iter().map(|flow| (flow.name.as_str(), &flow.connection))
+    run.plan().flows.iter().map(|flow| (flow.name.as_str(), &flow.connection))
 }
 
 /// Puts what became of a capture into a result.

@@ -4,10 +4,11 @@
 //! full queues, every connection that may be open at once, every sample and event. It is an upper bound of
 //! what the scenario itself asks for; what an algorithm of one's own does with its window is not in it.
 
+use crate::forms::Drawn;
 use crate::occupancy::{self, Larger, Path};
 use crate::plan::{
-    AddedDelayPlan, ConnectionPlan, DistributionPlan, DisturbancePlan, Drawn, Habits, LinkPlan, Plan,
-    QueuePlan, SizesPlan, SurgePlan, TrafficPlan,
+    AddedDelayPlan, ConnectionPlan, DisturbancePlan, Habits, LinkPlan, Plan, QueuePlan, SizesPlan, SurgePlan,
+    TrafficPlan,
 };
 use crate::sums::sum;
 use longfat_net::LossModel;
@@ -238,7 +239,7 @@ impl<'a> Run<'a> {
     /// The events that flows log at most: of recoveries, one a round trip, each after a loss.
     fn events(&self) -> f64 {
         let connection = |first: usize| &self.plan.flows[first].connection;
-        let per_round = |&(first, count): &(usize, f64)| count / least_rtt_s(connection(first), 1e-6);
+        let per_round = |&(first, count): &(usize, f64)| count / connection(first).rtt_s.least().max(1e-6);
         let lost = |link: &LinkPlan| {
             (CONGESTION + lost(link.loss) + lost(link.ack_loss)).min(1.0) * link.rate_bps / PACKET_BITS
         };
@@ -357,7 +358,7 @@ impl<'a> Run<'a> {
         let larger = |bytes: f64| habits.sizes.larger(bytes);
         let first = occupancy::beginners(&path, &larger, &waiting, span_s, users);
         let object_files = Habits { files_most: habits.files_most.min(MOST_FILES), ..*habits }.mean_files();
-        let files = files_of_user(habits, object_files, least_rtt_s(connection, 1e-3), span_s);
+        let files = files_of_user(habits, object_files, connection.rtt_s.least().max(1e-3), span_s);
         let carried = path.bytes_per_s * span_s / habits.sizes.mean_bytes();
         // those that the path keeps waiting
         let late = (1.0 - carried / (users * files)).max(0.0);
@@ -471,22 +472,10 @@ fn files_of_user(habits: &Habits, object_files: f64, rtt_s: f64, span_s: f64) ->
 
 fn greatest_rtt_s(connection: &ConnectionPlan) -> f64 {
     match &connection.rtt_s {
-        DistributionPlan::Fixed(rtt_s) | DistributionPlan::Drawn(Drawn::Uniform(_, rtt_s)) => *rtt_s,
-        DistributionPlan::Drawn(Drawn::Exponential(_, mean_s)) => 3.0 * mean_s,
-        DistributionPlan::Drawn(Drawn::Empirical(rows)) => rows.iter().map(|row| row.0).fold(0.0, f64::max),
+        Drawn::Fixed(rtt_s) | Drawn::Uniform(_, rtt_s) => *rtt_s,
+        Drawn::Exponential(_, mean_s) => 3.0 * mean_s,
+        Drawn::Empirical(rows) => rows.iter().map(|row| row.0).fold(0.0, f64::max),
     }
-}
-
-/// A round trip that is surely not longer than any, or `least_s`; a transfer takes one at least.
-fn least_rtt_s(connection: &ConnectionPlan, least_s: f64) -> f64 {
-    let rtt_s = match &connection.rtt_s {
-        DistributionPlan::Fixed(rtt_s)
-        | DistributionPlan::Drawn(Drawn::Uniform(rtt_s, _) | Drawn::Exponential(rtt_s, _)) => *rtt_s,
-        DistributionPlan::Drawn(Drawn::Empirical(rows)) => {
-            rows.iter().map(|row| row.0).fold(f64::INFINITY, f64::min)
-        }
-    };
-    rtt_s.max(least_s)
 }
 
 /// The largest value is found within this factor.

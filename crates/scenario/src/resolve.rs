@@ -4,10 +4,9 @@
 use crate::forms::{Added, Algorithm, Buffer, Drawn, Element, Loss, Outage, Rate, Reorder};
 use crate::network::{LINKS, Network, Path, Way};
 use crate::plan::{
-    AddedDelayPlan, BackgroundPlan, BulkPlan, CapacityPlan, ConnectionPlan, DistributionPlan,
-    DisturbancePlan, Drawn as DrawnPlan, FlowPlan, LinkPlan, OnoffPlan, OutagePlan, OutageQueue, Plan,
-    QueuePlan, RemarkPlan, ReorderPlan, RouterPlan, SamplePlan, ShortPlan, SizesPlan, SurgePlan, TrafficPlan,
-    WebPlan,
+    AddedDelayPlan, BackgroundPlan, BulkPlan, CapacityPlan, ConnectionPlan, DisturbancePlan, FlowPlan,
+    LinkPlan, OnoffPlan, OutagePlan, OutageQueue, Plan, QueuePlan, RemarkPlan, ReorderPlan, RouterPlan,
+    SamplePlan, ShortPlan, SizesPlan, SurgePlan, TrafficPlan, WebPlan,
 };
 use crate::problem::Refusal;
 use crate::tables::{Background, Bottleneck, Direction, Disturbed, Remark, Scenario, Transport};
@@ -117,7 +116,7 @@ fn flows(scenario: &Scenario, network: &Network<'_>) -> (Vec<FlowPlan>, Vec<usiz
         for number in 0..flow.count {
             flows.push(FlowPlan {
                 name: names.next().unwrap_or_default(),
-                start_s: drawn(&flow.start.later(flow.stagger * number as f64)),
+                start_s: flow.start.later(flow.stagger * number as f64),
                 bytes: flow.bytes.map(|bytes| bytes as u64),
                 hosts: flow.ssthresh_cache.then_some(table as u64),
                 connection: connection.clone(),
@@ -178,15 +177,15 @@ fn traffic(part: &Background) -> TrafficPlan {
             gap_s: short.gap.unwrap_or(f64::NAN),
             sizes: match &short.sizes {
                 None => SizesPlan::Files(short.files()),
-                Some(rows) => SizesPlan::Empirical(rows.to_vec()),
+                Some(rows) => SizesPlan::Empirical(rows.clone()),
             },
         }),
         Background::Bulk(bulk) => {
-            TrafficPlan::Bulk(BulkPlan { flows: bulk.flows as u64, start_s: drawn(&bulk.start) })
+            TrafficPlan::Bulk(BulkPlan { flows: bulk.flows as u64, start_s: bulk.start.clone() })
         }
         Background::Onoff(onoff) => TrafficPlan::Onoff(OnoffPlan {
             sources: onoff.sources as u64,
-            start_s: onoff.start.as_ref().map_or(DistributionPlan::Fixed(0.0), drawn),
+            start_s: onoff.start.as_ref().map_or(Drawn::Fixed(0.0), Clone::clone),
         }),
     }
 }
@@ -209,7 +208,7 @@ fn connection(
         needs_marks: part.algorithm.needs_marks(),
         forward: forward.clone(),
         reverse: reverse.clone(),
-        rtt_s: drawn(&rtt),
+        rtt_s: rtt,
         access_rate_bps: network.access_bps,
         stop_s,
     }
@@ -217,15 +216,6 @@ fn connection(
 
 fn settings(parameters: Vec<(&'static str, Setting)>) -> BTreeMap<String, Setting> {
     parameters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-fn drawn(value: &Drawn) -> DistributionPlan {
-    match value {
-        Drawn::Fixed(x) => DistributionPlan::Fixed(*x),
-        Drawn::Uniform(low, high) => DistributionPlan::Drawn(DrawnPlan::Uniform(*low, *high)),
-        Drawn::Exponential(least, mean) => DistributionPlan::Drawn(DrawnPlan::Exponential(*least, *mean)),
-        Drawn::Empirical(rows) => DistributionPlan::Drawn(DrawnPlan::Empirical(rows.to_vec())),
-    }
 }
 
 fn loss(model: &Loss) -> LossModel {

@@ -76,7 +76,7 @@ impl Simulation {
         tap: &mut dyn Tap,
         wanted: &mut dyn FnMut() -> bool,
     ) -> Result<Outcome, RunError> {
-        for (i, flow) in self.plan.flows().iter().enumerate() {
+        for (i, flow) in self.plan.flows.iter().enumerate() {
             tap.opens(self.flows[i].began, i, &flow.name, &flow.connection);
         }
         self.build_queues(false);

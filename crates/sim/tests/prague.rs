@@ -86,7 +86,7 @@ fn run_recorded(plan: &Value) -> (Outcome, Vec<f64>, u64) {
         let properties = Properties { samples: true, ..prague.properties };
         Some(Controller::custom(properties, Recorded(prague, seen.clone(), 0)))
     };
-    let from_s = checked.window_s().0;
+    let from_s = checked.window_s.0;
     let run = Simulation::new(checked, &mut custom).expect("a sound plan");
     let outcome = run.run(&mut || true).expect("a run");
     let seen = seen.lock().expect("one thread");

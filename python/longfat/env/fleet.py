@@ -117,7 +117,7 @@ class Fleet:
     def _set_out(self, place: int, planned: Mapping[str, Any], random: np.random.Generator) -> None:
         """Notes what is known of an episode's path, and draws the first rate."""
         flow = planned["flows"][self._index]
-        bits = 8.0 * (flow["mss_bytes"] + flow["header_bytes"])
+        bits = 8.0 * (flow["transport"]["mss"] + flow["header_bytes"])
         narrowest = min(float(planned["links"][link]["rate_bps"]) for link in flow["forward"])
         action = self.setting.action
         first = narrowest / bits * random.uniform(*action.start)

@@ -56,7 +56,7 @@ def demand(scenario: Scenario) -> Demand:
     """Returns what the path of a scenario asks for."""
     planned = scenario.plan
     connections = planned["flows"] + [background["flow"] for background in planned["background"]]
-    packet_bytes = max(float(each["mss_bytes"] + each["header_bytes"]) for each in connections)
+    packet_bytes = max(float(each["transport"]["mss"] + each["header_bytes"]) for each in connections)
     crossed = [planned["links"][i] for i in sorted({i for each in connections for i in each["forward"]})]
 
     def drain_s(link: Any) -> float:

@@ -35,8 +35,9 @@ def congestion(scenario: Scenario) -> dict[str, str]:
     """
     planned = scenario.plan
     known = users_own(scenario) | kernels_own(scenario)
-    entries = [(flow["name"], flow["algorithm"]) for flow in planned["flows"] if flow["name"] not in known]
-    entries += [(entry["name"], entry["flow"]["algorithm"]) for entry in planned["background"]]
+    connections = [(flow["name"], flow) for flow in planned["flows"] if flow["name"] not in known]
+    connections += [(entry["name"], entry["flow"]) for entry in planned["background"]]
+    entries = [(name, connection["transport"]["algorithm"]["name"]) for name, connection in connections]
     there = available()
     named = {
         name: name_of(algorithm, there)

@@ -228,7 +228,7 @@ class Flow:
         """Its name in results."""
         self._simulation = simulation
         self._index = index
-        self._packet_bits = 8.0 * (flow["mss_bytes"] + flow["header_bytes"])
+        self._packet_bits = 8.0 * (flow["transport"]["mss"] + flow["header_bytes"])
 
     def __repr__(self) -> str:
         cwnd, srtt_s = self.cwnd, self.srtt_s

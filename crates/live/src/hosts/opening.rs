@@ -23,9 +23,9 @@ use std::sync::Arc;
 impl Hosts<'_> {
     /// Lets an iperf3 open a flow's connection.
     pub(super) fn start_iperf(&mut self, i: usize) -> Result<()> {
-        let flow = &self.plan.run.flows()[i];
+        let flow = &self.plan.run.flows[i];
         let planned = &flow.connection;
-        let (streams, rtt) = (Streams::of_flow(self.plan.run.seed(), &flow.name), self.flows[i].rtt);
+        let (streams, rtt) = (Streams::of_flow(self.plan.run.seed, &flow.name), self.flows[i].rtt);
         let counts = self.flows[i].counts.clone();
         let side = self.plan.layout.side(planned);
         let id = connection_id(Carrier::Tcp, side, self.iperf.port(i));
@@ -143,7 +143,7 @@ impl Hosts<'_> {
     /// Sets the options of a TCP connection that is about to be opened.
     fn prepare(&self, socket: &Socket, planned: &CheckedConnection, owner: Owner) -> Result<()> {
         let name = match owner {
-            Owner::Flow(i) => &self.plan.run.flows()[i].name,
+            Owner::Flow(i) => &self.plan.run.flows[i].name,
             Owner::Session(i) => &self.background.plan(i).name,
         };
         if let Some(algorithm) = self.congestion.get(name) {

@@ -8,6 +8,7 @@ use crate::text::shown;
 use crate::tree::{Item, Table, Value};
 use crate::units::{Dimension, SIZE, TIME, split};
 use crate::world::measured_text;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -21,16 +22,18 @@ const GREATEST_WEIGHT: f64 = 1e15;
 pub type Rows = Arc<[(f64, f64)]>;
 
 /// A value that is fixed, or drawn once for each flow or connection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Drawn {
-    /// Always this value.
-    Fixed(f64),
     /// Uniform in [low, high).
     Uniform(f64, f64),
     /// The least value plus an exponential part; the second number is the mean of the sum.
     Exponential(f64, f64),
     /// One of these values, with probabilities in proportion to the weights.
     Empirical(Rows),
+    /// Always this value.
+    #[serde(untagged)]
+    Fixed(f64),
 }
 
 impl Drawn {

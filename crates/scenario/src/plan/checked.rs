@@ -1,11 +1,12 @@
 //! A whole plan, as read from JSON and after its check.
 
 use super::connection::{CheckedConnection, ConnectionPlan, check_transports};
-use super::distribution::DistributionPlan;
+use super::distribution::distribution;
 use super::error::{LONGEST_S, PlanError, bad, within};
 use super::link::{CheckedLink, LinkPlan};
 use super::nodes;
 use super::traffic::{Traffic, TrafficPlan};
+use crate::forms::Drawn;
 use longfat_units::Distribution;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -61,7 +62,7 @@ pub struct FlowPlan {
     /// Its name in results, unique among flows.
     pub name: String,
     /// When it starts, seconds.
-    pub start_s: DistributionPlan,
+    pub start_s: Drawn,
     /// Payload to send, bytes; endless if null.
     pub bytes: Option<u64>,
     /// Flows with the same number lie between the same two hosts, which matters with
@@ -94,15 +95,24 @@ pub struct CheckedPlan {
 }
 
 /// A checked plan without its links: who sends what and when, and what is observed.
+#[non_exhaustive]
 pub struct CheckedRun {
-    seed: u64,
-    duration_s: f64,
-    window_s: (f64, f64),
-    flows: Vec<CheckedFlow>,
-    background: Vec<CheckedBackground>,
-    sample: SamplePlan,
-    events: bool,
-    fast: bool,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Time that the run covers, seconds.
+    pub duration_s: f64,
+    /// The span [from, to] that the summary covers, seconds.
+    pub window_s: (f64, f64),
+    /// Flows with series of their own, in the order of the plan.
+    pub flows: Vec<CheckedFlow>,
+    /// Traffic that comes and goes, in the order of the plan.
+    pub background: Vec<CheckedBackground>,
+    /// Sampling periods.
+    pub sample: SamplePlan,
+    /// Whether to log what happens to each flow's window.
+    pub events: bool,
+    /// Whether to use the fast driver and arithmetic queues.
+    pub fast: bool,
 }
 
 impl Deref for CheckedPlan {
@@ -122,48 +132,6 @@ impl CheckedPlan {
     /// Returns the links, and the plan without them.
     pub fn into_parts(self) -> (Vec<CheckedLink>, CheckedRun) {
         (self.links, self.run)
-    }
-}
-
-impl CheckedRun {
-    /// Seed of every random stream.
-    pub const fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// Time that the run covers, seconds.
-    pub const fn duration_s(&self) -> f64 {
-        self.duration_s
-    }
-
-    /// The span [from, to] that the summary covers, seconds.
-    pub const fn window_s(&self) -> (f64, f64) {
-        self.window_s
-    }
-
-    /// Flows with series of their own, in the order of the plan.
-    pub fn flows(&self) -> &[CheckedFlow] {
-        &self.flows
-    }
-
-    /// Traffic that comes and goes, in the order of the plan.
-    pub fn background(&self) -> &[CheckedBackground] {
-        &self.background
-    }
-
-    /// Sampling periods.
-    pub const fn sample(&self) -> SamplePlan {
-        self.sample
-    }
-
-    /// Whether to log what happens to each flow's window.
-    pub const fn events(&self) -> bool {
-        self.events
-    }
-
-    /// Whether to use the fast driver and arithmetic queues.
-    pub const fn fast(&self) -> bool {
-        self.fast
     }
 }
 
@@ -260,7 +228,7 @@ fn check_names<'a>(at: &str, names: impl Iterator<Item = &'a str>) -> Result<(),
 
 impl FlowPlan {
     fn check(self, at: &str, links: usize) -> Result<CheckedFlow, PlanError> {
-        let start = self.start_s.check(&format!("{at}.start_s"), LONGEST_S)?;
+        let start = distribution(&format!("{at}.start_s"), &self.start_s, LONGEST_S)?;
         if self.bytes == Some(0) {
             return bad(format!("{at}.bytes"), "0 is not accepted; give 1 or more");
         }

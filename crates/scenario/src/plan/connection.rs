@@ -1,8 +1,9 @@
 //! A connection's options, which flows and background traffic have in common.
 
-use super::distribution::DistributionPlan;
+use super::distribution::distribution;
 use super::error::{LONGEST_S, PlanError, bad, rate, within};
 use crate::at::{At, Context};
+use crate::forms::Drawn;
 use crate::keys;
 use crate::problem::{Problem, Refusal, Refused};
 use crate::tables::Transport;
@@ -33,7 +34,7 @@ pub struct ConnectionPlan {
     /// Links that acknowledgements cross, in order, by their index.
     pub reverse: Vec<usize>,
     /// Two-way propagation delay, seconds.
-    pub rtt_s: DistributionPlan,
+    pub rtt_s: Drawn,
     /// Rate of the hosts' own links, bit/s.
     pub access_rate_bps: f64,
     /// When it stops sending new data, seconds; never if null. Background traffic opens no connection from
@@ -134,7 +135,7 @@ impl ConnectionPlan {
                 return bad(key(name), format!("{path:?} must name 1 to 64 of the {links} links"));
             }
         }
-        let rtt = self.rtt_s.check(&key("rtt_s"), 1000.0)?;
+        let rtt = distribution(&key("rtt_s"), &self.rtt_s, 1000.0)?;
         within(&key("stop_s"), self.stop_s.unwrap_or(0.0), 0.0, LONGEST_S)?;
         within(&key("header_bytes"), f64::from(self.header_bytes), 0.0, 500.0)?;
         Ok(CheckedConnection { rtt, access_rate, control, plan: self })

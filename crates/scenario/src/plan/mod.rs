@@ -21,7 +21,6 @@ pub use checked::{
     BackgroundPlan, CheckedBackground, CheckedFlow, CheckedPlan, CheckedRun, FlowPlan, Plan, SamplePlan,
 };
 pub use connection::{CheckedConnection, ConnectionPlan, Control};
-pub use distribution::{DistributionPlan, Drawn};
 pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, RemarkPlan, ReorderPlan};
 pub use error::PlanError;
 pub use link::LinkParts;

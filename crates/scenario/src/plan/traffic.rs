@@ -1,9 +1,10 @@
 //! Traffic that comes and goes: what a plan says of each kind. How the kinds behave is in `model/workload`,
 //! one file a kind, with the sources of the models.
 
-use super::distribution::{DistributionPlan, empirical};
+use super::distribution::{distribution, empirical};
 use super::error::{LONGEST_S, PlanError, bad, within};
 use super::sizes::{FileSizes, Habits};
+use crate::forms::{Drawn, Rows};
 use longfat_units::{Distribution, Empirical};
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +80,7 @@ pub enum SizesPlan {
     /// A lognormal body and a Pareto tail.
     Files(FileSizes),
     /// One of these values in bytes, each with its weight.
-    Empirical(Vec<(f64, f64)>),
+    Empirical(Rows),
 }
 
 /// Short flows after their check.
@@ -107,7 +108,7 @@ pub struct BulkPlan {
     /// How many.
     pub flows: u64,
     /// When each starts, seconds.
-    pub start_s: DistributionPlan,
+    pub start_s: Drawn,
 }
 
 /// Long-lived flows after their check.
@@ -126,7 +127,7 @@ pub struct OnoffPlan {
     /// How many.
     pub sources: u64,
     /// When each begins, seconds.
-    pub start_s: DistributionPlan,
+    pub start_s: Drawn,
 }
 
 /// On-off sources after their check.
@@ -166,7 +167,7 @@ impl TrafficPlan {
             }
             TrafficPlan::Bulk(bulk) => {
                 members(&key("flows"), bulk.flows)?;
-                let start = bulk.start_s.check(&key("start_s"), LONGEST_S)?;
+                let start = distribution(&key("start_s"), &bulk.start_s, LONGEST_S)?;
                 Traffic::Bulk(Bulk { flows: bulk.flows, start })
             }
             TrafficPlan::Onoff(onoff) => {
@@ -174,7 +175,7 @@ impl TrafficPlan {
                 if algorithm != "onoff" {
                     return bad(key("flow.algorithm"), "on-off sources take the algorithm \"onoff\"");
                 }
-                let start = onoff.start_s.check(&key("start_s"), LONGEST_S)?;
+                let start = distribution(&key("start_s"), &onoff.start_s, LONGEST_S)?;
                 Traffic::Onoff(Onoff { sources: onoff.sources, start })
             }
         })

@@ -176,8 +176,8 @@ fn packet(now: Time, ack: &Ack) -> SimPacket {
 fn run() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("name a file with a plan")?;
     let plan = Plan::from_json(&std::fs::read_to_string(path)?)?.check()?;
-    let flow = plan.flows().first().ok_or("the plan has no flow")?;
-    let mut sender = sender(&flow.connection, &Streams::of_flow(plan.seed(), &flow.name))?;
+    let flow = plan.flows.first().ok_or("the plan has no flow")?;
+    let mut sender = sender(&flow.connection, &Streams::of_flow(plan.seed, &flow.name))?;
     sender.wait_for_writes();
     let mut host = Host { sender, opened: Time::ZERO, sent: Vec::new(), probes: BTreeSet::new() };
     let mut output = std::io::stdout().lock();

@@ -132,7 +132,7 @@ impl Driver<'_, '_> {
             self.run.leave(now);
             let flow = self.run.request(now, index)?;
             if let Some(tap) = &mut self.tap {
-                let background = &self.run.plan.background()[self.run.sessions[index].group];
+                let background = &self.run.plan.background[self.run.sessions[index].group];
                 tap.opens(now, flow, &background.name, &background.connection);
             }
             self.kept.agenda.set(slot, self.run.sessions[index].next_at);

@@ -32,7 +32,7 @@ pub enum Drive {
 impl Drive {
     /// The driver that suits this run, which has not begun.
     pub fn of(run: &mut Simulation) -> Self {
-        let in_batches = run.plan.fast() && run.lookahead.least() >= LEAST_LOOKAHEAD;
+        let in_batches = run.plan.fast && run.lookahead.least() >= LEAST_LOOKAHEAD;
         run.build_queues(in_batches);
         if in_batches {
             Drive::Batches(Box::new(batches::Kept::new(run)))
@@ -58,7 +58,7 @@ impl Drive {
     /// connections may, since nobody looks at them in a pause.
     pub fn pause_at(&mut self, run: &mut Simulation, until: Time) -> Result<(), RunError> {
         let Drive::Batches(kept) = self else { return Ok(()) };
-        for index in 0..run.plan.flows().len() {
+        for index in 0..run.plan.flows.len() {
             let flow = &mut run.flows[index];
             flow.sending.pause_at(until);
             flow.receiving.pause_at(until);

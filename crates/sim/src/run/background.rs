@@ -15,7 +15,7 @@ impl Simulation {
         let group = source.group;
         let (bytes, streams) = source.open(now);
         let order = source.order();
-        let planned = &self.plan.background()[group].connection;
+        let planned = &self.plan.background[group].connection;
         let index = self.vacant.pop().unwrap_or(self.flows.len());
         let id = FlowId(index as u32);
         let opening = Opening {
@@ -78,7 +78,7 @@ impl Simulation {
         let Some(transfer) = &mut flow.transfer else { return };
         transfer.complete = true;
         let (group, session, bytes) = (transfer.group, transfer.session, transfer.bytes);
-        if self.plan.background()[group].connection.ssthresh_cache {
+        if self.plan.background[group].connection.ssthresh_cache {
             self.routes[session].end(now, flow.order, flow.sending.sender.window());
         }
         if let Some(bytes) = bytes {

@@ -31,7 +31,7 @@ impl Simulation {
             self.measure(now);
         }
         if self.inheritance.next <= now {
-            self.inheritance.pass_on(self.plan.flows(), &mut self.flows, now);
+            self.inheritance.pass_on(&self.plan.flows, &mut self.flows, now);
         }
     }
 
@@ -52,7 +52,7 @@ impl Simulation {
             rows.push(sample);
         }
         sampled.rows.0 += 1;
-        sampled.next_flows = next_on_grid(sampled.rows.0, self.plan.sample().flows_s, now);
+        sampled.next_flows = next_on_grid(sampled.rows.0, self.plan.sample.flows_s, now);
     }
 
     fn sample_links(&mut self, now: Time) {
@@ -61,13 +61,13 @@ impl Simulation {
             rows.push(LinkSample::of(link, now));
         }
         sampled.rows.1 += 1;
-        sampled.next_links = next_on_grid(sampled.rows.1, self.plan.sample().links_s, now);
+        sampled.next_links = next_on_grid(sampled.rows.1, self.plan.sample.links_s, now);
     }
 
     /// The measured span begins or ends.
     fn measure(&mut self, now: Time) {
         if self.sampled.before.is_none() {
-            let named = self.flows.iter_mut().take(self.plan.flows().len());
+            let named = self.flows.iter_mut().take(self.plan.flows.len());
             let flows = named.map(|flow| FlowCounters::of(flow, now)).collect();
             let links = self.links.iter_mut().map(|link| link.settle(now).1).collect();
             self.links.iter_mut().for_each(|link| link.restart(now));
@@ -83,7 +83,7 @@ impl Simulation {
     fn summarize(&mut self, now: Time) -> Summary {
         let (flows, links, background) = self.sampled.before.clone().unwrap_or_default();
         let from = self.times.measured.0;
-        let named = self.flows.iter_mut().zip(self.plan.flows());
+        let named = self.flows.iter_mut().zip(&self.plan.flows);
         let flows = (named.zip(flows).zip(&self.sampled.srtt))
             .map(|(((flow, planned), before), &srtt)| {
                 let facts = FlowFacts {
@@ -106,7 +106,7 @@ impl Simulation {
             })
             .collect::<Vec<_>>();
         let counters = self.background_counters(now);
-        let background = (self.plan.background().iter().zip(background).zip(counters))
+        let background = (self.plan.background.iter().zip(background).zip(counters))
             .map(|((planned, before), after)| background_summary(planned, (from, before), (now, after)))
             .collect();
         Summary { flows, links, background, packets: 0, messages: None }
@@ -123,15 +123,15 @@ impl Simulation {
         let after = self.after_end(); // with what begins at the very end
         summary.packets = self.links.first_mut().map_or(0, |l| l.settle(after).1.packets_out);
         // the room of background connections is free for the results
-        self.flows.truncate(self.plan.flows().len());
+        self.flows.truncate(self.plan.flows.len());
         let mut completed = core::mem::take(&mut self.transfers);
         completed.sort_unstable_by_key(|&(at, order, _)| (at, order)); // in place
         let transfers = completed.into_iter().map(|(_, _, sample)| sample).collect();
-        let named = self.flows.iter_mut().take(self.plan.flows().len());
+        let named = self.flows.iter_mut().take(self.plan.flows.len());
         let logs: Vec<_> = named.map(|flow| flow.sending.sender.take_log()).collect();
         // events may be most of what a run takes
         let mut events: Vec<EventRow> = Vec::with_capacity(logs.iter().map(Vec::len).sum());
-        for (log, planned) in logs.into_iter().zip(self.plan.flows()) {
+        for (log, planned) in logs.into_iter().zip(&self.plan.flows) {
             let name: Arc<str> = planned.name.as_str().into();
             let log = log.into_iter().filter(|&(at, ..)| at <= end);
             events.extend(log.map(|(at, what, cwnd)| EventRow {
@@ -142,7 +142,7 @@ impl Simulation {
             }));
         }
         events.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
-        let names = || self.plan.flows().iter().map(|flow| flow.name.clone());
+        let names = || self.plan.flows.iter().map(|flow| flow.name.clone());
         let internals = names().zip(self.sampled.internals).filter(|(_, found)| !found.is_empty()).collect();
         Outcome {
             summary,

@@ -113,13 +113,13 @@ impl Simulation {
     ) -> Result<Self, RunError> {
         let (planned, plan) = plan.into_parts();
         let messages = Messages::new(&planned).map(Box::new);
-        let fast = plan.fast() && rates == Rates::Planned;
+        let fast = plan.fast && rates == Rates::Planned;
         let links: Vec<Link> = planned.into_iter().map(|link| Link::without_queue(link, fast)).collect();
-        let (from_s, to_s) = plan.window_s();
+        let (from_s, to_s) = plan.window_s;
         let measured = (Time::from_secs_f64(from_s), Time::from_secs_f64(to_s));
-        let end = Time::from_secs_f64(plan.duration_s());
+        let end = Time::from_secs_f64(plan.duration_s);
         let mut sessions = Vec::new();
-        for session in each_session(plan.seed(), plan.background()) {
+        for session in each_session(plan.seed, &plan.background) {
             sessions.push(session);
             go_on(sessions.len(), wanted)?;
         }
@@ -128,19 +128,19 @@ impl Simulation {
             sessions,
             inheritance: Inheritance::new(&[], &[]),
             woken: Vec::new(),
-            flows: Vec::with_capacity(plan.flows().len()),
+            flows: Vec::with_capacity(plan.flows.len()),
             vacant: Vec::new(),
             leaving: Vec::new(),
             many_leaving: FEW_LEAVING,
             transfers: Vec::new(),
             ordered: 0,
-            background: vec![BackgroundCounters::default(); plan.background().len()],
+            background: vec![BackgroundCounters::default(); plan.background.len()],
             end,
-            times: SampleTimes { period_s: plan.sample().flows_s, measured, end },
+            times: SampleTimes { period_s: plan.sample.flows_s, measured, end },
             sampled: Sampled {
-                flows: vec![Vec::new(); plan.flows().len()],
-                internals: vec![Internals::default(); plan.flows().len()],
-                srtt: vec![SampleMean::default(); plan.flows().len()],
+                flows: vec![Vec::new(); plan.flows.len()],
+                internals: vec![Internals::default(); plan.flows.len()],
+                srtt: vec![SampleMean::default(); plan.flows.len()],
                 links: vec![Vec::new(); links.len()],
                 next_bound: measured.0,
                 ..Sampled::default()
@@ -151,7 +151,7 @@ impl Simulation {
             plan,
         };
         run.add_named_flows(custom, wanted)?;
-        run.inheritance = Inheritance::new(run.plan.flows(), &run.flows);
+        run.inheritance = Inheritance::new(&run.plan.flows, &run.flows);
         run.compute_lookahead();
         Ok(run)
     }
@@ -181,10 +181,10 @@ impl Simulation {
         custom: &mut dyn FnMut(&str) -> Option<Controller>,
         wanted: &mut dyn FnMut() -> bool,
     ) -> Result<(), RunError> {
-        let names: Vec<&str> = self.plan.flows().iter().map(|flow| &*flow.name).collect();
-        for ((i, planned), rank) in self.plan.flows().iter().enumerate().zip(ranks(&names)) {
+        let names: Vec<&str> = self.plan.flows.iter().map(|flow| &*flow.name).collect();
+        for ((i, planned), rank) in self.plan.flows.iter().enumerate().zip(ranks(&names)) {
             go_on(i, wanted)?;
-            let streams = Streams::of_flow(self.plan.seed(), &planned.name);
+            let streams = Streams::of_flow(self.plan.seed, &planned.name);
             let start = planned.start.draw(&mut streams.stream("start"));
             let id = FlowId(i as u32);
             let opening = Opening {
@@ -200,10 +200,10 @@ impl Simulation {
                 .map_err(|e| PlanError { at: format!("flows[{i}].{}", e.at), what: e.what })?;
             let mut flow = Flow::new(&planned.connection, &opening, carrier);
             flow.sending.stop_at = planned.connection.stop();
-            if self.plan.events() {
+            if self.plan.events {
                 flow.sending.sender.keep_log();
             }
-            if self.plan.sample().internals || flow.sending.sender.is_custom() {
+            if self.plan.sample.internals || flow.sending.sender.is_custom() {
                 flow.sending.keep_internals(self.times);
             }
             self.flows.push(flow);
@@ -218,8 +218,8 @@ impl Simulation {
             self.hold_tickets();
         }
         self.links.iter_mut().for_each(Link::build_queue);
-        let seed = self.plan.seed();
-        for ((i, flow), planned) in self.flows.iter().enumerate().zip(self.plan.flows()) {
+        let seed = self.plan.seed;
+        for ((i, flow), planned) in self.flows.iter().enumerate().zip(&self.plan.flows) {
             let identity = Streams::of_flow(seed, &planned.name).identity();
             for &link in flow.route.forward.iter().chain(&flow.route.reverse) {
                 self.links[link].begins(FlowId(i as u32), identity);
@@ -249,7 +249,7 @@ impl Simulation {
 
     /// The paths of background connections, whether open or not.
     fn background_paths(&self) -> impl Iterator<Item = &[usize]> {
-        let connections = self.plan.background().iter().map(|background| &background.connection);
+        let connections = self.plan.background.iter().map(|background| &background.connection);
         connections.flat_map(|c| [c.forward.as_slice(), c.reverse.as_slice()])
     }
 
@@ -284,7 +284,7 @@ impl Simulation {
     #[cold]
     fn failure(&mut self, index: usize) -> RunError {
         let reason = self.flows[index].sending.sender.take_failure().unwrap_or_default();
-        let flow = self.plan.flows().get(index).map_or_else(String::new, |f| f.name.clone());
+        let flow = self.plan.flows.get(index).map_or_else(String::new, |f| f.name.clone());
         RunError::Algorithm { flow, reason }
     }
 }
