@@ -397,8 +397,8 @@ mod tests {
                 link("back", "[1, 0]", r#"{"kind": "xcp-i"}"#),
             ))?;
             let plan: CheckedPlan = plan.check()?;
-            let messages = Messages::new(plan.links());
-            let links: Vec<_> = plan.into_parts().0.into_iter().map(|link| Link::new(link, true)).collect();
+            let messages = Messages::new(&plan.links);
+            let links: Vec<_> = plan.links.into_iter().map(|link| Link::new(link, true)).collect();
             assert_eq!(links[0].is_arithmetic(), is_arithmetic);
             let links = links.into_iter().enumerate().map(|(index, link)| (index, link, None)).collect();
             let mut network = Network::new(links, 2, (Time::ZERO, Time::NEVER)).talking(messages);

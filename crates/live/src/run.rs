@@ -104,7 +104,7 @@ pub fn run(
     iperf::check(&plan, traffic)?;
     // opened before the process changes what it may open
     let (recorder, watches) = match capture {
-        None => (None, plan.links().iter().map(|_| None).collect()),
+        None => (None, plan.links.iter().map(|_| None).collect()),
         Some(asked) => {
             let (recorder, watches) = record(asked, &plan).map_err(|error| cannot_write(asked, &error))?;
             (Some(recorder), watches)
@@ -114,7 +114,7 @@ pub fn run(
     let rtt_s = programs.as_ref().map(|programs| programs.rtt_s);
     let outside = programs.as_ref().and_then(|programs| programs.outside.clone());
     let mut messages = messages(&plan);
-    let layout = Layout::new(&plan, plan.links().len(), programs.is_some(), messages.is_some());
+    let layout = Layout::new(&plan, plan.links.len(), programs.is_some(), messages.is_some());
     let mut setup = setup(&plan, &layout, rtt_s)?;
     setup.outside =
         outside.as_ref().map(|outside| if outside.ipv6 { Families::Both } else { Families::Four });
@@ -130,7 +130,7 @@ pub fn run(
     let guided = Guided::set_up(&plan, &congestion.names, &congestion.forms, &ends, &layout)?;
     let congestion = &as_registered(&congestion.names, &registered, &guided);
     check_offered(&ends[0], congestion)?;
-    let (links, run) = plan.into_parts();
+    let CheckedPlan { links, run, .. } = plan;
     let plan = &Planned {
         links: links.iter().map(|link| LinkPlan::clone(link)).collect(),
         run,
@@ -258,7 +258,7 @@ fn cannot_write(asked: &Recording<'_>, error: &io::Error) -> LiveError {
 /// Begins a capture of what the routers see.
 fn record(asked: &Recording<'_>, plan: &CheckedPlan) -> io::Result<(LiveRecorder, Vec<Option<Watch>>)> {
     let interfaces: Vec<Interface> = plan
-        .links()
+        .links
         .iter()
         .map(|link| Interface {
             name: link.name.clone(),
@@ -276,10 +276,10 @@ fn refuse<T>(at: String, what: &str) -> Result<T, LiveError> {
 
 /// Checks that hosts and routers can do what a plan asks for.
 fn check(plan: &CheckedPlan, programs: bool) -> Result<(), LiveError> {
-    if programs && (plan.links().len() != 2 || plan.links().iter().any(|link| link.delay_s != 0.0)) {
+    if programs && (plan.links.len() != 2 || plan.links.iter().any(|link| link.delay_s != 0.0)) {
         return refuse("links".to_owned(), "with programs, a live run has the two links of a dumbbell");
     }
-    for router in plan.links().iter().filter_map(|link| link.router.as_ref()) {
+    for router in plan.links.iter().filter_map(|link| link.plan.router.as_ref()) {
         let protocol = router.parameters.get("protocol");
         let speaks = protocol.is_none_or(
             |given| matches!(given, Value::Word(name) if guided::PROTOCOLS.contains(&name.as_str())),
@@ -307,9 +307,9 @@ fn check(plan: &CheckedPlan, programs: bool) -> Result<(), LiveError> {
 
 /// Returns the messages between the routers of a plan, if some of them send any.
 fn messages(plan: &CheckedPlan) -> Option<Messages> {
-    let mut routers = plan.links().iter().filter_map(|link| link.router.as_ref());
+    let mut routers = plan.links.iter().filter_map(|link| link.plan.router.as_ref());
     let talks = routers.any(|router| guided::TALKING.contains(&router.kind.as_str()));
-    talks.then(|| Messages::new(plan.links())).flatten()
+    talks.then(|| Messages::new(&plan.links)).flatten()
 }
 
 /// Returns the kernel forms of Longfat's own algorithms that were asked for.
@@ -368,9 +368,10 @@ fn setup(plan: &CheckedPlan, layout: &Layout, rtt_s: Option<f64>) -> Result<Host
     let packet_bytes =
         connections(plan).map(|(_, c)| packet_bytes(c)).chain(of_programs).max().unwrap_or_default();
     let longest_s = connections(plan).map(|(_, c)| most(c)).chain(rtt_s).fold(0.0, f64::max);
-    let queue = |link: &CheckedLink| link.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);
+    let queue =
+        |link: &CheckedLink| link.plan.queue.limit().in_packets(1500) as f64 * f64::from(packet_bytes);
     let held = |path: &[usize]| {
-        let links = path.iter().map(|&link| &plan.links()[link]);
+        let links = path.iter().map(|&link| &plan.links[link]);
         let rate_bps = links.clone().map(|link| link.rate_bps).fold(0.0, f64::max);
         rate_bps * longest_s / 8.0 + links.map(queue).sum::<f64>()
     };

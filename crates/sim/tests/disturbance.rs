@@ -22,8 +22,8 @@ fn ms(n: u64) -> Time {
 /// The first link of a plan; a packet of 1500 bytes takes a millisecond.
 fn link(disturbance: Value, packets: u64) -> Link {
     let plan = disturbed(dumbbell(12e6, packets, 1.0, vec![]), disturbance);
-    let plan = sound(&plan);
-    Link::new(plan.into_parts().0.remove(0), true)
+    let mut plan = sound(&plan);
+    Link::new(plan.links.remove(0), true)
 }
 
 /// Packets arrive at these times. Returns the number of each that left, and when, up to `until`.
@@ -81,9 +81,9 @@ fn both_directions_of_a_medium_have_the_same_delay_and_other_media_others() {
         let mut plan =
             disturbed(dumbbell(12e6, 9, 1.0, vec![]), json!({"added_delay": {"handovers": handovers}}));
         plan["links"][0]["name"] = json!(name);
-        let plan = sound(&plan);
+        let mut plan = sound(&plan);
         let arrivals: Vec<_> = (0..20).map(|i| ms(100 * i + 50)).collect();
-        let mut link = Link::new(plan.into_parts().0.remove(0), true);
+        let mut link = Link::new(plan.links.remove(0), true);
         departures(&mut link, &arrivals, ms(10_000)).iter().map(|(_, at)| *at).collect::<Vec<_>>()
     };
     assert_eq!(delays("m", "a"), delays("m", "b"));

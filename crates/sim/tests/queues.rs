@@ -79,7 +79,7 @@ fn the_mean_wait_of_pie_and_of_dualpi2_is_their_target_under_tcp() {
 fn waits_in_a_low_latency_queue_are_told_apart_once_there_is_one() {
     let mut plan = dumbbell(12e6, 100, 1.0, vec![]);
     plan["links"][0]["queue"] = json!({"kind": "dualpi2", "limit_packets": 100});
-    let mut links = sound(&plan).into_parts().0;
+    let mut links = sound(&plan).links;
     let mut link: Link = Link::new(links.remove(0), true);
     let summary = |link: &mut Link| {
         let now = Time::from_secs_f64(1.0);

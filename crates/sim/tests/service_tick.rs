@@ -27,8 +27,8 @@ fn ticking(rate_bps: f64, packets: u64, tick_s: f64, seed: u64) -> Value {
 
 /// A link of a plan; with `fast`, its departures are arithmetic where they can be.
 fn nth(plan: &Value, index: usize, fast: bool) -> Link {
-    let plan = sound(plan);
-    Link::new(plan.into_parts().0.remove(index), fast)
+    let mut plan = sound(plan);
+    Link::new(plan.links.remove(index), fast)
 }
 
 /// The first link of a plan, driven by events.

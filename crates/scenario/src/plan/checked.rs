@@ -87,11 +87,14 @@ pub struct BackgroundPlan {
 
 /// A plan that can be run. Only [`Plan::check`] makes one.
 ///
-/// A run takes it apart with [`CheckedPlan::into_parts`], because each link consumes its own part, while the
-/// rest is read for as long as the run lasts.
+/// A run takes it apart, because each link consumes its own part, while the rest is read for as long as the run
+/// lasts.
+#[non_exhaustive]
 pub struct CheckedPlan {
-    links: Vec<CheckedLink>,
-    run: CheckedRun,
+    /// Shared links, in the order of the plan.
+    pub links: Vec<CheckedLink>,
+    /// The rest.
+    pub run: CheckedRun,
 }
 
 /// A checked plan without its links: who sends what and when, and what is observed.
@@ -120,18 +123,6 @@ impl Deref for CheckedPlan {
 
     fn deref(&self) -> &CheckedRun {
         &self.run
-    }
-}
-
-impl CheckedPlan {
-    /// Shared links, in the order of the plan.
-    pub fn links(&self) -> &[CheckedLink] {
-        &self.links
-    }
-
-    /// Returns the links, and the plan without them.
-    pub fn into_parts(self) -> (Vec<CheckedLink>, CheckedRun) {
-        (self.links, self.run)
     }
 }
 

@@ -96,10 +96,8 @@ pub enum CapacityPlan {
 /// A link after its check: its plan, and what the check has parsed of it. Only [`Plan::check`] makes one.
 ///
 /// [`Plan::check`]: super::Plan::check
-pub struct CheckedLink(LinkParts);
-
-/// A link's plan, and what was parsed of it.
-pub struct LinkParts {
+#[non_exhaustive]
+pub struct CheckedLink {
     /// The plan.
     pub plan: LinkPlan,
     /// The transmission rate; the greatest where it varies.
@@ -138,14 +136,7 @@ impl Deref for CheckedLink {
     type Target = LinkPlan;
 
     fn deref(&self) -> &LinkPlan {
-        &self.0.plan
-    }
-}
-
-impl CheckedLink {
-    /// Takes it apart.
-    pub fn into_parts(self) -> LinkParts {
-        self.0
+        &self.plan
     }
 }
 
@@ -276,7 +267,7 @@ impl LinkPlan {
                 Some(Box::new(planned.check(&at, seed, &streams)?))
             }
         };
-        Ok(CheckedLink(LinkParts { plan: self, rate, capacity, ticks, disturbances, queue, router }))
+        Ok(CheckedLink { plan: self, rate, capacity, ticks, disturbances, queue, router })
     }
 
     /// The ticks at which it serves its queue; `None` without a clock.

@@ -23,7 +23,6 @@ pub use checked::{
 pub use connection::{CheckedConnection, ConnectionPlan, Control};
 pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, RemarkPlan, ReorderPlan};
 pub use error::PlanError;
-pub use link::LinkParts;
 pub use link::{CapacityPlan, CheckedLink, LinkPlan, QueuePlan, RouterPlan};
 pub use link::{CheckedQueue, CheckedRouter};
 pub use names::ranks;

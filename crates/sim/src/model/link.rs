@@ -20,7 +20,7 @@ use longfat_net::queue::{Limit, RedLaw};
 use longfat_net::{
     Address, Capacity, ConstantFifo, Credit, ListedFifo, LossModel, Occupancy, Pipe, Sojourn, TickingFifo,
 };
-use longfat_scenario::plan::{CheckedLink, CheckedQueue, CheckedRouter, LinkParts};
+use longfat_scenario::plan::{CheckedLink, CheckedQueue, CheckedRouter};
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Ecn, FlowId, Packet, SimPacket};
 use thiserror::Error;
@@ -120,7 +120,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// The same, but a queue that is not arithmetic has yet to be built.
     pub(crate) fn without_queue(planned: CheckedLink, fast: bool) -> Self {
-        let LinkParts { plan, rate, capacity, ticks, disturbances, queue, router } = planned.into_parts();
+        let CheckedLink { plan, rate, capacity, ticks, disturbances, queue, router, .. } = planned;
         let limit = queue.setup.limit;
         let calm = router.is_none() && disturbances.is_none();
         let measured = queue.measures_waits();

@@ -111,7 +111,7 @@ impl Simulation {
         custom: &mut dyn FnMut(&str) -> Option<Controller>,
         wanted: &mut dyn FnMut() -> bool,
     ) -> Result<Self, RunError> {
-        let (planned, plan) = plan.into_parts();
+        let CheckedPlan { links: planned, run: plan, .. } = plan;
         let messages = Messages::new(&planned).map(Box::new);
         let fast = plan.fast && rates == Rates::Planned;
         let links: Vec<Link> = planned.into_iter().map(|link| Link::without_queue(link, fast)).collect();

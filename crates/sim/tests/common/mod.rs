@@ -230,7 +230,7 @@ pub fn run_in_steps(plan: &Value, rates: Rates) -> Outcome {
     let mut stream =
         Stream::new(letters.fold(0, |sum: u64, letter| sum.wrapping_mul(31).wrapping_add(letter)), "steps");
     let plan = sound(plan);
-    let (flows, links) = (plan.flows.len(), plan.links().len());
+    let (flows, links) = (plan.flows.len(), plan.links.len());
     let mut run =
         Stepped::new(Simulation::new_while(plan, rates, &mut |_| None, &mut || true).expect("a sound plan"));
     let longest_s = 0.3 * run.end().as_secs_f64();
