@@ -69,7 +69,7 @@ fn part<'a>(table: &'a Table, key: &str) -> &'a Value {
 }
 
 fn time(value: &Value, limits: (f64, f64), place: &str, example: &str) -> Result<f64, Refusal> {
-    let key = place.rsplit([' ', '.']).next().unwrap_or_default();
+    let key = place.rsplit(' ').next().unwrap_or_default();
     TIME.parse_within(value, limits, example).map_err(|refusal| refusal.within(place).at_part(key))
 }
 
@@ -218,7 +218,8 @@ fn read_outages(value: &Value) -> Result<Vec<Outage>, Refusal> {
             None | Some(Some("waits")) => false,
             Some(Some("drains")) => true,
             Some(_) => {
-                return refuse(format!("{place}, queue: there is no such choice"), "\"waits\" or \"drains\"");
+                let refusal = Refusal::new("there is no such choice", "\"waits\" or \"drains\"");
+                return Err(at(refusal.within(&format!("{place}, queue")).at_part("queue")));
             }
         };
         if outages.last().is_some_and(|before| begin_s < before.begin_s + before.length_s) {

@@ -51,7 +51,10 @@ fn read(value: &Value) -> Result<Loss, Refusal> {
         }
         Value::Table(table) if table.has_only(&["every"], &[]) => {
             let value = table.get("every").map_or(&Value::Null, |item| &item.value);
-            return whole_number(value, EVERY_PACKETS, "packets").map(|n| Loss::Every(n as u64));
+            let packets = whole_number(value, EVERY_PACKETS, "packets");
+            return packets
+                .map(|n| Loss::Every(n as u64))
+                .map_err(|refusal| refusal.within("every").at_part("every"));
         }
         Value::Table(table) if table.has_only(&["gilbert_elliott"], &[]) => {
             return read_chain(table.get("gilbert_elliott").map_or(&Value::Null, |item| &item.value));
@@ -73,7 +76,12 @@ fn read_chain(value: &Value) -> Result<Loss, Refusal> {
         .map_err(|refusal| refusal.within("gilbert_elliott").at_part("gilbert_elliott"))?;
     let part = |key: &str, default: f64| match chain.get(key) {
         None => Ok(default),
-        Some(Item { value, .. }) => share(value, (0.0, 1.0), &format!("a probability from 0 to 1 as {key}")),
+        Some(Item { value, .. }) => {
+            share(value, (0.0, 1.0), "a probability from 0 to 1").map_err(|refusal| {
+                let place = format!("gilbert_elliott.{key}");
+                refusal.within(&place).at_part(&place)
+            })
+        }
     };
     Ok(Loss::GilbertElliott {
         good_to_bad: part("good_to_bad", 0.0)?,

@@ -2,7 +2,7 @@
 
 use super::basic::{inline_table, whole_number, whole_schema};
 use crate::form::{Custom, View, table_schema};
-use crate::problem::{Refusal, refuse};
+use crate::problem::Refusal;
 use crate::tree::{Table, Value};
 use serde_json::json;
 
@@ -54,7 +54,7 @@ fn read(value: &Value) -> Result<Receiver, Refusal> {
     let switch = |key: &str| match table.get(key).map(|item| &item.value) {
         None => Ok(false),
         Some(Value::Bool(switch)) => Ok(*switch),
-        Some(_) => refuse(format!("{key}: this is not a switch"), "true or false"),
+        Some(_) => Err(Refusal::new("this is not a switch", "true or false").within(key).at_part(key)),
     };
     let count = |key: &str, limits, default| match table.get(key) {
         None => Ok(default),

@@ -24,7 +24,7 @@ pub fn read(
             "a list of 1 to {MOST_STEPS} pairs of time and {name} such as [[\"0 s\", \"{}\"], {second}]",
             examples.0
         );
-        return refuse("steps: this is no such list", accepted);
+        return Err(Refusal::new("this is no such list", accepted).within("steps").at_part("steps"));
     };
     let mut steps: Vec<(f64, f64)> = Vec::with_capacity(pairs.len());
     for (index, pair) in pairs.iter().enumerate() {
