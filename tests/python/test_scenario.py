@@ -558,7 +558,13 @@ def test_a_run_cannot_last_longer_or_shorter_than_a_file_may_say(duration_s: flo
     [
         ("[[flow]]\nstack = 'linx'", "4:9"),
         ("[[flow]]\n[flow.receiver]\ndivide_acks = 200", "5:15"),
+        ("[[flow]]\n[flow.receiver]\nhide_marks = 1", "5:14"),
         ("outages = [{ begin = '1 s', length = 2 }]", "3:38"),
+        ("outages = [{ begin = '1 s', length = '1 s', queue = 3 }]", "3:53"),
+        ("added_delay = { handovers = { period = 3, range = '1 ms' } }", "3:40"),
+        ("added_delay = { steps = [] }", "3:25"),
+        ("loss = { every = 1 }", "3:18"),
+        ("loss = { gilbert_elliott = { good_to_bad = 0.1, bad_to_good = 2 } }", "3:63"),
         ("queue = { kind = 'codel', target = 5 }", "3:36"),
         ("rate = { sine = { max = '2 Mbit/s', min = 1, period = '1 s' } }", "3:43"),
     ],

@@ -2,9 +2,9 @@
 //! messages, and describes itself as a JSON Schema.
 
 use crate::at::At;
-use crate::problem::{Refusal, Refused};
-use crate::tree::{Item, Value};
-use serde_json::{Value as Json, json};
+use crate::problem::Refused;
+use crate::tree::{Item, Table, Value};
+use serde_json::{Map, Value as Json, json};
 
 /// What Python and pages see of a value: SI numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +53,28 @@ pub struct TableDoc {
     pub about: String,
     /// Its keys.
     pub keys: Vec<Key>,
+}
+
+impl Key {
+    /// A schema that is its own, or refers to it, with its documentation and its default as a file writes it.
+    pub fn documented(&self, schema: Json) -> Json {
+        let mut found = match schema {
+            // an editor shows what stands beside anyOf, not what stands beside $ref
+            Json::Object(one) if one.contains_key("$ref") => {
+                Map::from_iter([("anyOf".to_owned(), json!([one]))])
+            }
+            Json::Object(one) => one,
+            other => return other,
+        };
+        let form = found.remove("description").and_then(|text| text.as_str().map(str::to_owned));
+        let texts = [Some(self.doc.clone()), form].into_iter().flatten();
+        let sentences: Vec<String> = texts.map(|text| format!("{}.", text.trim_end_matches('.'))).collect();
+        found.insert("description".to_owned(), sentences.join(" ").into());
+        if self.tables.is_empty() && self.default != Value::Null {
+            found.insert("default".to_owned(), self.default.json());
+        }
+        found.into()
+    }
 }
 
 /// How files write one kind of value.
@@ -112,12 +134,50 @@ impl<F: Form> Form for Maybe<F> {
     }
 }
 
+/// The form of a table that holds a value of another form under its only key.
+pub struct Under<F>(pub &'static str, pub F);
+
+impl<F> Under<F> {
+    /// Whether it is a table with this key alone.
+    pub fn fits(&self, value: &Value) -> bool {
+        value.table().is_some_and(|table| table.has_only(&[self.0], &[]))
+    }
+}
+
+impl<F: Form> Form for Under<F> {
+    type Value = F::Value;
+
+    fn accepts(&self) -> String {
+        format!("{{ {} = ... }}", self.0)
+    }
+
+    fn read(&self, item: &Item, at: &At<'_>) -> Result<Self::Value, Refused> {
+        let inner = item.value.table().and_then(|table| table.get(self.0)).unwrap_or(item);
+        self.1.read(inner, &at.below(self.0)).map_err(|refused| match refused {
+            Refused::Value(refusal) => Refused::Value(refusal.under(self.0)),
+            keys => keys,
+        })
+    }
+
+    fn write(&self, value: &Self::Value) -> Value {
+        Table::of([(self.0, self.1.write(value))]).into()
+    }
+
+    fn schema(&self) -> Json {
+        table_schema(&[(self.0, self.1.schema())], 1)
+    }
+
+    fn view(&self, value: &Self::Value) -> View {
+        View::Fields(vec![(self.0, self.1.view(value))])
+    }
+}
+
 /// A form that is made of functions, for values with a syntax of their own.
 pub struct Custom<T> {
     /// What it takes.
     pub accepts: &'static str,
     /// Reads it.
-    pub read: fn(&Value, &At<'_>) -> Result<T, Refusal>,
+    pub read: fn(&Item, &At<'_>) -> Result<T, Refused>,
     /// Writes it.
     pub write: fn(&T) -> Value,
     /// Its JSON Schema.
@@ -134,7 +194,7 @@ impl<T> Form for Custom<T> {
     }
 
     fn read(&self, item: &Item, at: &At<'_>) -> Result<T, Refused> {
-        Ok((self.read)(&item.value, at)?)
+        (self.read)(item, at)
     }
 
     fn write(&self, value: &T) -> Value {
@@ -155,10 +215,10 @@ pub fn any_of(schemas: impl IntoIterator<Item = Json>) -> Json {
     json!({"anyOf": schemas.into_iter().collect::<Vec<_>>()})
 }
 
-/// The schema of an inline table with these keys and no others.
-pub fn table_schema(required: &[(&str, Json)], optional: &[(&str, Json)]) -> Json {
-    let properties: serde_json::Map<String, Json> =
-        required.iter().chain(optional).map(|(key, schema)| ((*key).to_owned(), schema.clone())).collect();
-    let names: Vec<&str> = required.iter().map(|(key, _)| *key).collect();
+/// The schema of a table with these keys, of which the first few have to be given, and no others.
+pub fn table_schema(keys: &[(&str, Json)], required: usize) -> Json {
+    let properties: Map<String, Json> =
+        keys.iter().map(|(key, schema)| ((*key).to_owned(), schema.clone())).collect();
+    let names: Vec<&str> = keys[..required].iter().map(|(key, _)| *key).collect();
     json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false})
 }

@@ -1,8 +1,8 @@
 //! Tables of keys: each key is defined once, as a field with its documentation, its form and its default.
 
 use crate::at::At;
-use crate::form::{Form, Key, TableDoc, View};
-use crate::problem::{Problem, Refusal, Refused};
+use crate::form::{Form, Key, TableDoc, View, table_schema};
+use crate::problem::{Problem, Refusal, Refused, refuse};
 use crate::text::{shown, suggestion};
 use crate::tree::{Item, Table, Value};
 use serde_json::Value as Json;
@@ -287,6 +287,69 @@ impl<T: Checked> Form for OneTable<T> {
     }
 }
 
+/// The form of a table within a value: what is wrong with its keys is wrong with the value.
+pub struct Inline<T> {
+    example: &'static str,
+    table: PhantomData<T>,
+}
+
+/// A table within a value; `example` is what messages show of it.
+pub const fn inline<T>(example: &'static str) -> Inline<T> {
+    Inline { example, table: PhantomData }
+}
+
+impl<T: Checked> Inline<T> {
+    /// Reads it.
+    pub fn parse(&self, value: &Value, at: &At<'_>) -> Result<T, Refusal> {
+        let Some(table) = value.table() else { return refuse("this is not a table", self.example) };
+        let mut problems = Vec::new();
+        let found = T::take(table, at, &mut problems);
+        let own = at.to_string().len() + 1;
+        if let Some(missing) = problems.iter().map(|one| &one.key[own..]).find(|key| !table.has(key)) {
+            return refuse(format!("{missing} is missing"), self.example);
+        }
+        let mut known = Vec::new();
+        T::names(&mut known);
+        if let Some(word) = table.keys().find(|word| !known.contains(word)) {
+            let near = suggestion(word, known.iter().copied());
+            return Err(Refusal::new(format!("there is no key {word}{near}"), self.example).at_part(word));
+        }
+        match (found, problems.into_iter().next()) {
+            (_, Some(Problem { key, refusal, .. })) => Err(refusal.under(&key[own..])),
+            (Some(found), None) => found.check().map(|()| found),
+            (None, None) => refuse("this is not a table", self.example),
+        }
+    }
+}
+
+impl<T: Checked> Form for Inline<T> {
+    type Value = T;
+
+    fn accepts(&self) -> String {
+        self.example.to_owned()
+    }
+
+    fn read(&self, item: &Item, at: &At<'_>) -> Result<T, Refused> {
+        Ok(self.parse(&item.value, at)?)
+    }
+
+    fn write(&self, value: &T) -> Value {
+        write(value).into()
+    }
+
+    fn schema(&self) -> Json {
+        let mut keys = T::doc().keys;
+        keys.sort_by_key(|key| !key.required);
+        let schemas: Vec<(&str, Json)> =
+            keys.iter().map(|key| (key.name, key.documented(key.schema.clone()))).collect();
+        table_schema(&schemas, keys.iter().filter(|key| key.required).count())
+    }
+
+    fn view(&self, value: &T) -> View {
+        view(value)
+    }
+}
+
 /// A list of what a form reads.
 pub struct Tables<F>(pub F);
 
@@ -331,14 +394,27 @@ impl<F: Form> Form for Tables<F> {
 
 /// Defines a table. Each key is a field: its documentation, its name, its type, perhaps
 /// [marks](crate::keys::Mark), its form, and its default unless it has to be given. A first line
-/// `..base: Type` takes the keys of another table in. A table of plans derives serde's traits and skips what
-/// was given.
+/// `..base: Type` takes the keys of another table in. A table that plans hold derives serde's traits.
+///
+/// `pub inline Name` in place of `pub struct Name` defines a table that stands [within a
+/// value](crate::keys::Inline): it is plain data, and Python has its values by the names of its keys.
 #[macro_export]
 macro_rules! table {
+    ($(#[doc = $about:literal])+ pub struct $($rest:tt)+) => {
+        $crate::table!(@define named [] [given] $(#[doc = $about])+ $($rest)+);
+    };
+    ($(#[doc = $about:literal])+ #[derive($($Derived:path),+)] pub struct $($rest:tt)+) => {
+        $crate::table!(@define named [$($Derived),+] [given skip] $(#[doc = $about])+ $($rest)+);
+    };
+    ($(#[doc = $about:literal])+ pub inline $($rest:tt)+) => {
+        $crate::table!(
+            @define inline [Copy, serde::Serialize, serde::Deserialize] [] $(#[doc = $about])+ $($rest)+
+        );
+    };
     (
+        @define $kind:ident [$($Derived:path),*] [$($given:ident $($skip:ident)?)?]
         $(#[doc = $about:literal])+
-        $(#[derive($($Derived:path),+)] #[serde($not_given:ident)])?
-        pub struct $Name:ident {
+        $Name:ident {
             $(..$base:ident: $Base:ty,)?
             $(
                 $(#[doc = $doc:literal])+
@@ -347,17 +423,18 @@ macro_rules! table {
         }
     ) => {
         $(#[doc = $about])+
-        #[derive(Clone, Debug, PartialEq)]
-        $(#[derive($($Derived),+)])?
+        #[derive(Clone, Debug, PartialEq, $($Derived),*)]
         pub struct $Name {
             $(
                 /// Keys that other tables have too.
                 pub $base: $Base,
             )?
             $($(#[doc = $doc])+ pub $field: $Type,)*
-            /// The keys that were given.
-            $(#[serde($not_given)])?
-            pub given: $crate::keys::Given,
+            $(
+                /// The keys that were given.
+                $(#[serde($skip)])?
+                pub $given: $crate::keys::Given,
+            )?
         }
 
         impl $crate::keys::Keys for $Name {
@@ -404,7 +481,7 @@ macro_rules! table {
                 Some($Name {
                     $($base: $base?,)?
                     $($field: $field?,)*
-                    given: $crate::keys::Given::of(table),
+                    $($given: $crate::keys::Given::of(table),)?
                 })
             }
 
@@ -420,7 +497,10 @@ macro_rules! table {
 
             fn view(&self, out: &mut Vec<(&'static str, $crate::form::View)>) {
                 $($crate::keys::Keys::view(&self.$base, out);)?
-                $(out.push((stringify!($field), $crate::form::Form::view(&$form, &self.$field)));)*
+                $(out.push((
+                    $crate::table!(@view $kind $field $($alias)?),
+                    $crate::form::Form::view(&$form, &self.$field),
+                ));)*
             }
         }
 
@@ -436,6 +516,8 @@ macro_rules! table {
     };
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident $alias:literal) => { $alias };
+    (@view named $field:ident $($alias:literal)?) => { stringify!($field) };
+    (@view inline $($name:tt)+) => { $crate::table!(@name $($name)+) };
     (@default) => { None };
     (@default $default:expr) => { Some($default) };
 }

@@ -13,14 +13,17 @@ pub struct Refusal {
     /// The key that it is about, below the table that was checked: "rtt" or "flow.0.rtt"; empty for the
     /// table.
     pub key: String,
-    /// The key within the value that it is about, for its place in the text; empty for the whole value.
+    /// The part of the value that it is about, in words: "sine.max", "outage 2, begin"; empty for the whole.
+    pub place: String,
+    /// The keys within the value that lead there, for its place in the text; empty for the whole value.
     pub part: String,
 }
 
 impl Refusal {
     /// This is wrong, and that would be accepted.
     pub fn new(what: impl Into<String>, accepted: impl Into<String>) -> Refusal {
-        Refusal { what: what.into(), accepted: accepted.into(), key: String::new(), part: String::new() }
+        let (what, accepted, none) = (what.into(), accepted.into(), String::new);
+        Refusal { what, accepted, key: none(), place: none(), part: none() }
     }
 
     /// The same about a key of the table.
@@ -37,11 +40,27 @@ impl Refusal {
         self
     }
 
-    /// The same, of a part of the value.
+    /// The same, of a part of the value: of a key, or of what has a number, as "outage 2".
     #[must_use]
     pub fn within(mut self, part: &str) -> Refusal {
-        self.what = format!("{part}: {}", self.what);
+        let joint = match &*self.place {
+            "" => "",
+            inner if part.contains(' ') || inner.contains(' ') => ", ",
+            _ => ".",
+        };
+        self.place = format!("{part}{joint}{}", self.place);
         self
+    }
+
+    /// The same, of the value of a key within the value.
+    #[must_use]
+    pub fn under(self, key: &str) -> Refusal {
+        self.within(key).at_part(key)
+    }
+
+    /// What is wrong, after the part of the value that it is about.
+    fn wrong(&self) -> String {
+        if self.place.is_empty() { self.what.clone() } else { format!("{}: {}", self.place, self.what) }
     }
 }
 
@@ -50,7 +69,7 @@ impl fmt::Display for Refusal {
         if !self.key.is_empty() {
             write!(out, "{}: ", self.key)?;
         }
-        write!(out, "{}; accepted: {}", self.what, self.accepted)
+        write!(out, "{}; accepted: {}", self.wrong(), self.accepted)
     }
 }
 
@@ -69,7 +88,7 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Refusal { what, accepted, .. } = &self.refusal;
+        let (what, accepted) = (self.refusal.wrong(), &self.refusal.accepted);
         match (&*self.key, &self.value) {
             ("", _) => write!(out, "{what}; accepted: {accepted}"),
             (key, None) => write!(out, "{key}: {what}; accepted: {accepted}"),
@@ -96,7 +115,7 @@ impl Problem {
         format!(
             "{key}{what}\n{margin}--> {source}:{number}:{shown}\n{margin} |\n{number} | {line}\n{margin} | \
              {space}{under} accepted: {accepted}",
-            what = self.refusal.what,
+            what = self.refusal.wrong(),
             shown = text[line_begin..begin].chars().count() + 1,
             space = " ".repeat(column),
             under = "^".repeat(marks),

@@ -127,7 +127,7 @@ impl Writer {
     fn table(&mut self, table: &TableDoc) -> Map<String, Json> {
         let mut properties = Map::new();
         for key in with_shorthands(table) {
-            let schema = self.key(&key);
+            let schema = key.documented(self.referring(&key.schema, None));
             let known = self.places.iter().find(|(name, known, _)| *name == key.name && *known == schema);
             let written = match known {
                 Some((_, _, place)) => json!({"$ref": format!("#/$defs/{place}/properties/{}", key.name)}),
@@ -154,24 +154,6 @@ impl Writer {
         schema
     }
 
-    /// The schema of a key, with its documentation and its default as a file writes it.
-    fn key(&self, key: &Key) -> Json {
-        let mut found = match self.referring(&key.schema, None) {
-            // an editor shows what stands beside anyOf, not what stands beside $ref
-            Json::Object(one) if one.contains_key("$ref") => {
-                Map::from_iter([("anyOf".to_owned(), json!([one]))])
-            }
-            Json::Object(one) => one,
-            other => return other,
-        };
-        let form = found.remove("description").and_then(|text| text.as_str().map(str::to_owned));
-        found.insert("description".to_owned(), sentences(&key.doc, form.as_deref()).into());
-        if key.tables.is_empty() && key.default != Value::Null {
-            found.insert("default".to_owned(), key.default.json());
-        }
-        found.into()
-    }
-
     /// The schema with a reference wherever it has a shared one; `but` is the one that is defined.
     fn referring(&self, schema: &Json, but: Option<&str>) -> Json {
         let known = self.shared.iter().find(|(name, shared)| Some(*name) != but && shared == schema);
@@ -186,11 +168,6 @@ impl Writer {
             (None, other) => other.clone(),
         }
     }
-}
-
-fn sentences(first: &str, second: Option<&str>) -> String {
-    let texts = [Some(first), second].into_iter().flatten();
-    texts.map(|text| format!("{}.", text.trim_end_matches('.'))).collect::<Vec<_>>().join(" ")
 }
 
 /// The keys of a table, those that stand for others included; on-off sources have an algorithm of their own.

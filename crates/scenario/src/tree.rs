@@ -207,6 +207,11 @@ impl Table {
         Some(self.0.remove(index).1)
     }
 
+    /// Keeps the entries that `is_kept` returns true for.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(&str, &Item) -> bool) {
+        self.0.retain(|(key, item)| is_kept(key, item));
+    }
+
     /// The entries, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Item)> {
         self.0.iter().map(|(key, item)| (key.as_str(), item))

@@ -4,7 +4,7 @@ use crate::at::At;
 use crate::form::{Custom, Form, View, any_of};
 use crate::problem::{Refusal, Refused, refuse};
 use crate::text::{general, listed, listed_words, suggestion};
-use crate::tree::{Item, Table, Value};
+use crate::tree::{Item, Value};
 use crate::units::{Dimension, LONGEST_TEXT, RATE, SIZE, TIME, split};
 use longfat_transport::Feedback;
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,11 @@ pub const fn size(limits: (f64, f64), example: &'static str) -> Quantity {
     quantity(&SIZE, limits, example)
 }
 
+/// A rate within limits, bit/s.
+pub const fn rate(limits: (f64, f64)) -> Quantity {
+    quantity(&RATE, limits, "")
+}
+
 /// A rate that does not vary, bit/s.
 pub const fn constant_rate(limits: (f64, f64), example: &'static str) -> Quantity {
     Quantity {
@@ -107,9 +112,10 @@ impl Quantity {
         Ok(number)
     }
 
-    /// Writes it.
-    pub fn written(&self, x: f64) -> Value {
-        self.dimension.write(x).into()
+    /// Its JSON Schema without the limits, which alternatives and lists share.
+    pub fn unlimited_schema(&self) -> Json {
+        let units: Vec<&str> = self.dimension.unit_names().collect();
+        number_schema(&format!("a {}", self.dimension.name), self.dimension.example, &units, false)
     }
 
     /// The example.
@@ -130,7 +136,7 @@ impl Form for Quantity {
     }
 
     fn write(&self, value: &f64) -> Value {
-        self.written(*value)
+        self.dimension.write(*value).into()
     }
 
     fn schema(&self) -> Json {
@@ -148,12 +154,6 @@ impl Form for Quantity {
     fn view(&self, value: &f64) -> View {
         View::Float(*value)
     }
-}
-
-/// The JSON Schema of a number with a unit of this dimension.
-pub fn quantity_schema(dimension: &Dimension) -> Json {
-    let units: Vec<&str> = dimension.unit_names().collect();
-    number_schema(&format!("a {}", dimension.name), dimension.example, &units, false)
 }
 
 /// The JSON Schema of a text that holds a number and one of these units.
@@ -199,49 +199,6 @@ pub fn bare_number(number: Option<f64>, limits: (f64, f64), accepted: &str) -> R
     }
 }
 
-/// A share or a probability: a bare number, or a percentage such as "7 %".
-pub fn share(value: &Value, limits: (f64, f64), accepted: &str) -> Result<f64, Refusal> {
-    let percentage = match value.text().and_then(split) {
-        Some((amount, unit)) if unit == "%" => Some(amount.shifted(-2).to_f64()),
-        _ => value.number(),
-    };
-    bare_number(percentage, limits, accepted)
-}
-
-/// The JSON Schema of what [`share`] reads.
-pub fn share_schema(limits: (f64, f64)) -> Json {
-    let bare = json!({"type": "number", "minimum": limits.0, "maximum": limits.1});
-    any_of([bare, number_schema("A percentage", "7 %", &["%"], false)])
-}
-
-/// A whole number within limits, bare or with its unit: 3 or "3 flows".
-pub fn whole_number(value: &Value, limits: (i128, i128), unit: &str) -> Result<i64, Refusal> {
-    let with_unit = || {
-        let (amount, given) = value.text().and_then(split)?;
-        let single = unit.strip_suffix('s').unwrap_or(unit);
-        let fits = !given.is_empty() && (given == unit || given == single);
-        fits.then(|| amount.whole()).flatten()
-    };
-    let number = value.whole().or_else(with_unit);
-    let accepted = format!("a whole number from {} to {}", limits.0, limits.1);
-    match number {
-        Some(n) if n < limits.0 => refuse("the number is too small", accepted),
-        Some(n) if n > limits.1 => refuse("the number is too large", accepted),
-        Some(n) => Ok(n as i64),
-        None => refuse("this is not a whole number", accepted),
-    }
-}
-
-/// The JSON Schema of what [`whole_number`] reads.
-pub fn whole_schema(limits: (i128, i128), unit: &str) -> Json {
-    let bare = json!({"type": "integer", "minimum": limits.0 as i64, "maximum": limits.1 as i64});
-    if unit.is_empty() {
-        return bare;
-    }
-    let single = unit.strip_suffix('s').unwrap_or(unit);
-    any_of([bare, whole_text_schema("A count", &format!("3 {unit}"), &[unit, single])])
-}
-
 /// A whole number within limits, perhaps with a unit.
 #[derive(Clone, Copy)]
 pub struct Whole {
@@ -254,6 +211,13 @@ pub const fn whole(limits: (i128, i128), unit: &'static str) -> Whole {
     Whole { limits, unit }
 }
 
+impl Whole {
+    /// Its unit, of several and of one.
+    fn units(&self) -> [&'static str; 2] {
+        [self.unit, self.unit.strip_suffix('s').unwrap_or(self.unit)]
+    }
+}
+
 impl Form for Whole {
     type Value = i64;
 
@@ -262,7 +226,18 @@ impl Form for Whole {
     }
 
     fn read(&self, item: &Item, _: &At<'_>) -> Result<i64, Refused> {
-        Ok(whole_number(&item.value, self.limits, self.unit)?)
+        let with_unit = || {
+            let (amount, given) = item.value.text().and_then(split)?;
+            let fits = !given.is_empty() && self.units().contains(&given.as_str());
+            fits.then(|| amount.whole()).flatten()
+        };
+        let accepted = format!("a whole number from {} to {}", self.limits.0, self.limits.1);
+        match item.value.whole().or_else(with_unit) {
+            Some(n) if n < self.limits.0 => refuse("the number is too small", accepted),
+            Some(n) if n > self.limits.1 => refuse("the number is too large", accepted),
+            Some(n) => Ok(n as i64),
+            None => refuse("this is not a whole number", accepted),
+        }
     }
 
     fn write(&self, value: &i64) -> Value {
@@ -270,7 +245,12 @@ impl Form for Whole {
     }
 
     fn schema(&self) -> Json {
-        whole_schema(self.limits, self.unit)
+        let bare =
+            json!({"type": "integer", "minimum": self.limits.0 as i64, "maximum": self.limits.1 as i64});
+        if self.unit.is_empty() {
+            return bare;
+        }
+        any_of([bare, whole_text_schema("A count", &format!("3 {}", self.unit), &self.units())])
     }
 
     fn view(&self, value: &i64) -> View {
@@ -308,11 +288,11 @@ impl Form for Number {
     }
 
     fn read(&self, item: &Item, _: &At<'_>) -> Result<f64, Refused> {
-        Ok(if self.is_share {
-            share(&item.value, self.limits, self.accepted)?
-        } else {
-            bare_number(item.value.number(), self.limits, self.accepted)?
-        })
+        let number = match item.value.text().and_then(split) {
+            Some((amount, unit)) if self.is_share && unit == "%" => Some(amount.shifted(-2).to_f64()),
+            _ => item.value.number(),
+        };
+        Ok(bare_number(number, self.limits, self.accepted)?)
     }
 
     fn write(&self, value: &f64) -> Value {
@@ -320,11 +300,12 @@ impl Form for Number {
     }
 
     fn schema(&self) -> Json {
+        let mut bare = json!({"type": "number", "minimum": self.limits.0, "maximum": self.limits.1});
         if self.is_share {
-            return share_schema(self.limits);
+            return any_of([bare, number_schema("A percentage", "7 %", &["%"], false)]);
         }
-        json!({"type": "number", "minimum": self.limits.0, "maximum": self.limits.1,
-            "description": self.accepted})
+        bare["description"] = self.accepted.into();
+        bare
     }
 
     fn view(&self, value: &f64) -> View {
@@ -495,7 +476,7 @@ impl Form for Numbers {
 /// A switch.
 pub const SWITCH: Custom<bool> = Custom {
     accepts: "true or false",
-    read: |value, _| match value {
+    read: |item, _| match &item.value {
         Value::Bool(switch) => Ok(*switch),
         _ => refuse("this is not a switch", "true or false"),
     },
@@ -507,7 +488,7 @@ pub const SWITCH: Custom<bool> = Custom {
 /// Any text.
 pub const TEXT: Custom<String> = Custom {
     accepts: "a text",
-    read: |value, _| match value.text() {
+    read: |item, _| match item.value.text() {
         Some(text) => Ok(text.to_owned()),
         None => refuse("this is not a text", "a text"),
     },
@@ -519,7 +500,7 @@ pub const TEXT: Custom<String> = Custom {
 /// A name of a flow, a link, a node, a background or a program.
 pub const NAME: Custom<String> = Custom {
     accepts: "a name such as \"R1\"",
-    read: |value, _| match value.text() {
+    read: |item, _| match item.value.text() {
         Some(name)
             if !name.trim().is_empty()
                 && name.chars().all(is_printable)
@@ -589,7 +570,7 @@ impl Ecn {
 /// How a flow uses marks.
 pub const ECN: Custom<Ecn> = Custom {
     accepts: "true, false, \"accurate\" or \"l4s\"",
-    read: |value, _| match value {
+    read: |item, _| match &item.value {
         Value::Bool(false) => Ok(Ecn::Off),
         Value::Bool(true) => Ok(Ecn::On),
         Value::Text(word) if word == "accurate" => Ok(Ecn::Accurate),
@@ -611,32 +592,11 @@ pub const ECN: Custom<Ecn> = Custom {
     },
 };
 
-/// A table within a value, with these keys and perhaps some of the others.
-pub fn inline_table<'a>(
-    value: &'a Value,
-    required: &[&str],
-    optional: &[&str],
-    accepted: &str,
-) -> Result<&'a Table, Refusal> {
-    let Some(table) = value.table() else { return refuse("this is not a table", accepted) };
-    if let Some(missing) = required.iter().find(|key| !table.has(key)) {
-        return refuse(format!("{missing} is missing"), accepted);
-    }
-    let known = || required.iter().chain(optional).copied();
-    match table.keys().find(|key| !known().any(|other| other == *key)) {
-        Some(word) => {
-            let what = format!("there is no key {word}{}", suggestion(word, known()));
-            Err(Refusal::new(what, accepted).at_part(word))
-        }
-        None => Ok(table),
-    }
-}
-
 /// Two times, the lesser first.
 pub const WINDOW: Custom<(f64, f64)> = Custom {
     accepts: "two times such as [\"100 s\", \"600 s\"]",
-    read: |value, _| {
-        let Some([begin, end]) = value.list() else {
+    read: |item, _| {
+        let Some([begin, end]) = item.value.list() else {
             return refuse("these are not two times", "two times such as [\"100 s\", \"600 s\"]");
         };
         let begin = TIME.parse(&begin.value, "")?.to_f64();
@@ -648,6 +608,6 @@ pub const WINDOW: Custom<(f64, f64)> = Custom {
         Ok((begin, end))
     },
     write: |&(begin, end)| Value::List(vec![TIME.write(begin).into(), TIME.write(end).into()]),
-    schema: || json!({"type": "array", "items": quantity_schema(&TIME), "minItems": 2, "maxItems": 2}),
+    schema: || json!({"type": "array", "items": MOMENT.unlimited_schema(), "minItems": 2, "maxItems": 2}),
     view: |&(begin, end)| View::List(vec![View::Float(begin), View::Float(end)]),
 };

@@ -136,7 +136,7 @@ fn schema() -> Json {
 /// Room for waiting packets.
 pub const BUFFER: Custom<Buffer> = Custom {
     accepts: ACCEPTED,
-    read: |value, _| read(value),
+    read: |item, _| Ok(read(&item.value)?),
     write: |value| value.written().into(),
     schema,
     view: Buffer::view,

@@ -1,12 +1,12 @@
 //! Quantities that are fixed or drawn, and files of measured values.
 
-use super::basic::{RTTS_S, TIMES_S, TRANSFER_BYTES, plain_schema, quantity_schema};
+use super::basic::{MOMENT, Quantity, RTT, TRANSFER_BYTES, plain_schema, size};
 use crate::at::At;
-use crate::form::{Custom, View, any_of, table_schema};
-use crate::problem::{Refusal, refuse};
+use crate::form::{Form, View, any_of, table_schema};
+use crate::problem::{Refusal, Refused, refuse};
 use crate::text::shown;
 use crate::tree::{Item, Table, Value};
-use crate::units::{Dimension, SIZE, TIME, split};
+use crate::units::split;
 use crate::world::measured_text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -17,6 +17,9 @@ const MOST_VALUES: usize = 100_000;
 /// The largest such file; longer lines than these rows need are comments.
 const MOST_BYTES: u64 = 16_000_000;
 const GREATEST_WEIGHT: f64 = 1e15;
+
+const ACCEPTED: &str = "a time such as \"42 ms\", { uniform = [\"0 s\", \"40 s\"] }, \
+     { exponential = \"40 ms\" } or { empirical = \"file.csv\" }";
 
 /// Values and their weights.
 pub type Rows = Arc<[(f64, f64)]>;
@@ -89,56 +92,16 @@ pub fn weighted_mean(rows: &[(f64, f64)], of: impl Fn(f64) -> f64) -> f64 {
     crate::sums::sum(&products) / crate::sums::sum(&weights)
 }
 
-/// What is drawn.
-struct Quantity {
-    dimension: &'static Dimension,
-    limits: (f64, f64),
-    example: &'static str,
-}
+/// The form of measured values: a table that names their file, or has them.
+pub struct Measured(Quantity);
 
-const START: Quantity = Quantity { dimension: &TIME, limits: TIMES_S, example: "5 s" };
-const RTT: Quantity = Quantity { dimension: &TIME, limits: RTTS_S, example: "42 ms" };
-const SIZES: Quantity = Quantity { dimension: &SIZE, limits: TRANSFER_BYTES, example: "10 kB" };
-
-const ACCEPTED: &str = "a time such as \"42 ms\", { uniform = [\"0 s\", \"40 s\"] }, \
-     { exponential = \"40 ms\" } or { empirical = \"file.csv\" }";
-
-impl Quantity {
-    fn parse(&self, value: &Value) -> Result<f64, Refusal> {
-        self.dimension.parse_within(value, self.limits, self.example)
-    }
-
-    fn read(&self, value: &Value, at: &At<'_>) -> Result<Drawn, Refusal> {
-        let Some(table) = value.table() else { return self.parse(value).map(Drawn::Fixed) };
-        let of = |key: &str| table.get(key).map_or(&Value::Null, |item| &item.value);
-        if table.has_only(&["uniform"], &[]) {
-            let Some([low, high]) = of("uniform").list() else {
-                return refuse(
-                    "these are not two times",
-                    "two times such as { uniform = [\"0 s\", \"40 s\"] }",
-                );
-            };
-            let (low, high) = (self.parse(&low.value)?, self.parse(&high.value)?);
-            if low > high {
-                return refuse("uniform has its first time above the second", "the lesser time first");
-            }
-            Ok(Drawn::Uniform(low, high))
-        } else if table.has_only(&["exponential"], &["least"]) {
-            let mean = self.parse(of("exponential"))?;
-            let least = if table.has("least") { self.parse(of("least"))? } else { 0.0 };
-            if least > mean {
-                return refuse("least is above the mean", "the lesser time as least");
-            }
-            Ok(Drawn::Exponential(least, mean))
-        } else if table.has_only(&["empirical"], &[]) {
-            self.empirical(of("empirical"), at).map(Drawn::Empirical)
-        } else {
-            refuse("this is not a time", ACCEPTED)
-        }
+impl Measured {
+    fn fits(value: &Value) -> bool {
+        value.table().is_some_and(|table| table.has_only(&["empirical"], &[]))
     }
 
     /// Reads the name of a file, or rows that are a value, or a value and its weight.
-    fn empirical(&self, value: &Value, at: &At<'_>) -> Result<Rows, Refusal> {
+    fn rows(&self, value: &Value, at: &At<'_>) -> Result<Rows, Refusal> {
         let mut rows = Vec::new();
         let name = match value {
             Value::Text(file) => {
@@ -165,7 +128,7 @@ impl Quantity {
             _ => {
                 let accepted = format!(
                     "a file's name such as \"measured.csv\", or a list such as [\"{}\"]",
-                    self.example
+                    self.0.example()
                 );
                 return refuse("these are no values", accepted);
             }
@@ -192,11 +155,11 @@ impl Quantity {
         let cells: Vec<&str> = line.split('#').next().unwrap_or_default().split(',').map(str::trim).collect();
         match cells[..] {
             [""] => Ok(None),
-            [value] => Ok(Some((self.parse(&value.into())?, 1.0))),
-            [value, weight] => Ok(Some((self.parse(&value.into())?, read_weight(&weight.into())?))),
+            [value] => Ok(Some((self.0.parse(&value.into())?, 1.0))),
+            [value, weight] => Ok(Some((self.0.parse(&value.into())?, read_weight(&weight.into())?))),
             _ => refuse(
                 format!("it has {} columns", cells.len()),
-                format!("value[, weight] such as \"{}, 3\"", self.example),
+                format!("value[, weight] such as \"{}, 3\"", self.0.example()),
             ),
         }
     }
@@ -206,51 +169,48 @@ impl Quantity {
         match value {
             Value::List(items) => match &items[..] {
                 [value, weight] => Ok((
-                    self.parse(&value.value).map_err(within)?,
+                    self.0.parse(&value.value).map_err(within)?,
                     read_weight(&weight.value).map_err(within)?,
                 )),
                 _ => refuse(
                     "this is not a value with its weight",
-                    format!("a value, or a value and its weight such as [\"{}\", 3]", self.example),
+                    format!("a value, or a value and its weight such as [\"{}\", 3]", self.0.example()),
                 ),
             },
-            _ => Ok((self.parse(value).map_err(within)?, 1.0)),
+            _ => Ok((self.0.parse(value).map_err(within)?, 1.0)),
+        }
+    }
+}
+
+impl Form for Measured {
+    type Value = Rows;
+
+    fn accepts(&self) -> String {
+        "{ empirical = \"sizes.csv\" }".to_owned()
+    }
+
+    fn read(&self, item: &Item, at: &At<'_>) -> Result<Rows, Refused> {
+        match item.value.table().and_then(|table| table.get("empirical")) {
+            Some(values) if Measured::fits(&item.value) => Ok(self.rows(&values.value, at)?),
+            _ => refuse(
+                "these are no measured sizes",
+                "{ empirical = \"sizes.csv\" }, with lines of size[, weight], \
+                 or { empirical = [\"10 kB\", [\"1 MB\", 0.1]] }",
+            ),
         }
     }
 
     /// Writes the values themselves, so that a stored scenario needs no other file.
-    fn write_rows(&self, rows: &Rows) -> Value {
-        let row = |&(value, weight): &(f64, f64)| {
-            let text = self.dimension.write(value);
-            if weight == 1.0 {
-                Item::from(text)
-            } else {
-                Item::new(Value::List(vec![text.into(), Item::new(Value::Float(weight))]))
-            }
+    fn write(&self, rows: &Rows) -> Value {
+        let row = |(value, weight): &(f64, f64)| {
+            let written = Item::new(self.0.write(value));
+            if *weight == 1.0 { written } else { vec![written, Item::new(Value::Float(*weight))].into() }
         };
         Table::of([("empirical", rows.iter().map(row).collect::<Vec<_>>())]).into()
     }
 
-    fn write(&self, value: &Drawn) -> Value {
-        let text = |x: &f64| self.dimension.write(*x);
-        match value {
-            Drawn::Fixed(x) => text(x).into(),
-            Drawn::Uniform(low, high) => {
-                Table::of([("uniform", vec![Item::from(text(low)), Item::from(text(high))])]).into()
-            }
-            Drawn::Exponential(least, mean) => {
-                let mut table = Table::of([("exponential", text(mean))]);
-                if *least > 0.0 {
-                    table.push("least", text(least));
-                }
-                table.into()
-            }
-            Drawn::Empirical(rows) => self.write_rows(rows),
-        }
-    }
-
-    fn rows_schema(&self) -> Json {
-        let value = quantity_schema(self.dimension);
+    fn schema(&self) -> Json {
+        let value = self.0.unlimited_schema();
         let weight =
             any_of([json!({"type": "number", "minimum": 0, "maximum": GREATEST_WEIGHT}), plain_schema()]);
         let pair = json!({"type": "array", "prefixItems": [value, weight], "minItems": 2, "maxItems": 2});
@@ -258,18 +218,11 @@ impl Quantity {
             "maxItems": MOST_VALUES});
         let about = "A file with lines of value[, weight], relative to the scenario";
         let file = json!({"type": "string", "description": about});
-        table_schema(&[("empirical", any_of([file, rows]))], &[])
+        table_schema(&[("empirical", any_of([file, rows]))], 1)
     }
 
-    fn schema(&self) -> Json {
-        let value = quantity_schema(self.dimension);
-        let ends = json!({"type": "array", "items": value, "minItems": 2, "maxItems": 2});
-        any_of([
-            value.clone(),
-            table_schema(&[("uniform", ends)], &[]),
-            table_schema(&[("exponential", value.clone())], &[("least", value)]),
-            self.rows_schema(),
-        ])
+    fn view(&self, rows: &Rows) -> View {
+        View::List(rows.iter().map(|&(x, w)| View::List(vec![View::Float(x), View::Float(w)])).collect())
     }
 }
 
@@ -287,18 +240,86 @@ fn read_weight(value: &Value) -> Result<f64, Refusal> {
     }
 }
 
-fn view(value: &Drawn) -> View {
-    let pair = |low: &f64, high: &f64| View::List(vec![View::Float(*low), View::Float(*high)]);
-    match value {
-        Drawn::Fixed(x) => View::Float(*x),
-        Drawn::Uniform(low, high) => View::Fields(vec![("uniform", pair(low, high))]),
-        Drawn::Exponential(least, mean) => View::Fields(vec![("exponential", pair(least, mean))]),
-        Drawn::Empirical(rows) => View::Fields(vec![("empirical", view_rows(rows))]),
-    }
+/// The form of a time that is fixed or drawn.
+pub struct DrawnForm {
+    quantity: Quantity,
+    accepts: &'static str,
 }
 
-fn view_rows(rows: &Rows) -> View {
-    View::List(rows.iter().map(|&(x, w)| View::List(vec![View::Float(x), View::Float(w)])).collect())
+impl Form for DrawnForm {
+    type Value = Drawn;
+
+    fn accepts(&self) -> String {
+        self.accepts.to_owned()
+    }
+
+    fn read(&self, item: &Item, at: &At<'_>) -> Result<Drawn, Refused> {
+        let parse = |value: &Value| self.quantity.parse(value);
+        let Some(table) = item.value.table() else { return Ok(Drawn::Fixed(parse(&item.value)?)) };
+        let of = |key: &str| table.get(key).map_or(&Value::Null, |item| &item.value);
+        if table.has_only(&["uniform"], &[]) {
+            let Some([low, high]) = of("uniform").list() else {
+                return refuse(
+                    "these are not two times",
+                    "two times such as { uniform = [\"0 s\", \"40 s\"] }",
+                );
+            };
+            let (low, high) = (parse(&low.value)?, parse(&high.value)?);
+            if low > high {
+                return refuse("uniform has its first time above the second", "the lesser time first");
+            }
+            Ok(Drawn::Uniform(low, high))
+        } else if table.has_only(&["exponential"], &["least"]) {
+            let mean = parse(of("exponential"))?;
+            let least = if table.has("least") { parse(of("least"))? } else { 0.0 };
+            if least > mean {
+                return refuse("least is above the mean", "the lesser time as least");
+            }
+            Ok(Drawn::Exponential(least, mean))
+        } else if Measured::fits(&item.value) {
+            Measured(self.quantity).read(item, at).map(Drawn::Empirical)
+        } else {
+            refuse("this is not a time", ACCEPTED)
+        }
+    }
+
+    fn write(&self, value: &Drawn) -> Value {
+        let written = |x: &f64| Item::new(self.quantity.write(x));
+        let mut table = Table::default();
+        match value {
+            Drawn::Fixed(x) => return written(x).value,
+            Drawn::Empirical(rows) => return Measured(self.quantity).write(rows),
+            Drawn::Uniform(low, high) => table.push("uniform", vec![written(low), written(high)]),
+            Drawn::Exponential(least, mean) => {
+                table.push("exponential", written(mean));
+                if *least > 0.0 {
+                    table.push("least", written(least));
+                }
+            }
+        }
+        table.into()
+    }
+
+    fn schema(&self) -> Json {
+        let value = self.quantity.unlimited_schema();
+        let ends = json!({"type": "array", "items": value, "minItems": 2, "maxItems": 2});
+        any_of([
+            value.clone(),
+            table_schema(&[("uniform", ends)], 1),
+            table_schema(&[("exponential", value.clone()), ("least", value)], 1),
+            Measured(self.quantity).schema(),
+        ])
+    }
+
+    fn view(&self, value: &Drawn) -> View {
+        let pair = |low: &f64, high: &f64| View::List(vec![View::Float(*low), View::Float(*high)]);
+        match value {
+            Drawn::Fixed(x) => View::Float(*x),
+            Drawn::Uniform(low, high) => View::Fields(vec![("uniform", pair(low, high))]),
+            Drawn::Exponential(least, mean) => View::Fields(vec![("exponential", pair(least, mean))]),
+            Drawn::Empirical(rows) => View::Fields(vec![("empirical", Measured(self.quantity).view(rows))]),
+        }
+    }
 }
 
 /// What a key of an RTT takes.
@@ -306,38 +327,9 @@ pub const RTT_SUCH_AS: &str =
     "a two-way propagation delay such as \"42 ms\", or { uniform = [\"16 ms\", \"320 ms\"] }";
 
 /// A time within a run, fixed or drawn.
-pub const DRAWN_TIME: Custom<Drawn> = Custom {
-    accepts: "a time such as \"5 s\", or { uniform = [\"0 s\", \"40 s\"] }",
-    read: |value, at| START.read(value, at),
-    write: |value| START.write(value),
-    schema: || START.schema(),
-    view,
-};
-
+pub const DRAWN_TIME: DrawnForm =
+    DrawnForm { quantity: MOMENT, accepts: "a time such as \"5 s\", or { uniform = [\"0 s\", \"40 s\"] }" };
 /// A round-trip time, fixed or drawn.
-pub const DRAWN_RTT: Custom<Drawn> = Custom {
-    accepts: RTT_SUCH_AS,
-    read: |value, at| RTT.read(value, at),
-    write: |value| RTT.write(value),
-    schema: || RTT.schema(),
-    view,
-};
-
+pub const DRAWN_RTT: DrawnForm = DrawnForm { quantity: RTT, accepts: RTT_SUCH_AS };
 /// Measured sizes.
-pub const MEASURED_SIZES: Custom<Rows> = Custom {
-    accepts: "{ empirical = \"sizes.csv\" }",
-    read: |value, at| match value.table().filter(|table| table.has_only(&["empirical"], &[])) {
-        Some(table) => {
-            let value = table.get("empirical").map_or(&Value::Null, |item| &item.value);
-            SIZES.empirical(value, at)
-        }
-        None => refuse(
-            "these are no measured sizes",
-            "{ empirical = \"sizes.csv\" }, with lines of size[, weight], \
-             or { empirical = [\"10 kB\", [\"1 MB\", 0.1]] }",
-        ),
-    },
-    write: |value| SIZES.write_rows(value),
-    schema: || SIZES.rows_schema(),
-    view: view_rows,
-};
+pub const MEASURED_SIZES: Measured = Measured(size(TRANSFER_BYTES, "10 kB"));

@@ -1,14 +1,12 @@
 //! Loss models of a link: independent losses, every n-th packet, and the Gilbert-Elliott chain.
 
-use super::basic::{inline_table, share, share_schema, whole_number, whole_schema};
-use crate::form::{Custom, View, any_of, table_schema};
-use crate::problem::{Refusal, refuse};
-use crate::tree::{Item, Table, Value};
-use serde_json::Value as Json;
-
-const PROBABILITIES: (f64, f64) = (0.0, 0.999_999);
-const EVERY_PACKETS: (i128, i128) = (2, 1_000_000_000_000_000);
-const PROBABILITY: &str = "a probability per packet, from 0 to below 1, such as 1e-5 or \"0.1 %\"";
+use super::basic::{Number, Whole, share_of, whole};
+use crate::at::At;
+use crate::form::{Custom, Form, Under, any_of};
+use crate::keys::{Checked, Inline, inline};
+use crate::problem::{Refused, refuse};
+use crate::table;
+use crate::tree::{Item, Value};
 
 /// Which packets a link loses.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,91 +42,68 @@ impl Loss {
     }
 }
 
-fn read(value: &Value) -> Result<Loss, Refusal> {
-    match value {
-        Value::Integer(_) | Value::Float(_) | Value::Text(_) => {
-            return share(value, PROBABILITIES, PROBABILITY).map(Loss::Random);
-        }
-        Value::Table(table) if table.has_only(&["every"], &[]) => {
-            let value = table.get("every").map_or(&Value::Null, |item| &item.value);
-            return whole_number(value, EVERY_PACKETS, "packets").map(|n| Loss::Every(n as u64));
-        }
-        Value::Table(table) if table.has_only(&["gilbert_elliott"], &[]) => {
-            return read_chain(table.get("gilbert_elliott").map_or(&Value::Null, |item| &item.value));
-        }
-        _ => {}
+table! {
+    /// A two-state Markov chain that takes a step for each packet; all four are probabilities per packet.
+    pub inline Chain {
+        /// From the good state to the bad one.
+        good_to_bad: f64 = PROBABILITY;
+        /// Back.
+        bad_to_good: f64 = PROBABILITY;
+        /// Loss in the good state.
+        loss_good: f64 = PROBABILITY, else 0.0;
+        /// Loss in the bad state.
+        loss_bad: f64 = PROBABILITY, else 1.0;
     }
-    refuse(
-        "this is no loss model",
-        "a probability such as 1e-5, { every = 10000 } or \
-         { gilbert_elliott = { good_to_bad = 1e-5, bad_to_good = 0.1 } }",
-    )
 }
 
-fn read_chain(value: &Value) -> Result<Loss, Refusal> {
-    let (required, optional) = (["good_to_bad", "bad_to_good"], ["loss_good", "loss_bad"]);
-    let accepted =
-        "good_to_bad and bad_to_good, and beside them loss_good (0 by default) and loss_bad (1 by default)";
-    let chain = inline_table(value, &required, &optional, accepted)
-        .map_err(|refusal| refusal.within("gilbert_elliott").at_part("gilbert_elliott"))?;
-    let part = |key: &str, default: f64| match chain.get(key) {
-        None => Ok(default),
-        Some(Item { value, .. }) => share(value, (0.0, 1.0), &format!("a probability from 0 to 1 as {key}")),
-    };
-    Ok(Loss::GilbertElliott {
-        good_to_bad: part("good_to_bad", 0.0)?,
-        bad_to_good: part("bad_to_good", 0.0)?,
-        loss_good: part("loss_good", 0.0)?,
-        loss_bad: part("loss_bad", 1.0)?,
-    })
+impl Checked for Chain {}
+
+const RANDOM: Number = share_of(
+    (0.0, 0.999_999),
+    "a probability per packet, from 0 to below 1, such as 1e-5 or \"0.1 %\"",
+    1e-5,
+);
+const EVERY: Under<Whole> = Under("every", whole((2, 1_000_000_000_000_000), "packets"));
+const PROBABILITY: Number = share_of((0.0, 1.0), "a probability from 0 to 1", 0.1);
+const CHAIN: Under<Inline<Chain>> = Under(
+    "gilbert_elliott",
+    inline(
+        "good_to_bad and bad_to_good, and beside them loss_good (0 by default) and loss_bad (1 by default)",
+    ),
+);
+
+fn read(item: &Item, at: &At<'_>) -> Result<Loss, Refused> {
+    match &item.value {
+        Value::Integer(_) | Value::Float(_) | Value::Text(_) => RANDOM.read(item, at).map(Loss::Random),
+        value if EVERY.fits(value) => EVERY.read(item, at).map(|packets| Loss::Every(packets as u64)),
+        value if CHAIN.fits(value) => {
+            let Chain { good_to_bad, bad_to_good, loss_good, loss_bad } = CHAIN.read(item, at)?;
+            Ok(Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad })
+        }
+        _ => refuse(
+            "this is no loss model",
+            "a probability such as 1e-5, { every = 10000 } or \
+             { gilbert_elliott = { good_to_bad = 1e-5, bad_to_good = 0.1 } }",
+        ),
+    }
 }
 
-fn parts(good_to_bad: f64, bad_to_good: f64, loss_good: f64, loss_bad: f64) -> [(&'static str, f64); 4] {
-    [
-        ("good_to_bad", good_to_bad),
-        ("bad_to_good", bad_to_good),
-        ("loss_good", loss_good),
-        ("loss_bad", loss_bad),
-    ]
-}
-
-fn write(loss: &Loss) -> Value {
+/// What `of_random`, `of_every` and `of_chain` make of a loss model.
+fn each<T>(loss: &Loss, of_random: fn(&f64) -> T, of_every: fn(&i64) -> T, of_chain: fn(&Chain) -> T) -> T {
     match *loss {
-        Loss::Random(probability) => Value::Float(probability),
-        Loss::Every(packets) => Table::of([("every", Value::Integer(packets.into()))]).into(),
+        Loss::Random(probability) => of_random(&probability),
+        Loss::Every(packets) => of_every(&(packets as i64)),
         Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-            let chain = parts(good_to_bad, bad_to_good, loss_good, loss_bad);
-            Table::of([("gilbert_elliott", Table::of(chain.map(|(key, p)| (key, Value::Float(p)))))]).into()
+            of_chain(&Chain { good_to_bad, bad_to_good, loss_good, loss_bad })
         }
     }
-}
-
-fn view(loss: &Loss) -> View {
-    match *loss {
-        Loss::Random(probability) => View::Float(probability),
-        Loss::Every(packets) => View::Fields(vec![("every", View::Integer(packets as i64))]),
-        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-            let chain = parts(good_to_bad, bad_to_good, loss_good, loss_bad);
-            let chain = chain.into_iter().map(|(key, p)| (key, View::Float(p))).collect();
-            View::Fields(vec![("gilbert_elliott", View::Fields(chain))])
-        }
-    }
-}
-
-fn schema() -> Json {
-    let probability = share_schema((0.0, 1.0));
-    let every = whole_schema(EVERY_PACKETS, "packets");
-    let chain = table_schema(
-        &[("good_to_bad", probability.clone()), ("bad_to_good", probability.clone())],
-        &[("loss_good", probability.clone()), ("loss_bad", probability)],
-    );
-    any_of([
-        share_schema(PROBABILITIES),
-        table_schema(&[("every", every)], &[]),
-        table_schema(&[("gilbert_elliott", chain)], &[]),
-    ])
 }
 
 /// A loss model.
-pub const LOSS: Custom<Loss> =
-    Custom { accepts: "a probability such as 1e-5", read: |value, _| read(value), write, schema, view };
+pub const LOSS: Custom<Loss> = Custom {
+    accepts: "a probability such as 1e-5",
+    read,
+    write: |loss| each(loss, |p| RANDOM.write(p), |n| EVERY.write(n), |chain| CHAIN.write(chain)),
+    schema: || any_of([RANDOM.schema(), EVERY.schema(), CHAIN.schema()]),
+    view: |loss| each(loss, |p| RANDOM.view(p), |n| EVERY.view(n), |chain| CHAIN.view(chain)),
+};

@@ -4,16 +4,17 @@
 //! line is a time in milliseconds at which the link can deliver 1500 bytes; after the last line it starts
 //! again.
 
-use super::basic::{RATES_BPS, inline_table, quantity_schema};
-use super::steps::{self, LATEST_S, MOST_STEPS};
+use super::basic::{Quantity, RATES_BPS, rate, time};
+use super::steps::{LATEST_S, Steps};
 use super::trace::{self, Kind, Source};
 use crate::at::At;
-use crate::form::{Custom, View, any_of, table_schema};
-use crate::problem::{Refusal, refuse};
+use crate::form::{Custom, Form, Under, View, any_of};
+use crate::keys::{Checked, Inline, inline};
+use crate::problem::{Refusal, Refused, refuse};
+use crate::table;
 use crate::text::general;
 use crate::tree::{Item, Table, Value};
-use crate::units::{Dimension, RATE, TIME};
-use serde_json::{Value as Json, json};
+use crate::units::RATE;
 use std::sync::Arc;
 
 /// The bytes that one line of a trace delivers.
@@ -77,36 +78,41 @@ const ACCEPTED_SINE: &str = "{ max = \"1 Gbit/s\", min = \"300 Mbit/s\", period 
 const ACCEPTED_LINES: &str =
     "one time in ms on each line, none smaller than the one before; each delivers 1500 bytes";
 
-fn read(value: &Value, at: &At<'_>) -> Result<Rate, Refusal> {
-    let Some(table) = value.table() else {
-        return RATE.parse_within(value, RATES_BPS, "").map(Rate::Constant);
-    };
-    let keys: Vec<&str> = table.keys().collect();
-    match (&keys[..], table.iter().next()) {
-        (["sine"], Some((_, sine))) => read_sine(sine),
-        (["steps"], Some((_, pairs))) => {
-            let rate = |value: &Value| RATE.parse_within(value, RATES_BPS, "");
-            let examples = ("1 Gbit/s", "300 Mbit/s");
-            steps::read(&pairs.value, "rate", examples, rate, true).map(Rate::Steps)
-        }
-        _ if trace::is_named(table) => read_trace(table, at),
-        _ => refuse("this is not a rate", ACCEPTED),
+table! {
+    /// A sine between two rates.
+    pub inline Sine {
+        /// The greatest rate.
+        max: f64 = CONSTANT;
+        /// The least rate.
+        min: f64 = CONSTANT;
+        /// The period.
+        period_s as "period": f64 = time(PERIODS_S, "");
     }
 }
 
-fn read_sine(item: &Item) -> Result<Rate, Refusal> {
-    let table = inline_table(&item.value, &["max", "min", "period"], &[], ACCEPTED_SINE)
-        .map_err(|refusal| refusal.within("sine").at_part("sine"))?;
-    let part = |key: &str, dimension: &Dimension, limits| {
-        let value = table.get(key).map_or(&Value::Null, |item| &item.value);
-        let place = format!("sine.{key}");
-        dimension.parse_within(value, limits, "").map_err(|refusal| refusal.within(&place).at_part(&place))
-    };
-    let (max, min) = (part("max", &RATE, RATES_BPS)?, part("min", &RATE, RATES_BPS)?);
-    if min > max {
-        return refuse("sine.min is above sine.max", "the lesser rate as min");
+impl Checked for Sine {}
+
+const CONSTANT: Quantity = rate(RATES_BPS);
+const SINE: Under<Inline<Sine>> = Under("sine", inline(ACCEPTED_SINE));
+const STEPS: Under<Steps> = Under(
+    "steps",
+    Steps { name: "rate", examples: ("1 Gbit/s", "300 Mbit/s"), value: CONSTANT, from_start: true },
+);
+
+fn read(item: &Item, at: &At<'_>) -> Result<Rate, Refused> {
+    match &item.value {
+        value if SINE.fits(value) => {
+            let Sine { max, min, period_s } = SINE.read(item, at)?;
+            if min > max {
+                return refuse("sine.min is above sine.max", "the lesser rate as min");
+            }
+            Ok(Rate::Sine { max, min, period_s })
+        }
+        value if STEPS.fits(value) => STEPS.read(item, at).map(Rate::Steps),
+        Value::Table(table) if trace::is_named(table) => Ok(read_trace(table, at)?),
+        Value::Table(_) => refuse("this is not a rate", ACCEPTED),
+        _ => CONSTANT.read(item, at).map(Rate::Constant),
     }
-    Ok(Rate::Sine { max, min, period_s: part("period", &TIME, PERIODS_S)? })
 }
 
 fn read_trace(table: &Table, at: &At<'_>) -> Result<Rate, Refusal> {
@@ -156,33 +162,11 @@ fn convert(lines: &[Vec<&str>]) -> String {
 
 fn write(rate: &Rate) -> Value {
     match rate {
-        Rate::Constant(bps) => RATE.write(*bps).into(),
-        Rate::Sine { max, min, period_s } => {
-            let sine =
-                [("max", RATE.write(*max)), ("min", RATE.write(*min)), ("period", TIME.write(*period_s))];
-            Table::of([("sine", Table::of(sine))]).into()
-        }
-        Rate::Steps(steps) => {
-            let pair = |&(time, bps): &(f64, f64)| {
-                Item::new(Value::List(vec![TIME.write(time).into(), RATE.write(bps).into()]))
-            };
-            Table::of([("steps", steps.iter().map(pair).collect::<Vec<_>>())]).into()
-        }
+        Rate::Constant(bps) => CONSTANT.write(bps),
+        &Rate::Sine { max, min, period_s } => SINE.write(&Sine { max, min, period_s }),
+        Rate::Steps(steps) => STEPS.write(steps),
         Rate::Trace(_, _, source) => source.written(),
     }
-}
-
-fn schema() -> Json {
-    let (rate, time) = (quantity_schema(&RATE), quantity_schema(&TIME));
-    let pair = json!({"type": "array", "prefixItems": [time, rate], "minItems": 2, "maxItems": 2});
-    let steps = json!({"type": "array", "items": pair, "minItems": 1, "maxItems": MOST_STEPS});
-    let sine = table_schema(&[("max", rate.clone()), ("min", rate.clone()), ("period", time)], &[]);
-    any_of([
-        rate,
-        table_schema(&[("sine", sine)], &[]),
-        table_schema(&[("steps", steps)], &[]),
-        trace::schema("A file in Mahimahi's format, relative to the scenario"),
-    ])
 }
 
 /// A rate, constant or varying.
@@ -190,6 +174,9 @@ pub const VARYING_RATE: Custom<Rate> = Custom {
     accepts: "a rate such as \"250 Mbit/s\"",
     read,
     write,
-    schema,
+    schema: || {
+        let trace = trace::schema("A file in Mahimahi's format, relative to the scenario");
+        any_of([CONSTANT.unlimited_schema(), SINE.schema(), STEPS.schema(), trace])
+    },
     view: |rate| View::Float(rate.bps()),
 };

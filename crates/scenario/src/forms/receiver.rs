@@ -1,30 +1,24 @@
 //! What a receiver does against the rules.
 
-use super::basic::{inline_table, whole_number, whole_schema};
-use crate::form::{Custom, View, table_schema};
-use crate::problem::{Refusal, refuse};
-use crate::tree::{Table, Value};
+use super::basic::{SWITCH, whole};
+use crate::keys::{Checked, Inline, Keys, inline};
+use crate::table;
+use crate::tree::Table;
 use longfat_transport::Habits;
 use longfat_wire::Ecn;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-const AHEAD: (i128, i128) = (0, 1_000_000_000);
-const PARTS: (i128, i128) = (1, 100);
-const EXAMPLE: &str =
-    "{ conceal_losses = true }, or with ack_ahead = 10, divide_acks = 4 and hide_marks = true";
-
-/// What the receiver does against the rules; by default nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Receiver {
-    /// It acknowledges segments that are missing below the highest one that has come.
-    pub conceal_losses: bool,
-    /// Its ACKs cover up to this many segments that have not come yet.
-    pub ack_ahead: i64,
-    /// It sends this many ACKs in place of one, each for a part of the same segments.
-    pub divide_acks: i64,
-    /// It takes marked packets for unmarked ones.
-    pub hide_marks: bool,
+table! {
+    /// What the receiver does against the rules; by default nothing.
+    pub inline Receiver {
+        /// It acknowledges segments that are missing below the highest one that has come.
+        conceal_losses: bool = SWITCH, else Receiver::HONEST.conceal_losses;
+        /// Its ACKs cover up to this many segments that have not come yet.
+        ack_ahead: i64 = whole((0, 1_000_000_000), ""), else Receiver::HONEST.ack_ahead;
+        /// It sends this many ACKs in place of one, each for a part of the same segments.
+        divide_acks: i64 = whole((1, 100), ""), else Receiver::HONEST.divide_acks;
+        /// It takes marked packets for unmarked ones.
+        hide_marks: bool = SWITCH, else Receiver::HONEST.hide_marks;
+    }
 }
 
 impl Receiver {
@@ -41,71 +35,17 @@ impl Receiver {
             hides_marks_as: self.hide_marks.then_some(codepoint),
         })
     }
+}
 
-    /// What differs from an honest receiver.
-    fn written(&self) -> Table {
-        let mut table = Table::default();
-        if self.conceal_losses {
-            table.push("conceal_losses", true);
-        }
-        if self.ack_ahead != 0 {
-            table.push("ack_ahead", Value::Integer(self.ack_ahead.into()));
-        }
-        if self.divide_acks != 1 {
-            table.push("divide_acks", Value::Integer(self.divide_acks.into()));
-        }
-        if self.hide_marks {
-            table.push("hide_marks", true);
-        }
-        table
+impl Checked for Receiver {
+    /// What is as of an honest receiver is not written.
+    fn tidy(&self, written: &mut Table) {
+        let mut honest = Table::default();
+        Receiver::HONEST.put(&mut honest);
+        written.retain(|key, item| honest.get(key) != Some(item));
     }
 }
 
-fn read(value: &Value) -> Result<Receiver, Refusal> {
-    const KEYS: [&str; 4] = ["conceal_losses", "ack_ahead", "divide_acks", "hide_marks"];
-    let table = inline_table(value, &[], &KEYS, EXAMPLE)?;
-    let switch = |key: &str| match table.get(key).map(|item| &item.value) {
-        None => Ok(false),
-        Some(Value::Bool(switch)) => Ok(*switch),
-        Some(_) => refuse(format!("{key}: this is not a switch"), "true or false"),
-    };
-    let count = |key: &str, limits, default| match table.get(key) {
-        None => Ok(default),
-        Some(item) => {
-            whole_number(&item.value, limits, "").map_err(|refusal: Refusal| refusal.within(key).at_part(key))
-        }
-    };
-    Ok(Receiver {
-        conceal_losses: switch("conceal_losses")?,
-        ack_ahead: count("ack_ahead", AHEAD, 0)?,
-        divide_acks: count("divide_acks", PARTS, 1)?,
-        hide_marks: switch("hide_marks")?,
-    })
-}
-
 /// What a receiver does against the rules.
-pub const RECEIVER: Custom<Receiver> = Custom {
-    accepts: EXAMPLE,
-    read: |value, _| read(value),
-    write: |value| value.written().into(),
-    schema: || {
-        let switch = json!({"type": "boolean"});
-        table_schema(
-            &[],
-            &[
-                ("conceal_losses", switch.clone()),
-                ("ack_ahead", whole_schema(AHEAD, "")),
-                ("divide_acks", whole_schema(PARTS, "")),
-                ("hide_marks", switch),
-            ],
-        )
-    },
-    view: |value| {
-        View::Fields(vec![
-            ("conceal_losses", View::Bool(value.conceal_losses)),
-            ("ack_ahead", View::Integer(value.ack_ahead)),
-            ("divide_acks", View::Integer(value.divide_acks)),
-            ("hide_marks", View::Bool(value.hide_marks)),
-        ])
-    },
-};
+pub const RECEIVER: Inline<Receiver> =
+    inline("{ conceal_losses = true }, or with ack_ahead = 10, divide_acks = 4 and hide_marks = true");

@@ -82,7 +82,7 @@ pub fn is_named(table: &Table) -> bool {
 pub fn schema(description: &str) -> Json {
     let digest = json!({"type": "string", "pattern": "^[0-9a-f]{64}$",
         "description": "The digest of the file; another content is refused"});
-    table_schema(&[("trace", json!({"type": "string", "description": description}))], &[("sha256", digest)])
+    table_schema(&[("trace", json!({"type": "string", "description": description})), ("sha256", digest)], 1)
 }
 
 /// Reads the file that a table names, and gives each line of numbers to `row`. `example` is the name of such

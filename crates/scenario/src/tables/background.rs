@@ -57,8 +57,8 @@ pub struct Rates {
 
 const LOAD: Custom<Load> = Custom {
     accepts: "a share of the link such as \"20 %\", or a rate",
-    read: |value, _| {
-        if let Some((amount, unit)) = value.text().and_then(split)
+    read: |item, _| {
+        if let Some((amount, unit)) = item.value.text().and_then(split)
             && unit == "%"
         {
             let share = amount.shifted(-2).to_f64();
@@ -68,13 +68,13 @@ const LOAD: Custom<Load> = Custom {
             }
             return Ok(Load::Share(share));
         }
-        let bps = RATE.parse(value, "").map_err(|refusal| {
+        let bps = RATE.parse(&item.value, "").map_err(|refusal| {
             Refusal::new(
                 refusal.what,
                 format!("{}, or a share of the link such as \"20 %\"", refusal.accepted),
             )
         })?;
-        RATE.within(bps.to_f64(), RATES_BPS).map(Load::Bps)
+        Ok(RATE.within(bps.to_f64(), RATES_BPS).map(Load::Bps)?)
     },
     write: |load| match load {
         Load::Bps(bps) => RATE.write(*bps).into(),

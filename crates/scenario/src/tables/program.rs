@@ -53,7 +53,7 @@ fn read_command(value: &Value) -> Result<Command, Refusal> {
 
 const COMMAND: Custom<Command> = Custom {
     accepts: EXAMPLE,
-    read: |value, _| read_command(value),
+    read: |item, _| Ok(read_command(&item.value)?),
     write: |command| match command {
         Command::Shell(text) => text.clone().into(),
         Command::Words(words) => {
@@ -75,9 +75,9 @@ const COMMAND: Custom<Command> = Custom {
 
 const ENVIRONMENT: Custom<Vec<(String, String)>> = Custom {
     accepts: "a table of texts",
-    read: |value, _| {
+    read: |item, _| {
         const ACCEPTED: &str = "a table of texts, such as { LANG = \"C\" }";
-        let Some(table) = value.table() else { return refuse("this is not a table", ACCEPTED) };
+        let Some(table) = item.value.table() else { return refuse("this is not a table", ACCEPTED) };
         let mut found = Vec::new();
         for (name, item) in table.iter() {
             let is_name = !name.is_empty() && !name.contains(['=', '\0']);

@@ -78,8 +78,7 @@ const RTT_SAMPLES: Words<RttSamples> =
 
 table! {
     /// How the two ends of a connection behave; flows and background traffic share it.
-    #[derive(serde::Serialize, serde::Deserialize)]
-    #[serde(skip)]
+    #[derive(Serialize, Deserialize)]
     pub struct Transport {
         /// The congestion control.
         algorithm: Algorithm, Udp, Datagrams = ALGORITHM, else Algorithm::STANDARD;
