@@ -13,8 +13,9 @@ from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 
 UNDISTURBED = {
+    "medium": "bottleneck",
     "reorder": None,
-    "jitter_s": 0.0,
+    "jitter": 0.0,
     "duplicate": 0.0,
     "added_delay": None,
     "remark": None,
@@ -48,12 +49,13 @@ def test_only_the_medium_disturbs_the_way_back() -> None:
     )
     assert there == {
         "reorder": {"probability": 0.01, "delay_s": 0.01},
-        "jitter_s": 0.002,
+        "medium": "bottleneck",
+        "jitter": 0.002,
         "duplicate": 0.1,
         "added_delay": {"steps": [[0.0, 0.0], [1.0, 0.02]]},
         "remark": None,
         "overtaking": False,
-        "outages": [{"begin_s": 1.0, "length_s": 0.1, "queue": "drains"}],
+        "outages": [{"begin_s": 1.0, "length_s": 0.1, "drains": True}],
     }
     assert back == UNDISTURBED | {key: there[key] for key in ("added_delay", "outages")}
     assert disturbances(data()) == disturbances(data(jitter="0 s", duplicate=0, outages=[])) == [None, None]
@@ -65,8 +67,8 @@ def test_both_ways_of_a_link_share_its_medium() -> None:
     found = disturbances(
         {"duration": "1 s", "link": [link | {"added_delay": handovers}], "flow": [{"from": "A", "to": "B"}]}
     )
-    added = {"handovers": {"period_s": 15.0, "range_s": 0.02, "medium": "dish"}}
-    planned = UNDISTURBED | {"added_delay": added}
+    added = {"handovers": {"period_s": 15.0, "range_s": 0.02}}
+    planned = UNDISTURBED | {"added_delay": added, "medium": "dish"}
     assert found == [planned, planned]
 
 

@@ -21,6 +21,7 @@
 
 use longfat_units::{Interval, Stream, Time};
 use longfat_wire::{Ecn, Kind, Packet};
+use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -118,7 +119,8 @@ impl Outages {
 }
 
 /// What a router makes of the ECN field of data packets, against the rules of RFC 3168.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Remark {
     /// It marks each one that is ECN-capable, whether there is congestion or not.
     Mark,

@@ -4,11 +4,10 @@
 //! full queues, every connection that may be open at once, every sample and event. It is an upper bound of
 //! what the scenario itself asks for; what an algorithm of one's own does with its window is not in it.
 
-use crate::forms::Drawn;
+use crate::forms::{Added, Drawn};
 use crate::occupancy::{self, Larger, Path};
 use crate::plan::{
-    AddedDelayPlan, ConnectionPlan, DisturbancePlan, Habits, LinkPlan, Plan, QueuePlan, SizesPlan, SurgePlan,
-    TrafficPlan,
+    ConnectionPlan, DisturbancePlan, Habits, LinkPlan, Plan, QueuePlan, SizesPlan, SurgePlan, TrafficPlan,
 };
 use crate::sums::sum;
 use longfat_net::LossModel;
@@ -413,11 +412,11 @@ const fn lost(model: LossModel) -> f64 {
 fn longest(disturbance: &DisturbancePlan) -> [(&'static str, f64); 3] {
     let added_s = match &disturbance.added_delay {
         None => 0.0,
-        Some(AddedDelayPlan::Steps(steps)) => steps.iter().map(|step| step.1).fold(0.0, f64::max),
-        Some(AddedDelayPlan::Handovers { range_s, .. }) => *range_s,
+        Some(Added::Steps(delays)) => delays.steps.iter().map(|step| step.1).fold(0.0, f64::max),
+        Some(Added::Handovers(handovers)) => handovers.range_s,
     };
     let reorder_s = disturbance.reorder.map_or(0.0, |reorder| reorder.delay_s);
-    [("reorder", reorder_s), ("jitter", disturbance.jitter_s), ("added_delay", added_s)]
+    [("reorder", reorder_s), ("jitter", disturbance.jitter), ("added_delay", added_s)]
 }
 
 /// The segments that a connection with this payload may send at once, at its start.

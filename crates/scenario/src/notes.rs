@@ -1,6 +1,6 @@
 //! Lines about a scenario that can be run: probable mistakes, and how to read its results.
 
-use crate::forms::{Added, Algorithm, Carrier, Ecn, Element, ElementKind, Rate};
+use crate::forms::{Added, Algorithm, Carrier, DelaySteps, Ecn, Element, ElementKind, Rate};
 use crate::network::Network;
 use crate::problem::Refusal;
 use crate::stacks;
@@ -125,7 +125,7 @@ fn of_traces(key: &str, rate: &Rate, added: Option<&Added>, duration_s: f64, fou
              file may have another unit"
         ));
     }
-    let Some(Added::Steps(steps, Some(_))) = added else { return };
+    let Some(Added::Steps(DelaySteps { steps, source: Some(_) })) = added else { return };
     let (end_s, last_s) = steps.last().copied().unwrap_or_default();
     let longest_s = steps.iter().map(|step| step.1).fold(0.0, f64::max);
     if end_s < ENDS_EARLY * duration_s {

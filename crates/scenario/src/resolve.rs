@@ -1,15 +1,14 @@
 //! Turns a scenario into its plan: every default filled in, every derived value worked out, in SI units,
 //! every flow with its own entry.
 
-use crate::forms::{Added, Algorithm, Buffer, Drawn, Element, Loss, Outage, Rate, Reorder};
+use crate::forms::{Algorithm, Buffer, Drawn, Element, Loss, Rate};
 use crate::network::{LINKS, Network, Path, Way};
 use crate::plan::{
-    AddedDelayPlan, BackgroundPlan, BulkPlan, CapacityPlan, ConnectionPlan, DisturbancePlan, FlowPlan,
-    LinkPlan, OnoffPlan, OutagePlan, OutageQueue, Plan, QueuePlan, RemarkPlan, ReorderPlan, RouterPlan,
-    SamplePlan, ShortPlan, SizesPlan, SurgePlan, TrafficPlan, WebPlan,
+    BackgroundPlan, BulkPlan, CapacityPlan, ConnectionPlan, DisturbancePlan, FlowPlan, LinkPlan, OnoffPlan,
+    Plan, QueuePlan, RouterPlan, SamplePlan, ShortPlan, SizesPlan, SurgePlan, TrafficPlan, WebPlan,
 };
 use crate::problem::Refusal;
-use crate::tables::{Background, Bottleneck, Direction, Disturbed, Remark, Scenario, Transport};
+use crate::tables::{Background, Bottleneck, Direction, Disturbed, Scenario, Transport};
 use longfat_net::{LossModel, queue, router};
 use longfat_units::Entry;
 use longfat_units::parameters::Value as Setting;
@@ -320,45 +319,10 @@ fn link(network: &Network<'_>, way: &Way<'_>) -> Option<LinkPlan> {
     })
 }
 
-/// What disturbs packets of one direction; the way back shares the varying delay and the outages only.
-/// `medium` is the name of what both directions share.
+/// What disturbs packets of one direction; `medium` is the name of what both directions share.
 fn disturbance(disturbed: &Disturbed, medium: &str, is_back: bool) -> Option<DisturbancePlan> {
-    let one_way = !is_back;
-    let reorder = disturbed.reorder.filter(|_| one_way);
-    let jitter_s = if one_way { disturbed.jitter } else { 0.0 };
-    let duplicate = if one_way { disturbed.duplicate } else { 0.0 };
-    let remark = disturbed.remark.filter(|_| one_way);
-    let disturbs = reorder.is_some_and(|reorder| reorder.probability > 0.0)
-        || jitter_s > 0.0
-        || duplicate > 0.0
-        || remark.is_some()
-        || disturbed.added_delay.is_some()
-        || disturbed.overtaking
-        || !disturbed.outages.is_empty();
-    disturbs.then(|| DisturbancePlan {
-        reorder: reorder.map(|Reorder { probability, delay_s }| ReorderPlan { probability, delay_s }),
-        jitter_s,
-        duplicate,
-        added_delay: disturbed.added_delay.as_ref().map(|added| match added {
-            Added::Steps(steps, _) => AddedDelayPlan::Steps(steps.to_vec()),
-            Added::Handovers { period_s, range_s } => AddedDelayPlan::Handovers {
-                period_s: *period_s,
-                range_s: *range_s,
-                medium: medium.to_owned(),
-            },
-        }),
-        overtaking: disturbed.overtaking,
-        remark: remark.map(|remark| match remark {
-            Remark::Mark => RemarkPlan::Mark,
-            Remark::Bleach => RemarkPlan::Bleach,
-        }),
-        outages: disturbed.outages.iter().map(outage).collect(),
-    })
-}
-
-const fn outage(outage: &Outage) -> OutagePlan {
-    let queue = if outage.drains { OutageQueue::Drains } else { OutageQueue::Waits };
-    OutagePlan { begin_s: outage.begin_s, length_s: outage.length_s, queue }
+    let keys = if is_back { disturbed.on_the_way_back() } else { disturbed.clone() };
+    keys.is_in_effect().then(|| DisturbancePlan { keys, medium: medium.to_owned() })
 }
 
 /// The same scenario with every default written out, also those that follow from other values.

@@ -93,7 +93,7 @@ pub fn sources(scenario: &Scenario) -> Vec<&Source> {
 
 fn pair<'a>(rate: &'a Rate, added: &'a Option<Added>) -> Vec<&'a Source> {
     let delays = match added {
-        Some(Added::Steps(_, source)) => source.as_ref(),
+        Some(Added::Steps(delays)) => delays.source.as_ref(),
         _ => None,
     };
     rate.source().into_iter().chain(delays).collect()

@@ -13,7 +13,7 @@ fn complete() -> Value {
     for (i, link) in plan["links"].as_array_mut().into_iter().flatten().enumerate() {
         (link["capacity"], link["router"], link["clock"]) = (json!(null), json!(null), json!(null));
         (link["nodes"], link["queue"]["limit_bytes"]) = (json!([i, 1 - i]), json!(null));
-        link["disturbance"] = json!({"reorder": null, "added_delay": null, "remark": null});
+        link["disturbance"] = json!({"reorder": null, "added_delay": null, "remark": null, "medium": "m"});
     }
     plan["background"] = json!([web("w", 1)]);
     plan["background"][0]["flow"]["slow_start_limit"] = json!(null);

@@ -76,7 +76,7 @@ fn a_flow_connects_once_its_request_is_answered() {
         |plan: &Value| run_by_both(plan).summary.flows.iter().map(|flow| flow.connected).collect::<Vec<_>>();
     assert_eq!(connected(&plan), [Some(true), Some(true), Some(true), None]);
     // the answers get lost: every packet of the way back is lost in an outage
-    let outage = json!({"outages": [{"begin_s": 0.0, "length_s": 10.0, "queue": "drains"}]});
+    let outage = json!({"outages": [{"begin_s": 0.0, "length_s": 10.0, "drains": true}]});
     plan["links"][1] = and(plan["links"][1].clone(), json!({"disturbance": outage}));
     assert_eq!(connected(&plan), [Some(false), Some(false), Some(false), None]);
 }

@@ -13,6 +13,7 @@ use crate::problem::{Refusal, Refused, refuse};
 use crate::table;
 use crate::tree::{Item, Table, Value};
 use crate::units::TIME;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -40,17 +41,24 @@ table! {
 }
 
 /// A delay that varies.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Added {
-    /// A time and the delay from then on, s; and the trace that they come from.
-    Steps(Arc<[(f64, f64)]>, Option<Source>),
-    /// A delay that is drawn anew from [0, `range_s`] at each multiple of the period.
-    Handovers {
-        /// The period, s.
-        period_s: f64,
-        /// The greatest delay, s.
-        range_s: f64,
-    },
+    /// In steps.
+    Steps(DelaySteps),
+    /// At handovers.
+    Handovers(Handovers),
+}
+
+/// A delay that changes in steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DelaySteps {
+    /// A time and the delay from then on, s.
+    pub steps: Arc<[(f64, f64)]>,
+    /// The trace that they come from.
+    #[serde(skip)]
+    pub source: Option<Source>,
 }
 
 table! {
@@ -93,11 +101,11 @@ pub const REORDER: Inline<Reorder> = inline("{ probability = 0.01, delay = \"10 
 
 fn read_added(item: &Item, at: &At<'_>) -> Result<Added, Refused> {
     match &item.value {
-        value if STEPS.fits(value) => STEPS.read(item, at).map(|steps| Added::Steps(steps.into(), None)),
-        value if HANDOVERS.fits(value) => {
-            let Handovers { period_s, range_s } = HANDOVERS.read(item, at)?;
-            Ok(Added::Handovers { period_s, range_s })
+        value if STEPS.fits(value) => {
+            let steps = STEPS.read(item, at)?.into();
+            Ok(Added::Steps(DelaySteps { steps, source: None }))
         }
+        value if HANDOVERS.fits(value) => HANDOVERS.read(item, at).map(Added::Handovers),
         Value::Table(table) if trace::is_named(table) => Ok(read_trace(table, at)?),
         _ => refuse("this is not a delay that varies", ADDED_EXAMPLE),
     }
@@ -126,7 +134,7 @@ fn read_trace(table: &Table, at: &At<'_>) -> Result<Added, Refusal> {
         }
         Ok(())
     })?;
-    Ok(Added::Steps(steps.into(), Some(source)))
+    Ok(Added::Steps(DelaySteps { steps: steps.into(), source: Some(source) }))
 }
 
 /// How the lines of a file with other columns become times and delays.
@@ -144,17 +152,17 @@ pub const ADDED_DELAY: Custom<Added> = Custom {
     accepts: ADDED_EXAMPLE,
     read: read_added,
     write: |added| match added {
-        &Added::Handovers { period_s, range_s } => HANDOVERS.write(&Handovers { period_s, range_s }),
-        Added::Steps(_, Some(source)) => source.written(),
-        Added::Steps(steps, None) => STEPS.write(&steps.to_vec()),
+        Added::Handovers(handovers) => HANDOVERS.write(handovers),
+        Added::Steps(DelaySteps { source: Some(source), .. }) => source.written(),
+        Added::Steps(DelaySteps { steps, .. }) => STEPS.write(&steps.to_vec()),
     },
     schema: || {
         let trace = trace::schema("A file of times and delays in ms, relative to the scenario");
         any_of([STEPS.schema(), trace, HANDOVERS.schema()])
     },
     view: |added| match added {
-        &Added::Handovers { period_s, range_s } => HANDOVERS.1.view(&Handovers { period_s, range_s }),
-        Added::Steps(steps, _) => STEPS.view(&steps.to_vec()),
+        Added::Handovers(handovers) => HANDOVERS.1.view(handovers),
+        Added::Steps(DelaySteps { steps, .. }) => STEPS.view(&steps.to_vec()),
     },
 };
 

@@ -1,12 +1,13 @@
 //! A whole plan, as read from JSON and after its check.
 
-use super::connection::{CheckedConnection, ConnectionPlan, check_transports};
+use super::connection::{CheckedConnection, ConnectionPlan};
 use super::distribution::distribution;
-use super::error::{LONGEST_S, PlanError, bad, within};
+use super::error::{LONGEST_S, PlanError, bad, keys_hold, within};
 use super::link::{CheckedLink, LinkPlan};
 use super::nodes;
 use super::traffic::{Traffic, TrafficPlan};
 use crate::forms::Drawn;
+use crate::tables::Transport;
 use longfat_units::Distribution;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -155,9 +156,26 @@ pub struct CheckedBackground {
 }
 
 impl Plan {
-    /// Reads a plan from JSON. Refuses unknown keys and wrong types; [`Plan::check`] checks the values.
+    /// Reads a plan from JSON. Refuses unknown keys, wrong types, and values that the scenario's keys do not
+    /// take; [`Plan::check`] checks the rest.
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
-        serde_json::from_str(text).or_else(|e| bad("plan", e.to_string()))
+        let plan: Plan = serde_json::from_str(text).or_else(|e| bad("plan", e.to_string()))?;
+        let flows = plan.flows.iter().enumerate().map(|(i, flow)| (format!("flows[{i}]"), &flow.connection));
+        let parts = plan.background.iter().enumerate();
+        let parts = parts.map(|(i, part)| (format!("background[{i}].flow"), &part.flow));
+        let mut last: Option<&Transport> = None;
+        for (at, connection) in flows.chain(parts) {
+            if last != Some(&connection.transport) {
+                keys_hold(&at, &*connection.transport)?;
+            }
+            last = Some(&connection.transport);
+        }
+        for (i, link) in plan.links.iter().enumerate() {
+            if let Some(disturbance) = &link.disturbance {
+                keys_hold(&format!("links[{i}].disturbance"), &disturbance.keys)?;
+            }
+        }
+        Ok(plan)
     }
 
     /// Checks every value.
@@ -177,10 +195,6 @@ impl Plan {
         check_names("links", links.iter().map(|link| &*link.name))?;
         check_names("flows", self.flows.iter().map(|flow| &*flow.name))?;
         check_names("background", self.background.iter().map(|background| &*background.name))?;
-        let flows = self.flows.iter().enumerate().map(|(i, flow)| (format!("flows[{i}]"), &flow.connection));
-        let parts = self.background.iter().enumerate();
-        let parts = parts.map(|(i, part)| (format!("background[{i}].flow"), &part.flow));
-        check_transports(flows.chain(parts))?;
         let numbered = self.flows.into_iter().enumerate();
         let flows = numbered
             .map(|(i, flow)| flow.check(&format!("flows[{i}]"), links.len()))

@@ -2,13 +2,8 @@
 
 use super::distribution::distribution;
 use super::error::{LONGEST_S, PlanError, bad, rate, within};
-use crate::at::{At, Context};
 use crate::forms::Drawn;
-use crate::keys;
-use crate::problem::{Problem, Refusal, Refused};
 use crate::tables::Transport;
-use crate::tree::Item;
-use crate::world::Files;
 use longfat_transport::Feedback;
 use longfat_transport::cc::{self, Algorithm, LossDetection, Parameters, Value};
 use longfat_transport::udp;
@@ -16,7 +11,6 @@ use longfat_units::{Distribution, Rate, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Deref;
-use std::path::Path;
 use std::sync::Arc;
 
 /// A connection's options.
@@ -151,37 +145,6 @@ impl ConnectionPlan {
             (None, None) => return bad(format!("{at}.algorithm"), format!("there is no algorithm {name:?}")),
         };
         checked.or_else(|e| bad(format!("{at}.algorithm"), e.to_string()))
-    }
-}
-
-/// Checks how the ends of these connections behave, by their keys; the same ones in a row once.
-pub(super) fn check_transports<'a>(
-    connections: impl Iterator<Item = (String, &'a ConnectionPlan)>,
-) -> Result<(), PlanError> {
-    let mut last: Option<&Arc<Transport>> = None;
-    for (at, connection) in connections {
-        let transport = &connection.transport;
-        if last.is_none_or(|last| !Arc::ptr_eq(last, transport) && last != transport)
-            && let Some(problem) = refused(transport)
-        {
-            let Refusal { what, accepted, .. } = problem.refusal;
-            return bad(format!("{at}.{}", problem.key), format!("{what}; accepted: {accepted}"));
-        }
-        last = Some(transport);
-    }
-    Ok(())
-}
-
-/// The first problem for which a scenario with these keys would be refused.
-fn refused(transport: &Transport) -> Option<Problem> {
-    let mut given = keys::write(transport);
-    if !transport.algorithm.is_listed() {
-        given.remove("algorithm"); // only the machine that made the plan knows it
-    }
-    let context = Context { world: &Files, base: Path::new(""), stack: None };
-    match keys::read::<Transport>(&Item::new(given.into()), &At::top(&context)) {
-        Err(Refused::Keys(problems)) => problems.into_iter().next(),
-        _ => None,
     }
 }
 

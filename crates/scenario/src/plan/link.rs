@@ -264,7 +264,7 @@ impl LinkPlan {
                 if ticks.is_some() && planned.holds_the_queue() {
                     return bad(format!("{at}.outages"), "a link with service_tick_s cannot hold its queue");
                 }
-                Some(Box::new(planned.check(&at, seed, &streams)?))
+                Some(Box::new(planned.build(seed, &streams)))
             }
         };
         Ok(CheckedLink { plan: self, rate, capacity, ticks, disturbances, queue, router })

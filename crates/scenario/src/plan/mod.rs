@@ -21,7 +21,7 @@ pub use checked::{
     BackgroundPlan, CheckedBackground, CheckedFlow, CheckedPlan, CheckedRun, FlowPlan, Plan, SamplePlan,
 };
 pub use connection::{CheckedConnection, ConnectionPlan, Control};
-pub use disturbance::{AddedDelayPlan, DisturbancePlan, OutagePlan, OutageQueue, RemarkPlan, ReorderPlan};
+pub use disturbance::DisturbancePlan;
 pub use error::PlanError;
 pub use link::{CapacityPlan, CheckedLink, LinkPlan, QueuePlan, RouterPlan};
 pub use link::{CheckedQueue, CheckedRouter};

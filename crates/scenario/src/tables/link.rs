@@ -9,15 +9,8 @@ use crate::forms::{
 use crate::keys::Checked;
 use crate::problem::{Refusal, refuse_key};
 use crate::table;
-
-/// What a router does to the ECN field of data packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remark {
-    /// It marks all that are ECN-capable.
-    Mark,
-    /// It clears the field.
-    Bleach,
-}
+use longfat_net::disturbance::Remark;
+use serde::{Deserialize, Serialize};
 
 /// The rates of the hosts' own links, bit/s; room for ten times the fastest bottleneck.
 const ACCESS_RATES_BPS: (f64, f64) = (1e3, 1e14);
@@ -31,6 +24,7 @@ pub fn access_bps(rate_bps: f64) -> f64 {
 
 table! {
     /// What disturbs packets behind a link's transmitter.
+    #[derive(Serialize, Deserialize)]
     pub struct Disturbed {
         /// A share of the data packets and ACKs takes this much longer, and others overtake it.
         reorder: Option<Reorder> = Maybe(REORDER), else None;
@@ -131,6 +125,23 @@ impl Disturbed {
             || self.jitter > 0.0
             || (0.0 < self.duplicate && self.duplicate < 1.0)
             || matches!(self.added_delay, Some(Added::Handovers { .. }))
+    }
+
+    /// What of it disturbs packets on the way back: only what happens to the medium.
+    #[must_use]
+    pub fn on_the_way_back(&self) -> Disturbed {
+        Disturbed { reorder: None, jitter: 0.0, duplicate: 0.0, remark: None, ..self.clone() }
+    }
+
+    /// Whether it disturbs any packet.
+    pub fn is_in_effect(&self) -> bool {
+        self.reorder.is_some_and(|reorder| reorder.probability > 0.0)
+            || self.jitter > 0.0
+            || self.duplicate > 0.0
+            || self.remark.is_some()
+            || self.added_delay.is_some()
+            || self.overtaking
+            || !self.outages.is_empty()
     }
 
     /// Refuses a queue served at ticks that would have to wait for the end of an outage.

@@ -12,7 +12,7 @@ pub use background::{
     Web,
 };
 pub use flow::{Flow, Sample};
-pub use link::{Bottleneck, Disturbed, Link, Node, Remark, access_bps};
+pub use link::{Bottleneck, Disturbed, Link, Node, access_bps};
 pub use program::{Command, Program, Side};
 pub use scenario::Scenario;
 pub use transport::{

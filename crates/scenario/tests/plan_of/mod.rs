@@ -16,7 +16,8 @@ pub fn plan_of(partial: &Value) -> String {
     fill(plan.get_mut("sample"), &json!({"internals": false}));
     for link in rows(&mut plan, "links") {
         fill(Some(&mut *link), &json!({"layer2": false, "service_tick_s": 0.0}));
-        let calm = json!({"jitter_s": 0.0, "duplicate": 0.0, "overtaking": false, "outages": []});
+        let calm =
+            json!({"jitter": 0.0, "duplicate": 0.0, "overtaking": false, "outages": [], "medium": "m"});
         fill(link.get_mut("disturbance"), &calm);
     }
     rows(&mut plan, "flows").for_each(fill_connection);

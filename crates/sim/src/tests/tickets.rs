@@ -48,7 +48,7 @@ fn a_queue_holds_tickets_where_its_link_is_the_whole_path_of_lasting_flows() {
     let other = [false, true, true];
     assert_eq!(changed(&plain, "/links/0/service_tick_s", json!(0.001)), other);
     assert_eq!(changed(&plain, "/links/0/router", json!({"kind": "xcp"})), other);
-    let jitter = json!({"reorder": null, "jitter_s": 0.001, "duplicate": 0.0, "added_delay": null,
+    let jitter = json!({"reorder": null, "jitter": 0.001, "duplicate": 0.0, "added_delay": null,
         "overtaking": false, "outages": []});
     assert_eq!(changed(&plain, "/links/0/disturbance", jitter), other);
     // loss processes take packets on either way of the first flow

@@ -17,7 +17,7 @@ pub fn disturbance(doubles: bool) -> impl Strategy<Value = Value> {
             json!({"steps": steps})
         }),
         1 => (0.1..2.0_f64, 0.0..0.05_f64)
-            .prop_map(|(p, r)| json!({"handovers": {"period_s": p, "range_s": r, "medium": "m"}})),
+            .prop_map(|(p, r)| json!({"handovers": {"period_s": p, "range_s": r}})),
     ];
     let outage = (0.1..3.0_f64, 0.001..0.8_f64, any::<bool>());
     let outages = prop::collection::vec(outage, 0..3).prop_map(|outages| {
@@ -25,7 +25,7 @@ pub fn disturbance(doubles: bool) -> impl Strategy<Value = Value> {
         let planned = outages.into_iter().map(|(gap_s, length_s, drains)| {
             let begin_s = end_s + gap_s;
             end_s = begin_s + length_s;
-            json!({"begin_s": begin_s, "length_s": length_s, "queue": if drains { "drains" } else { "waits" }})
+            json!({"begin_s": begin_s, "length_s": length_s, "drains": drains})
         });
         planned.collect::<Vec<_>>()
     });
@@ -33,7 +33,7 @@ pub fn disturbance(doubles: bool) -> impl Strategy<Value = Value> {
     let duplicate = prop_oneof![Just(0.0), 0.0..0.3_f64].prop_map(move |p| if doubles { p } else { 0.0 });
     let all = (reorder, jitter, duplicate, added, any::<bool>(), outages).prop_map(
         |(reorder, jitter_s, duplicate, added_delay, overtaking, outages)| {
-            json!({"reorder": reorder, "jitter_s": jitter_s, "duplicate": duplicate, "added_delay": added_delay,
+            json!({"reorder": reorder, "jitter": jitter_s, "duplicate": duplicate, "added_delay": added_delay,
                 "overtaking": overtaking, "outages": outages})
         },
     );
@@ -45,7 +45,7 @@ pub fn with_tick(mut disturbance: Value, tick_s: f64) -> Value {
     if tick_s > 0.0
         && let Some(outages) = disturbance.get_mut("outages").and_then(Value::as_array_mut)
     {
-        outages.iter_mut().for_each(|outage| outage["queue"] = json!("drains"));
+        outages.iter_mut().for_each(|outage| outage["drains"] = json!(true));
     }
     disturbance
 }
