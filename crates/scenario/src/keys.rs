@@ -176,14 +176,6 @@ pub fn placed(refusal: Refusal, item: &Item, at: &At<'_>) -> Problem {
     }
 }
 
-/// The problem of a value.
-fn of_value(refusal: Refusal, item: &Item, at: &At<'_>) -> Problem {
-    let (here, is_there) = below(item, &refusal.part);
-    // a part without a place was set from outside: the text has another one, or none
-    let span = if is_there { here.span.clone() } else { item.span.clone() };
-    Problem { key: at.to_string(), value: Some(shown(&item.value)), refusal, span }
-}
-
 /// Writes a table.
 pub fn write<T: Checked>(part: &T) -> Table {
     let mut out = Table::default();
@@ -217,17 +209,27 @@ pub fn take_key<F: Form>(
         }
         return default;
     };
-    match form.read(item, &here) {
-        Ok(value) => Some(value),
-        Err(Refused::Keys(more)) => {
-            problems.extend(more);
-            None
-        }
+    read_or_report(form, item, &here, problems)
+}
+
+/// Reads a value; `None` if it is refused.
+fn read_or_report<F: Form>(
+    form: &F,
+    item: &Item,
+    at: &At<'_>,
+    problems: &mut Vec<Problem>,
+) -> Option<F::Value> {
+    match form.read(item, at) {
+        Ok(value) => return Some(value),
+        Err(Refused::Keys(more)) => problems.extend(more),
         Err(Refused::Value(refusal)) => {
-            problems.push(of_value(refusal, item, &here));
-            None
+            let (here, is_there) = below(item, &refusal.part);
+            // a part without a place was set from outside: the text has another one, or none
+            let span = if is_there { here.span.clone() } else { item.span.clone() };
+            problems.push(Problem { key: at.to_string(), value: Some(shown(&item.value)), refusal, span });
         }
     }
+    None
 }
 
 /// Writes one key, unless it has no value.
@@ -364,14 +366,11 @@ impl<F: Form> Form for Tables<F> {
         let Some(items) = item.value.list() else {
             return Err(Refusal::new("this is not a list", format!("a list of tables, [[{at}]]")).into());
         };
-        let (mut found, mut problems) = (Vec::new(), Vec::new());
-        for (index, item) in items.iter().enumerate() {
-            match self.0.read(item, &at.item(index)) {
-                Ok(one) => found.push(one),
-                Err(Refused::Keys(more)) => problems.extend(more),
-                Err(Refused::Value(refusal)) => problems.push(of_value(refusal, item, &at.item(index))),
-            }
-        }
+        let mut problems = Vec::new();
+        let each = items.iter().enumerate();
+        let found = each
+            .filter_map(|(index, item)| read_or_report(&self.0, item, &at.item(index), &mut problems))
+            .collect();
         if problems.is_empty() { Ok(found) } else { Err(Refused::Keys(problems)) }
     }
 

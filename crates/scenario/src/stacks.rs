@@ -4,9 +4,8 @@
 //! stack lists what is unknown about its hosts or has no key. `[[flow]] stack = "NAME"` becomes these keys
 //! when a scenario is read, so nothing behind a scenario knows stacks.
 
-use crate::forms::choice;
+use crate::forms::no_choice;
 use crate::problem::Refusal;
-use crate::text::listed_words;
 use crate::tree::Value;
 
 /// A value as a scenario file would have it.
@@ -88,8 +87,8 @@ pub fn find(name: &Value) -> Result<&'static Stack, Refusal> {
     if let Some(stack) = STACKS.iter().find(|stack| Some(stack.name) == name.text()) {
         return Ok(stack);
     }
-    let names: Vec<&str> = STACKS.iter().map(|stack| stack.name).collect();
-    choice(name, &names, &listed_words(&names)).map_err(|refusal: Refusal| refusal.about("stack"))
+    let names: Vec<Value> = STACKS.iter().map(|stack| stack.name.into()).collect();
+    Err(no_choice(name, &names).about("stack"))
 }
 
 /// The keys that any of the stacks sets.

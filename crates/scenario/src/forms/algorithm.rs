@@ -2,11 +2,12 @@
 //! machine's kernel has.
 
 use super::element::{
-    self, ElementKind, filled, kind_schema, read_parameters, split_table, view_parameters, write_named,
+    self, ElementKind, filled, kind_schema, read_parameters, refused_by_row, split_table, view_parameters,
+    with_owned_names, write_named,
 };
 use crate::at::At;
-use crate::form::{Form, View, any_of};
-use crate::problem::{Refusal, Refused, refuse};
+use crate::form::{Custom, View, any_of};
+use crate::problem::{Refusal, refuse};
 use crate::tree::{Item, Table, Value};
 use crate::units::RATE;
 use crate::world::{Own, OwnFacts};
@@ -16,7 +17,7 @@ use longfat_units::parameters::Value as Setting;
 use longfat_units::{Entry, Rate};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// How the name of an object file with eBPF programs ends.
@@ -220,20 +221,18 @@ impl Algorithm {
         }
     }
 
+    fn setting(&self, name: &str) -> Option<Setting> {
+        self.settings().into_iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
     /// A number among these parameters.
     pub fn number(&self, name: &str) -> Option<f64> {
-        self.settings().into_iter().find_map(|(known, value)| match value {
-            Setting::Number(x) if known == name => Some(x),
-            _ => None,
-        })
+        if let Setting::Number(x) = self.setting(name)? { Some(x) } else { None }
     }
 
     /// A word among these parameters.
     pub fn word(&self, name: &str) -> Option<String> {
-        self.settings().into_iter().find_map(|(known, value)| match value {
-            Setting::Word(word) if known == name => Some(word),
-            _ => None,
-        })
+        if let Setting::Word(word) = self.setting(name)? { Some(word) } else { None }
     }
 
     /// Whether a parameter is given.
@@ -360,8 +359,7 @@ fn own(own: Own, name: String, given: &[(&str, &Item)], at: &At<'_>) -> Result<A
 
 /// Refuses parameters that do not go with each other.
 fn check(name: &str, parameters: &[(&'static str, Setting)]) -> Result<(), Refusal> {
-    let given: Vec<(String, Setting)> =
-        parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let given = with_owned_names(parameters);
     let error = match (cc::find(name), udp::find(name)) {
         (Some(row), _) => row.instance(&given).err(),
         // what hosts have for links is checked with the whole scenario
@@ -370,14 +368,7 @@ fn check(name: &str, parameters: &[(&'static str, Setting)]) -> Result<(), Refus
         }
         (None, None) => None,
     };
-    match error {
-        None => Ok(()),
-        Some(error) => {
-            let line = error.to_string();
-            let (what, accepted) = line.split_once("; give ").unwrap_or((&line, "other values"));
-            refuse(what, accepted)
-        }
-    }
+    error.map_or(Ok(()), |error| Err(refused_by_row(error)))
 }
 
 /// The row of an algorithm that a file writes as a name or a table; `None` for a user's own, and for what is
@@ -395,50 +386,29 @@ pub fn table_of(value: &Value) -> Table {
     }
 }
 
-/// The form of a congestion control.
-pub struct AlgorithmForm;
-
 /// A congestion control.
-pub const ALGORITHM: AlgorithmForm = AlgorithmForm;
-
-impl Form for AlgorithmForm {
-    type Value = Algorithm;
-
-    fn accepts(&self) -> String {
-        ACCEPTED.to_owned()
-    }
-
-    fn read(&self, item: &Item, at: &At<'_>) -> Result<Algorithm, Refused> {
-        Ok(read(&item.value, at)?)
-    }
-
-    fn write(&self, value: &Algorithm) -> Value {
-        value.write()
-    }
-
-    fn schema(&self) -> Json {
+pub const ALGORITHM: Custom<Algorithm> = Custom {
+    accepts: ACCEPTED,
+    read: |item, at| Ok(read(&item.value, at)?),
+    write: Algorithm::write,
+    schema: || {
         let about = "A user's own, \"file.py:Class\", or \"file.bpf.o\" with eBPF programs";
         let own = json!({"type": "string", "pattern": r"\.py:|\.bpf\.o(:|$)", "description": about});
         let mut known = kind_schema(ElementKind::Algorithm)["anyOf"].as_array().cloned().unwrap_or_default();
         known.push(own.clone());
         known.push(json!({"type": "object", "properties": {"name": own}, "required": ["name"]}));
         any_of(known)
-    }
-
-    fn view(&self, value: &Algorithm) -> View {
-        let parameters = match value {
-            Algorithm::Listed(_, given) => view_parameters(given),
-            _ => View::Fields(Vec::new()),
-        };
-        let kind = match value {
-            Algorithm::Listed(..) => "listed",
-            Algorithm::Own(_, Own::Ebpf(..), ..) => "ebpf",
-            Algorithm::Own(..) => "own",
-            Algorithm::Kernel(_) => "kernel",
+    },
+    view: |value| {
+        let (parameters, kind) = match value {
+            Algorithm::Listed(_, given) => (&given[..], "listed"),
+            Algorithm::Own(_, Own::Ebpf(..), ..) => (&[][..], "ebpf"),
+            Algorithm::Own(..) => (&[][..], "own"),
+            Algorithm::Kernel(_) => (&[][..], "kernel"),
         };
         View::Fields(vec![
             ("name", View::Text(value.name().to_owned())),
-            ("parameters", parameters),
+            ("parameters", view_parameters(parameters)),
             ("settings", view_parameters(&value.settings())),
             ("kind", View::Text(kind.to_owned())),
             ("transport", View::Text(value.carrier().name().to_owned())),
@@ -447,5 +417,5 @@ impl Form for AlgorithmForm {
             ("is_model_based", View::Bool(value.is_model_based())),
             ("protocol", value.protocol().map_or(View::None, |name| View::Text(name.to_owned()))),
         ])
-    }
-}
+    },
+};

@@ -3,7 +3,7 @@
 use crate::at::At;
 use crate::form::{Custom, Form, View, any_of};
 use crate::problem::{Refusal, Refused, refuse};
-use crate::text::{general, listed, listed_words, suggestion};
+use crate::text::{general, listed, shown, suggestion};
 use crate::tree::{Item, Value};
 use crate::units::{Dimension, LONGEST_TEXT, RATE, SIZE, TIME, split};
 use longfat_transport::Feedback;
@@ -69,16 +69,13 @@ pub const fn size(limits: (f64, f64), example: &'static str) -> Quantity {
 }
 
 /// A rate within limits, bit/s.
-pub const fn rate(limits: (f64, f64)) -> Quantity {
-    quantity(&RATE, limits, "")
+pub const fn rate(limits: (f64, f64), example: &'static str) -> Quantity {
+    quantity(&RATE, limits, example)
 }
 
 /// A rate that does not vary, bit/s.
 pub const fn constant_rate(limits: (f64, f64), example: &'static str) -> Quantity {
-    Quantity {
-        may_vary: Some("only bottleneck.rate and link.rate can vary"),
-        ..quantity(&RATE, limits, example)
-    }
+    Quantity { may_vary: Some("only bottleneck.rate and link.rate can vary"), ..rate(limits, example) }
 }
 
 /// The length of a run.
@@ -189,16 +186,6 @@ fn number_with(number: &str, units: &[&str], negative: bool) -> String {
     format!(r"^\s*{sign}{number}\s*({})\s*$", spelled.join("|"))
 }
 
-/// A bare number within limits.
-pub fn bare_number(number: Option<f64>, limits: (f64, f64), accepted: &str) -> Result<f64, Refusal> {
-    match number {
-        Some(x) if (limits.0..=limits.1).contains(&x) => Ok(x),
-        Some(x) if x < limits.0 => refuse("the number is too small", accepted),
-        Some(x) if x > limits.1 => refuse("the number is too large", accepted),
-        _ => refuse("this is not a number", accepted),
-    }
-}
-
 /// A whole number within limits, perhaps with a unit.
 #[derive(Clone, Copy)]
 pub struct Whole {
@@ -258,41 +245,86 @@ impl Form for Whole {
     }
 }
 
-/// A bare number within limits.
+/// A number within limits, bare or with a unit of its own.
 #[derive(Clone, Copy)]
 pub struct Number {
     limits: (f64, f64),
     accepted: &'static str,
     example: f64,
-    is_share: bool,
+    unit: Unit,
+}
+
+/// What may follow a number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    None,
+    Percent,
+    /// Segments; "infinite" may stand for the number.
+    Segments {
+        or_infinite: bool,
+    },
 }
 
 /// A bare number within limits.
 pub const fn number(limits: (f64, f64), accepted: &'static str, example: f64) -> Number {
-    Number { limits, accepted, example, is_share: false }
+    Number { limits, accepted, example, unit: Unit::None }
 }
 
 /// A share, bare or as a percentage.
 pub const fn share_of(limits: (f64, f64), accepted: &'static str, example: f64) -> Number {
-    Number { limits, accepted, example, is_share: true }
+    Number { limits, accepted, example, unit: Unit::Percent }
+}
+
+/// A number of segments.
+pub const SEGMENTS: Number = segments("a number of segments from 1 to 1e+09", false);
+/// A number of segments, or "infinite", which is `None`.
+pub const SEGMENTS_OR_INFINITE: OrInfinite =
+    OrInfinite(segments("a number of segments from 1 to 1e+09, or \"infinite\"", true));
+
+const fn segments(accepted: &'static str, or_infinite: bool) -> Number {
+    Number { limits: WINDOWS_SEGMENTS, accepted, example: 100.0, unit: Unit::Segments { or_infinite } }
+}
+
+impl Number {
+    fn is_infinite_too(&self) -> bool {
+        self.unit == Unit::Segments { or_infinite: true }
+    }
+
+    /// The units, and the power of ten that they stand for.
+    const fn units(&self) -> (&'static [&'static str], i64) {
+        match self.unit {
+            Unit::None => (&[], 0),
+            Unit::Percent => (&["%"], -2),
+            Unit::Segments { .. } => (&["segments", "segment"], 0),
+        }
+    }
 }
 
 impl Form for Number {
     type Value = f64;
 
     fn accepts(&self) -> String {
-        if self.is_share && self.accepted.contains("such as") {
-            return self.accepted.to_owned();
+        match self.unit {
+            Unit::Segments { .. } => "a number of segments".to_owned(),
+            Unit::Percent if self.accepted.contains("such as") => self.accepted.to_owned(),
+            _ => general(self.example, 6),
         }
-        general(self.example, 6)
     }
 
     fn read(&self, item: &Item, _: &At<'_>) -> Result<f64, Refused> {
+        let (units, power) = self.units();
         let number = match item.value.text().and_then(split) {
-            Some((amount, unit)) if self.is_share && unit == "%" => Some(amount.shifted(-2).to_f64()),
+            Some((amount, unit)) if units.contains(&&*unit) => Some(amount.shifted(power).to_f64()),
+            _ if item.value.text() == Some(INFINITE) && self.is_infinite_too() => Some(f64::INFINITY),
             _ => item.value.number(),
         };
-        Ok(bare_number(number, self.limits, self.accepted)?)
+        match number {
+            Some(f64::INFINITY) if self.is_infinite_too() => Ok(f64::INFINITY),
+            Some(x) if (self.limits.0..=self.limits.1).contains(&x) => Ok(x),
+            Some(x) if x < self.limits.0 => refuse("the number is too small", self.accepted),
+            Some(x) if x > self.limits.1 => refuse("the number is too large", self.accepted),
+            _ => refuse("this is not a number", self.accepted),
+        }
     }
 
     fn write(&self, value: &f64) -> Value {
@@ -301,58 +333,16 @@ impl Form for Number {
 
     fn schema(&self) -> Json {
         let mut bare = json!({"type": "number", "minimum": self.limits.0, "maximum": self.limits.1});
-        if self.is_share {
-            return any_of([bare, number_schema("A percentage", "7 %", &["%"], false)]);
-        }
-        bare["description"] = self.accepted.into();
-        bare
-    }
-
-    fn view(&self, value: &f64) -> View {
-        View::Float(*value)
-    }
-}
-
-/// A number of segments.
-pub const SEGMENTS: Segments = Segments;
-/// A number of segments, or "infinite", which is `None`.
-pub const SEGMENTS_OR_INFINITE: SegmentsOrInfinite = SegmentsOrInfinite;
-
-/// A number of segments.
-pub struct Segments;
-
-impl Segments {
-    /// Reads it; `also` is what else is accepted.
-    fn parse(value: &Value, also: &str) -> Result<f64, Refusal> {
-        let number = match value.text().and_then(split) {
-            Some((amount, unit)) if unit == "segments" || unit == "segment" => Some(amount.to_f64()),
-            _ => value.number(),
+        let (what, example) = match self.unit {
+            Unit::None => {
+                bare["description"] = self.accepted.into();
+                return bare;
+            }
+            Unit::Percent => ("A percentage", "7 %"),
+            Unit::Segments { .. } => ("A number", "100 segments"),
         };
-        let (least, greatest) = WINDOWS_SEGMENTS;
-        let accepted =
-            format!("a number of segments from {} to {}{also}", general(least, 6), general(greatest, 6));
-        bare_number(number, WINDOWS_SEGMENTS, &accepted)
-    }
-}
-
-impl Form for Segments {
-    type Value = f64;
-
-    fn accepts(&self) -> String {
-        "a number of segments".to_owned()
-    }
-
-    fn read(&self, item: &Item, _: &At<'_>) -> Result<f64, Refused> {
-        Ok(Segments::parse(&item.value, "")?)
-    }
-
-    fn write(&self, value: &f64) -> Value {
-        Value::Float(*value)
-    }
-
-    fn schema(&self) -> Json {
-        let bare = json!({"type": "number", "minimum": WINDOWS_SEGMENTS.0, "maximum": WINDOWS_SEGMENTS.1});
-        any_of([bare, number_schema("A number", "100 segments", &["segments", "segment"], false)])
+        let infinite = self.is_infinite_too().then(|| json!({"const": INFINITE}));
+        any_of([bare, number_schema(what, example, self.units().0, false)].into_iter().chain(infinite))
     }
 
     fn view(&self, value: &f64) -> View {
@@ -360,46 +350,46 @@ impl Form for Segments {
     }
 }
 
-/// A number of segments, or none where there is no limit.
-pub struct SegmentsOrInfinite;
+/// A number, or `None` where there is no limit.
+pub struct OrInfinite(Number);
 
-impl Form for SegmentsOrInfinite {
+impl Form for OrInfinite {
     type Value = Option<f64>;
 
     fn accepts(&self) -> String {
-        SEGMENTS.accepts()
+        self.0.accepts()
     }
 
-    fn read(&self, item: &Item, _: &At<'_>) -> Result<Option<f64>, Refused> {
-        if item.value.text() == Some(INFINITE) || item.value.number() == Some(f64::INFINITY) {
-            return Ok(None);
-        }
-        Ok(Some(Segments::parse(&item.value, &format!(", or \"{INFINITE}\""))?))
+    fn read(&self, item: &Item, at: &At<'_>) -> Result<Option<f64>, Refused> {
+        self.0.read(item, at).map(|x| x.is_finite().then_some(x))
     }
 
     fn write(&self, value: &Option<f64>) -> Value {
-        value.map_or(INFINITE.into(), Value::Float)
+        self.0.write(&value.unwrap_or(f64::INFINITY))
     }
 
     fn schema(&self) -> Json {
-        let mut schema = SEGMENTS.schema();
-        if let Some(forms) = schema["anyOf"].as_array_mut() {
-            forms.push(json!({"const": INFINITE}));
-        }
-        schema
+        self.0.schema()
     }
 
     fn view(&self, value: &Option<f64>) -> View {
-        View::Float(value.unwrap_or(f64::INFINITY))
+        self.0.view(&value.unwrap_or(f64::INFINITY))
     }
 }
 
-/// One of a few words, which stand for the values of an enumeration.
+/// One of a few words, which stand for the values of an enumeration. In files "true" and "false" are switches,
+/// and what is a whole number is a number.
 pub struct Words<T: 'static>(pub &'static [(&'static str, T)]);
 
 impl<T: Copy + PartialEq> Words<T> {
-    fn name(&self, value: &T) -> &'static str {
-        self.0.iter().find(|(_, known)| known == value).map_or("", |(word, _)| word)
+    /// What files have for the words.
+    fn known(&self) -> Vec<Value> {
+        let known = |(word, _): &(&str, T)| match (*word, word.parse()) {
+            ("true" | "false", _) => Value::Bool(*word == "true"),
+            (_, Ok(number)) => Value::Integer(number),
+            (word, Err(_)) => word.into(),
+        };
+        self.0.iter().map(known).collect()
     }
 }
 
@@ -407,70 +397,53 @@ impl<T: Copy + PartialEq> Form for Words<T> {
     type Value = T;
 
     fn accepts(&self) -> String {
-        listed_words(&self.0.iter().map(|(word, _)| *word).collect::<Vec<_>>())
+        listed_values(&self.known())
     }
 
     fn read(&self, item: &Item, _: &At<'_>) -> Result<T, Refused> {
-        let given = item.value.text();
-        if let Some((_, value)) = self.0.iter().find(|(word, _)| Some(*word) == given) {
-            return Ok(*value);
+        let (known, number) = (self.known(), item.value.whole().map(Value::Integer));
+        let given = number.as_ref().unwrap_or(&item.value);
+        match known.iter().position(|one| one == given) {
+            Some(index) => Ok(self.0[index].1),
+            None => Err(no_choice(given, &known).into()),
         }
-        Ok(choice(&item.value, &self.0.iter().map(|(word, _)| *word).collect::<Vec<_>>(), &self.accepts())?)
     }
 
     fn write(&self, value: &T) -> Value {
-        self.name(value).into()
+        let index = self.0.iter().position(|(_, one)| one == value);
+        index.map_or(Value::Null, |index| self.known().swap_remove(index))
     }
 
     fn schema(&self) -> Json {
-        let words: Vec<&str> = self.0.iter().map(|(word, _)| *word).collect();
-        if let [one] = words[..] {
-            json!({"const": one, "type": "string"})
-        } else {
-            json!({"enum": words, "type": "string"})
+        let known: Vec<Json> = self.known().iter().map(Value::json).collect();
+        let mut schema = if let [one] = &known[..] { json!({"const": one}) } else { json!({"enum": known}) };
+        if known.iter().all(Json::is_string) {
+            schema["type"] = "string".into();
+        } else if known.iter().all(Json::is_i64) {
+            schema["type"] = "integer".into();
         }
+        schema
     }
 
     fn view(&self, value: &T) -> View {
-        View::Text(self.name(value).to_owned())
-    }
-}
-
-/// Refuses a word, with the nearest accepted one if one is near.
-pub fn choice<T>(value: &Value, known: &[&str], accepted: &str) -> Result<T, Refusal> {
-    let near = value.text().map_or_else(String::new, |word| suggestion(word, known.iter().copied()));
-    refuse(format!("there is no such choice{near}"), accepted)
-}
-
-/// One of a few whole numbers.
-pub struct Numbers(pub &'static [i64]);
-
-impl Form for Numbers {
-    type Value = i64;
-
-    fn accepts(&self) -> String {
-        listed(&self.0.iter().map(ToString::to_string).collect::<Vec<_>>())
-    }
-
-    fn read(&self, item: &Item, _: &At<'_>) -> Result<i64, Refused> {
-        let number = item.value.whole().and_then(|number| i64::try_from(number).ok());
-        match number.filter(|number| self.0.contains(number)) {
-            Some(number) => Ok(number),
-            None => refuse("there is no such choice", self.accepts()),
+        match self.write(value) {
+            Value::Bool(switch) => View::Bool(switch),
+            Value::Integer(number) => View::Integer(number as i64),
+            Value::Text(word) => View::Text(word),
+            _ => View::None,
         }
     }
+}
 
-    fn write(&self, value: &i64) -> Value {
-        Value::Integer((*value).into())
-    }
+fn listed_values(known: &[Value]) -> String {
+    listed(&known.iter().map(shown).collect::<Vec<_>>())
+}
 
-    fn schema(&self) -> Json {
-        json!({"enum": self.0, "type": "integer"})
-    }
-
-    fn view(&self, value: &i64) -> View {
-        View::Integer(*value)
-    }
+/// Refuses what is none of these values, with the nearest word if one is near.
+pub fn no_choice(value: &Value, known: &[Value]) -> Refusal {
+    let words = known.iter().filter_map(Value::text);
+    let near = value.text().map_or_else(String::new, |word| suggestion(word, words));
+    Refusal::new(format!("there is no such choice{near}"), listed_values(known))
 }
 
 /// A switch.
@@ -568,29 +541,8 @@ impl Ecn {
 }
 
 /// How a flow uses marks.
-pub const ECN: Custom<Ecn> = Custom {
-    accepts: "true, false, \"accurate\" or \"l4s\"",
-    read: |item, _| match &item.value {
-        Value::Bool(false) => Ok(Ecn::Off),
-        Value::Bool(true) => Ok(Ecn::On),
-        Value::Text(word) if word == "accurate" => Ok(Ecn::Accurate),
-        Value::Text(word) if word == "l4s" => Ok(Ecn::L4s),
-        _ => refuse("there is no such choice", "true, false, \"accurate\" or \"l4s\""),
-    },
-    write: |value| match value {
-        Ecn::Off => false.into(),
-        Ecn::On => true.into(),
-        Ecn::Accurate => "accurate".into(),
-        Ecn::L4s => "l4s".into(),
-    },
-    schema: || json!({"enum": [true, false, "accurate", "l4s"]}),
-    view: |value| match value {
-        Ecn::Off => View::Bool(false),
-        Ecn::On => View::Bool(true),
-        Ecn::Accurate => View::Text("accurate".to_owned()),
-        Ecn::L4s => View::Text("l4s".to_owned()),
-    },
-};
+pub const ECN: Words<Ecn> =
+    Words(&[("true", Ecn::On), ("false", Ecn::Off), ("accurate", Ecn::Accurate), ("l4s", Ecn::L4s)]);
 
 /// Two times, the lesser first.
 pub const WINDOW: Custom<(f64, f64)> = Custom {

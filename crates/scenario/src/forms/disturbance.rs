@@ -33,9 +33,9 @@ pub const DUPLICATE: Number =
 table! {
     /// A share of the packets takes longer by a delay, so that others overtake it.
     pub inline Reorder {
-        /// The share.
+        /// The share of the packets.
         probability: f64 = DUPLICATE;
-        /// How much longer.
+        /// How much longer they take.
         delay_s as "delay": f64 = DELAY;
     }
 }
@@ -84,9 +84,7 @@ table! {
 }
 
 impl Checked for Reorder {}
-
 impl Checked for Handovers {}
-
 impl Checked for Outage {}
 
 const DELAY: Quantity = time(DELAYS_S, "10 ms");
@@ -111,27 +109,17 @@ fn read_added(item: &Item, at: &At<'_>) -> Result<Added, Refused> {
     }
 }
 
+const LINES: Kind = Kind { columns: 2, accepted: ACCEPTED_LINES, most: MOST_LINES, is_strict: true, convert };
+
 fn read_trace(table: &Table, at: &At<'_>) -> Result<Added, Refusal> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
-    let kind = Kind { columns: 2, accepted: ACCEPTED_LINES, convert };
-    let (source, _) = trace::read(table, at, &kind, "leo.delays", |row| {
+    let (source, _) = trace::read(table, at, &LINES, "leo.delays", |row| {
         let [time_s, delay_s] = row.numbers.map(|number| number / 1e3);
         if !(0.0..=LATEST_S).contains(&time_s) || !(DELAYS_S.0..=DELAYS_S.1).contains(&delay_s) {
-            return row.refuse(&format!(
-                "times up to {} and delays up to {}",
-                TIME.write(LATEST_S),
-                TIME.write(DELAYS_S.1)
-            ));
-        }
-        if let Some(&(before_s, _)) = steps.last()
-            && time_s <= before_s
-        {
-            return row.refuse_order(row.numbers[0], 1e3 * before_s, ACCEPTED_LINES);
+            let [latest, greatest] = [LATEST_S, DELAYS_S.1].map(|seconds| TIME.write(seconds));
+            return row.refuse(&format!("times up to {latest} and delays up to {greatest}"));
         }
         steps.push((time_s, delay_s));
-        if steps.len() > MOST_LINES {
-            return row.refuse(&format!("up to {MOST_LINES} lines"));
-        }
         Ok(())
     })?;
     Ok(Added::Steps(DelaySteps { steps: steps.into(), source: Some(source) }))

@@ -112,16 +112,14 @@ impl Measured {
                 let text = measured_text(bytes, MOST_BYTES).map_err(unreadable)?;
                 for (index, line) in text.split('\n').enumerate() {
                     let place = format!("{}, line {}", path.display(), index + 1);
-                    if let Some(row) = self.line(line).map_err(|refusal| refusal.within(&place))? {
-                        rows.push(row);
-                    }
+                    rows.extend(self.line(line).map_err(|refusal| refusal.within(&place))?);
                 }
                 format!("{}: ", path.display())
             }
             Value::List(items) => {
                 for (index, item) in items.iter().enumerate() {
                     let place = format!("value {}", index + 1);
-                    rows.push(self.row(&item.value, &place)?);
+                    rows.push(self.item(&item.value).map_err(|refusal| refusal.within(&place))?);
                 }
                 String::new()
             }
@@ -133,16 +131,12 @@ impl Measured {
                 return refuse("these are no values", accepted);
             }
         };
-        if rows.is_empty() || rows.len() > MOST_VALUES {
-            let held = if rows.is_empty() {
-                "no value".to_owned()
-            } else {
-                format!("more than {MOST_VALUES} values")
-            };
-            return refuse(
-                format!("{name}it holds {held}"),
-                format!("up to {MOST_VALUES} lines of value[, weight]"),
-            );
+        let lines = || format!("up to {MOST_VALUES} lines of value[, weight]");
+        if rows.is_empty() {
+            return refuse(format!("{name}it holds no value"), lines());
+        }
+        if rows.len() > MOST_VALUES {
+            return refuse(format!("{name}it holds more than {MOST_VALUES} values"), lines());
         }
         if rows.iter().all(|row| row.1 == 0.0) {
             return refuse(format!("{name}all weights are 0"), "at least one above 0");
@@ -155,8 +149,8 @@ impl Measured {
         let cells: Vec<&str> = line.split('#').next().unwrap_or_default().split(',').map(str::trim).collect();
         match cells[..] {
             [""] => Ok(None),
-            [value] => Ok(Some((self.0.parse(&value.into())?, 1.0))),
-            [value, weight] => Ok(Some((self.0.parse(&value.into())?, read_weight(&weight.into())?))),
+            [value] => self.weighted(&value.into(), &Value::Float(1.0)).map(Some),
+            [value, weight] => self.weighted(&value.into(), &weight.into()).map(Some),
             _ => refuse(
                 format!("it has {} columns", cells.len()),
                 format!("value[, weight] such as \"{}, 3\"", self.0.example()),
@@ -164,20 +158,30 @@ impl Measured {
         }
     }
 
-    fn row(&self, value: &Value, place: &str) -> Result<(f64, f64), Refusal> {
-        let within = |refusal: Refusal| refusal.within(place);
-        match value {
-            Value::List(items) => match &items[..] {
-                [value, weight] => Ok((
-                    self.0.parse(&value.value).map_err(within)?,
-                    read_weight(&weight.value).map_err(within)?,
-                )),
-                _ => refuse(
-                    "this is not a value with its weight",
-                    format!("a value, or a value and its weight such as [\"{}\", 3]", self.0.example()),
-                ),
-            },
-            _ => Ok((self.0.parse(value).map_err(within)?, 1.0)),
+    /// The value and the weight of an item of a list.
+    fn item(&self, item: &Value) -> Result<(f64, f64), Refusal> {
+        match item.list() {
+            None => self.weighted(item, &Value::Float(1.0)),
+            Some([value, weight]) => self.weighted(&value.value, &weight.value),
+            Some(_) => refuse(
+                "this is not a value with its weight",
+                format!("a value, or a value and its weight such as [\"{}\", 3]", self.0.example()),
+            ),
+        }
+    }
+
+    fn weighted(&self, value: &Value, weight: &Value) -> Result<(f64, f64), Refusal> {
+        let value = self.0.parse(value)?;
+        let number = match weight.text().and_then(split) {
+            Some((amount, unit)) if unit.is_empty() => Some(amount.to_f64()),
+            _ => weight.number(),
+        };
+        match number {
+            Some(weight) if (0.0..=GREATEST_WEIGHT).contains(&weight) => Ok((value, weight)),
+            _ => refuse(
+                format!("{} is not a weight", shown(weight)),
+                format!("a number from 0 to {}", crate::text::general(GREATEST_WEIGHT, 6)),
+            ),
         }
     }
 }
@@ -223,20 +227,6 @@ impl Form for Measured {
 
     fn view(&self, rows: &Rows) -> View {
         View::List(rows.iter().map(|&(x, w)| View::List(vec![View::Float(x), View::Float(w)])).collect())
-    }
-}
-
-fn read_weight(value: &Value) -> Result<f64, Refusal> {
-    let number = match value.text().and_then(split) {
-        Some((amount, unit)) if unit.is_empty() => Some(amount.to_f64()),
-        _ => value.number(),
-    };
-    match number {
-        Some(weight) if (0.0..=GREATEST_WEIGHT).contains(&weight) => Ok(weight),
-        _ => refuse(
-            format!("{} is not a weight", shown(value)),
-            format!("a number from 0 to {}", crate::text::general(GREATEST_WEIGHT, 6)),
-        ),
     }
 }
 

@@ -4,11 +4,11 @@
 //! between "on" and "off" or between "true" and "false", and "auto" where the number 0 stands for a value
 //! that the row works out by itself.
 
-use super::basic::{choice, number_schema};
+use super::basic::{no_choice, number_schema};
 use crate::at::At;
 use crate::form::{Form, View, any_of};
 use crate::problem::{Refusal, Refused, refuse};
-use crate::text::{general, listed, suggestion};
+use crate::text::{general, suggestion};
 use crate::tree::{Item, Table, Value};
 use crate::units::{counted_units, declared_units, from_declared, to_declared};
 use longfat_net::{queue, router};
@@ -67,11 +67,15 @@ impl ElementKind {
         }
         let one = self.one();
         let article = if one.starts_with('a') { "an" } else { "a" };
-        let every = rows.iter().flat_map(|row| [row.name].into_iter().chain(row.aliases.iter().copied()));
-        let near = suggestion(name, every);
+        let near = suggestion(name, rows.iter().copied().flat_map(names));
         let known: Vec<String> = rows.iter().map(|row| format!("\"{}\"", row.name)).collect();
         refuse(format!("\"{name}\" is not {article} {one}{near}"), format!("{}{also}", known.join(", ")))
     }
+}
+
+/// The name of a row, then its aliases.
+fn names(row: &Entry) -> impl Iterator<Item = &'static str> + use<> {
+    [row.name].into_iter().chain(row.aliases.iter().copied())
 }
 
 /// A queue or a router of a registry, with the parameters that are given, in the registry's units.
@@ -97,27 +101,32 @@ impl Element {
         let (Some(row), Some(rate)) = (queue::find(self.kind), Rate::from_bps(rate_bps)) else {
             return refuse("there is no such queue", "another one");
         };
-        let given: Vec<(String, Setting)> =
-            self.parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        row.checked(rate, &given).map(|_| ()).map_err(|error| {
-            let line = error.to_string();
-            let (what, accepted) = line.split_once("; give ").unwrap_or((&line, "other values"));
-            Refusal::new(what, accepted)
-        })
+        row.checked(rate, &with_owned_names(&self.parameters)).map(|_| ()).map_err(refused_by_row)
     }
+}
+
+/// Parameters as a row of a registry takes them.
+pub fn with_owned_names(parameters: &[(&'static str, Setting)]) -> Vec<(String, Setting)> {
+    parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+}
+
+/// What a row refuses.
+pub fn refused_by_row(error: impl ToString) -> Refusal {
+    let line = error.to_string();
+    let (what, accepted) = line.split_once("; give ").unwrap_or((&line, "other values"));
+    Refusal::new(what, accepted)
+}
+
+/// The other word for the key of the name.
+fn other_name_key(key: &str) -> &'static str {
+    if key == "name" { "kind" } else { "name" }
 }
 
 /// The name and the parameters of a name or a table.
 pub fn split_table(value: &Value, kind: ElementKind) -> (Option<&Value>, Vec<(&str, &Item)>) {
     let Some(table) = value.table() else { return (Some(value), Vec::new()) };
     let own = kind.name_key();
-    let key = if table.has(own) {
-        own
-    } else if own == "name" {
-        "kind"
-    } else {
-        "name"
-    };
+    let key = if table.has(own) { own } else { other_name_key(own) };
     let rest = table.iter().filter(|(name, _)| *name != key).collect();
     (table.get(key).map(|item| &item.value), rest)
 }
@@ -158,18 +167,12 @@ fn setting(parameter: &Parameter, value: &Value) -> Result<Setting, Refusal> {
     match parameter.kind {
         Kind::Choice(words) => {
             let known = file_words(parameter);
-            if let Value::Bool(switch) = value
-                && let Some((on, off)) = switch_words(words)
-            {
-                return Ok(Setting::Word(if *switch { on } else { off }.to_owned()));
+            match (value, switch_words(words)) {
+                (Value::Bool(true), Some((on, _))) => Ok(Setting::Word(on.to_owned())),
+                (Value::Bool(false), Some((_, off))) => Ok(Setting::Word(off.to_owned())),
+                (Value::Text(word), _) if known.contains(value) => Ok(Setting::Word(word.clone())),
+                _ => Err(no_choice(value, &known)),
             }
-            if let Some(word) = value.text()
-                && known.iter().any(|other| other.text() == Some(word))
-            {
-                return Ok(Setting::Word(word.to_owned()));
-            }
-            let texts: Vec<&str> = known.iter().filter_map(Value::text).collect();
-            choice(value, &texts, &listed(&known.iter().map(crate::text::shown).collect::<Vec<_>>()))
         }
         Kind::Number { least, greatest, .. } => {
             let also = if parameter.auto.is_some() { format!(" or \"{AUTO}\"") } else { String::new() };
@@ -271,16 +274,11 @@ pub fn write_named(
 
 /// Parameters in the registry's numbers and words.
 pub fn view_parameters(parameters: &[(&'static str, Setting)]) -> View {
-    let one = |(name, value): &(&'static str, Setting)| {
-        (
-            *name,
-            match value {
-                Setting::Number(x) => View::Float(*x),
-                Setting::Word(word) => View::Text(word.clone()),
-            },
-        )
+    let one = |value: &Setting| match value {
+        Setting::Number(x) => View::Float(*x),
+        Setting::Word(word) => View::Text(word.clone()),
     };
-    View::Fields(parameters.iter().map(one).collect())
+    View::Fields(parameters.iter().map(|(name, value)| (*name, one(value))).collect())
 }
 
 /// The form of a queue or a router.
@@ -324,13 +322,11 @@ impl Form for Named {
     }
 
     fn view(&self, value: &Element) -> View {
+        let settings = self.kind.find(value.kind, "").map(|row| view_parameters(&value.filled(row)));
         View::Fields(vec![
             ("kind", View::Text(value.kind.to_owned())),
             ("parameters", view_parameters(&value.parameters)),
-            (
-                "settings",
-                self.kind.find(value.kind, "").map_or(View::None, |row| view_parameters(&value.filled(row))),
-            ),
+            ("settings", settings.unwrap_or(View::None)),
         ])
     }
 }
@@ -338,17 +334,15 @@ impl Form for Named {
 /// The JSON Schema of a name of a registry, or a table with parameters.
 pub fn kind_schema(kind: ElementKind) -> Json {
     let rows = kind.rows();
-    let names: Vec<&str> =
-        rows.iter().flat_map(|row| [row.name].into_iter().chain(row.aliases.iter().copied())).collect();
-    any_of(
-        [json!({"enum": names})].into_iter().chain(rows.iter().map(|row| row_schema(row, kind.name_key()))),
-    )
+    let names: Vec<&str> = rows.iter().copied().flat_map(names).collect();
+    let tables = rows.iter().map(|row| row_schema(row, kind.name_key()));
+    any_of([json!({"enum": names})].into_iter().chain(tables))
 }
 
 /// The schema of a table that names this row under `key` (or the other of "name" and "kind").
 pub fn row_schema(row: &Entry, key: &str) -> Json {
-    let names: Vec<&str> = [row.name].into_iter().chain(row.aliases.iter().copied()).collect();
-    let other = if key == "name" { "kind" } else { "name" };
+    let names: Vec<&str> = names(row).collect();
+    let other = other_name_key(key);
     let mut properties = serde_json::Map::new();
     properties.insert(key.to_owned(), json!({"enum": names}));
     properties.insert(other.to_owned(), json!({"enum": names}));

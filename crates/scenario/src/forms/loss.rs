@@ -47,7 +47,7 @@ table! {
     pub inline Chain {
         /// From the good state to the bad one.
         good_to_bad: f64 = PROBABILITY;
-        /// Back.
+        /// From the bad state to the good one.
         bad_to_good: f64 = PROBABILITY;
         /// Loss in the good state.
         loss_good: f64 = PROBABILITY, else 0.0;

@@ -86,13 +86,13 @@ table! {
         /// The least rate.
         min: f64 = CONSTANT;
         /// The period.
-        period_s as "period": f64 = time(PERIODS_S, "");
+        period_s as "period": f64 = time(PERIODS_S, "42 ms");
     }
 }
 
 impl Checked for Sine {}
 
-const CONSTANT: Quantity = rate(RATES_BPS);
+const CONSTANT: Quantity = rate(RATES_BPS, "250 Mbit/s");
 const SINE: Under<Inline<Sine>> = Under("sine", inline(ACCEPTED_SINE));
 const STEPS: Under<Steps> = Under(
     "steps",
@@ -115,36 +115,28 @@ fn read(item: &Item, at: &At<'_>) -> Result<Rate, Refused> {
     }
 }
 
+const LINES: Kind =
+    Kind { columns: 1, accepted: ACCEPTED_LINES, most: MOST_OPPORTUNITIES, is_strict: false, convert };
+
 fn read_trace(table: &Table, at: &At<'_>) -> Result<Rate, Refusal> {
     let latest_ms = 1e3 * LATEST_S;
     let mut times: Vec<f64> = Vec::new();
-    let kind = Kind { columns: 1, accepted: ACCEPTED_LINES, convert };
-    let (source, path) = trace::read(table, at, &kind, "cellular.trace", |row| {
-        let time = row.numbers[0];
-        if !(0.0..=latest_ms).contains(&time) {
+    let (source, place) = trace::read(table, at, &LINES, "cellular.trace", |row| {
+        if !(0.0..=latest_ms).contains(&row.numbers[0]) {
             return row.refuse(&format!("times from 0 to {latest_ms} ms"));
         }
-        if let Some(&before) = times.last()
-            && time < before
-        {
-            return row.refuse_order(time, before, ACCEPTED_LINES);
-        }
-        times.push(time);
-        if times.len() > MOST_OPPORTUNITIES {
-            let accepted = format!("up to {MOST_OPPORTUNITIES} lines");
-            return row.refuse(&accepted);
-        }
+        times.push(row.numbers[0]);
         Ok(())
     })?;
     let last = times.last().copied().unwrap_or(0.0);
     if last < LEAST_PERIOD_MS {
-        return refuse(format!("trace {}: no line has a time after 0 ms", path.display()), ACCEPTED_LINES);
+        return Err(Refusal::new("no line has a time after 0 ms", ACCEPTED_LINES).within(&place));
     }
     // exact as long as the product is, below 2^53 / 12e6 lines
     let mean = 8.0 * OPPORTUNITY_BYTES * times.len() as f64 * 1000.0 / last;
     RATE.within(mean, RATES_BPS).map_err(|refusal| {
-        let what = format!("trace {}: its mean is {} bit/s", path.display(), general(mean, 3));
-        Refusal::new(what, refusal.accepted)
+        let what = format!("its mean is {} bit/s", general(mean, 3));
+        Refusal::new(what, refusal.accepted).within(&place)
     })?;
     Ok(Rate::Trace(times.into(), mean, source))
 }

@@ -43,15 +43,17 @@ pub struct Kind {
     pub columns: usize,
     /// The form of a line, for messages.
     pub accepted: &'static str,
+    /// The most lines.
+    pub most: usize,
+    /// Whether each time is after the one before, and not the same.
+    pub is_strict: bool,
     /// How to make such a trace, or another value, of the lines of a file that has other columns.
     pub convert: fn(&[Vec<&str>]) -> String,
 }
 
 /// A line of numbers.
 pub struct Row<'a> {
-    number: usize,
     line: &'a str,
-    path: &'a Path,
     /// Its numbers.
     pub numbers: [f64; 2],
 }
@@ -59,18 +61,8 @@ pub struct Row<'a> {
 impl Row<'_> {
     /// Refuses it.
     pub fn refuse<T>(&self, accepted: &str) -> Result<T, Refusal> {
-        let place = place(self.path, self.number);
-        refuse(format!("{place}: {}", shown(self.line)), accepted)
+        refuse(shown(self.line), accepted)
     }
-
-    /// Refuses it for what it comes after.
-    pub fn refuse_order<T>(&self, time: f64, before: f64, accepted: &str) -> Result<T, Refusal> {
-        refuse(format!("{}: {time} comes after {before}", place(self.path, self.number)), accepted)
-    }
-}
-
-fn place(path: &Path, number: usize) -> String {
-    format!("trace {}, line {number}", path.display())
 }
 
 /// Whether a table names a trace: `trace`, and perhaps `sha256`.
@@ -85,15 +77,15 @@ pub fn schema(description: &str) -> Json {
     table_schema(&[("trace", json!({"type": "string", "description": description})), ("sha256", digest)], 1)
 }
 
-/// Reads the file that a table names, and gives each line of numbers to `row`. `example` is the name of such
-/// a file.
+/// Reads the file that a table names, and gives each line of numbers to `row`; returns it and its place in
+/// messages. `example` is the name of such a file.
 pub fn read(
     table: &Table,
     at: &At<'_>,
     kind: &Kind,
     example: &str,
     mut row: impl FnMut(&Row<'_>) -> Result<(), Refusal>,
-) -> Result<(Source, PathBuf), Refusal> {
+) -> Result<(Source, String), Refusal> {
     let Some(name) = table.get("trace").and_then(|item| item.value.text()) else {
         return refuse("trace: this is not a name", format!("the name of a file such as \"{example}\""));
     };
@@ -106,85 +98,95 @@ pub fn read(
         return refuse("sha256: this is no digest", accepted);
     }
     let path = at.context.base.join(name);
-    let bytes = at.context.world.bytes(&path, MOST_BYTES).map_err(|reason| {
-        Refusal::new(
-            format!("trace {}: {reason}", path.display()),
-            "a file, relative to the scenario's folder",
-        )
-    })?;
+    let place = format!("trace {}", path.display());
+    match file(&path, given, at, kind, &mut row) {
+        Ok(source) => Ok((source, place)),
+        Err(refusal) => Err(refusal.within(&place)),
+    }
+}
+
+fn file(
+    path: &Path,
+    given: Option<&str>,
+    at: &At<'_>,
+    kind: &Kind,
+    row: &mut dyn FnMut(&Row<'_>) -> Result<(), Refusal>,
+) -> Result<Source, Refusal> {
+    let world = at.context.world;
+    let missing = |reason| Refusal::new(reason, "a file, relative to the scenario's folder");
+    let bytes = world.bytes(path, MOST_BYTES).map_err(missing)?;
     let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     if let Some(digest) = given.filter(|digest| *digest != sha256) {
+        let (found, wanted) = (&sha256[..16], &digest[..16]);
         return refuse(
-            format!(
-                "trace {}: its content has changed: its SHA-256 is {}..., and the scenario has {}...",
-                path.display(),
-                &sha256[..16],
-                &digest[..16]
-            ),
+            format!("its content has changed: its SHA-256 is {found}..., and the scenario has {wanted}..."),
             "the file as it was, or the scenario without sha256",
         );
     }
-    let text = measured_text(bytes.clone(), MOST_BYTES).map_err(|reason| {
-        let accepted = "a text file of numbers, also packed by gzip or zstd";
-        Refusal::new(format!("trace {}: {reason}", path.display()), accepted)
-    })?;
+    let no_text = |reason| Refusal::new(reason, "a text file of numbers, also packed by gzip or zstd");
+    let text = measured_text(bytes.clone(), MOST_BYTES).map_err(no_text)?;
     if text.is_empty() {
         let unpacked = if bytes.len() > "\u{feff}".len() { " when it is unpacked" } else { "" };
-        return refuse(format!("trace {}: it is empty{unpacked}", path.display()), kind.accepted);
+        return refuse(format!("it is empty{unpacked}"), kind.accepted);
     }
-    rows(&path, &text, kind, &mut row)?;
-    let source = Source { path: at.context.world.whole(&path), sha256, bytes: bytes.into() };
-    Ok((source, path))
-}
-
-fn rows(
-    path: &Path,
-    text: &str,
-    kind: &Kind,
-    row: &mut dyn FnMut(&Row<'_>) -> Result<(), Refusal>,
-) -> Result<(), Refusal> {
-    let (mut is_first, mut has_rows) = (true, false);
+    let (mut is_first, mut before, mut count) = (true, f64::NEG_INFINITY, 0);
     for (index, line) in text.split('\n').enumerate() {
         let words = words(line);
         if words.is_empty() {
             continue;
         }
-        let number = index + 1;
-        let may_be_head = std::mem::take(&mut is_first) && !words.iter().any(|word| is_number(word));
-        if may_be_head && words.iter().all(|word| word.chars().any(char::is_alphabetic)) {
-            check_head(path, number, line, &words, kind)?;
-            continue;
-        }
-        let all_numbers = words.iter().all(|word| is_number(word));
-        if words.len() != kind.columns && all_numbers {
-            let following: Vec<Vec<&str>> = text
-                .split('\n')
-                .skip(index)
-                .take(21)
-                .map(self::words)
-                .filter(|w| !w.is_empty())
-                .take(2)
-                .collect();
-            let columns = format!("{} column{}", words.len(), if words.len() > 1 { "s" } else { "" });
-            return refuse(
-                format!("{}: {}: {columns}", place(path, number), shown(line)),
-                format!("{}; {}", kind.accepted, (kind.convert)(&following)),
-            );
-        }
-        if !all_numbers {
-            return refuse(format!("{}: {}", place(path, number), shown(line)), kind.accepted);
-        }
-        let mut numbers = [0.0; 2];
-        for (slot, word) in numbers.iter_mut().zip(&words) {
-            *slot = word.parse().unwrap_or(f64::NAN);
-        }
-        row(&Row { number, line, path, numbers })?;
-        has_rows = true;
+        let is_head = std::mem::take(&mut is_first)
+            && !words.iter().any(|word| is_number(word))
+            && words.iter().all(|word| word.chars().any(char::is_alphabetic));
+        let following = || text.split('\n').skip(index).take(21);
+        let mut check = || {
+            if is_head {
+                return check_head(line, &words, kind);
+            }
+            let numbers = numbers(line, &words, kind, following)?;
+            let time = std::mem::replace(&mut before, numbers[0]);
+            row(&Row { line, numbers })?;
+            if numbers[0] < time || (kind.is_strict && numbers[0] == time) {
+                return refuse(format!("{} comes after {time}", numbers[0]), kind.accepted);
+            }
+            count += 1;
+            if count > kind.most {
+                return refuse(shown(line), format!("up to {} lines", kind.most));
+            }
+            Ok(())
+        };
+        check().map_err(|refusal| refusal.within(&format!("line {}", index + 1)))?;
     }
-    if !has_rows {
-        return refuse(format!("trace {}: it has no line of numbers", path.display()), kind.accepted);
+    if count == 0 {
+        return refuse("it has no line of numbers", kind.accepted);
     }
-    Ok(())
+    Ok(Source { path: world.whole(path), sha256, bytes: bytes.into() })
+}
+
+/// The numbers of a line; `following` are this line and the next ones.
+fn numbers<'a, L: Iterator<Item = &'a str>>(
+    line: &str,
+    words: &[&str],
+    kind: &Kind,
+    following: impl FnOnce() -> L,
+) -> Result<[f64; 2], Refusal> {
+    if !words.iter().all(|word| is_number(word)) {
+        return refuse(shown(line), kind.accepted);
+    }
+    if words.len() != kind.columns {
+        let following: Vec<Vec<&str>> =
+            following().map(self::words).filter(|words| !words.is_empty()).take(2).collect();
+        let columns = format!("{} column{}", words.len(), if words.len() > 1 { "s" } else { "" });
+        return refuse(
+            format!("{}: {columns}", shown(line)),
+            format!("{}; {}", kind.accepted, (kind.convert)(&following)),
+        );
+    }
+    let mut numbers = [0.0; 2];
+    for (slot, word) in numbers.iter_mut().zip(words) {
+        *slot = word.parse().unwrap_or(f64::NAN);
+    }
+    Ok(numbers)
 }
 
 fn words(line: &str) -> Vec<&str> {
@@ -192,12 +194,10 @@ fn words(line: &str) -> Vec<&str> {
     text.split(SEPARATORS).filter(|word| !word.is_empty()).collect()
 }
 
-/// Refuses names of columns that say another unit.
-fn check_head(path: &Path, number: usize, line: &str, names: &[&str], kind: &Kind) -> Result<(), Refusal> {
+/// Refuses names of columns that have another unit.
+fn check_head(line: &str, names: &[&str], kind: &Kind) -> Result<(), Refusal> {
     match names.iter().find_map(|name| unit(name)) {
-        Some(unit) => {
-            refuse(format!("{}: {}: a column is in {unit}", place(path, number), shown(line)), kind.accepted)
-        }
+        Some(unit) => refuse(format!("{}: a column is in {unit}", shown(line)), kind.accepted),
         None => Ok(()),
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::form::Maybe;
 use crate::forms::{
-    ADDED_DELAY, Added, BUFFER, Buffer, DELAYS_S, DUPLICATE, Element, LOSS, Loss, NAME, Numbers, OUTAGES,
-    Outage, QUEUE, RATES_BPS, REORDER, ROUTER, RTT, Rate, Reorder, SERVICE_TICK, SWITCH, VARYING_RATE, Words,
+    ADDED_DELAY, Added, BUFFER, Buffer, DELAYS_S, DUPLICATE, Element, LOSS, Loss, NAME, OUTAGES, Outage,
+    QUEUE, RATES_BPS, REORDER, ROUTER, RTT, Rate, Reorder, SERVICE_TICK, SWITCH, VARYING_RATE, Words,
     constant_rate, time,
 };
 use crate::keys::Checked;
@@ -112,7 +112,7 @@ table! {
         /// The link's clock: at each tick each way hands out what its rate has earned. With 0 it has none.
         service_tick: f64 = SERVICE_TICK, else 0.0;
         /// 2 puts its queue into a switch, which does not count down IP's time-to-live and has no router.
-        layer: i64 = Numbers(&[2, 3]), else 3;
+        layer: i64 = Words(&[("2", 2), ("3", 3)]), else 3;
         /// Whether it has a way back.
         duplex: bool = SWITCH, else true;
     }
