@@ -35,6 +35,13 @@ pub enum LossModel {
     },
 }
 
+impl LossModel {
+    /// Whether the losses differ from seed to seed.
+    pub const fn is_random(&self) -> bool {
+        matches!(self, LossModel::Random { .. } | LossModel::GilbertElliott { .. })
+    }
+}
+
 /// A running loss process.
 #[derive(Clone, Debug)]
 pub struct Loss {

@@ -1,7 +1,7 @@
 //! Turns a scenario into its plan: every default filled in, every derived value worked out, in SI units,
 //! every flow with its own entry.
 
-use crate::forms::{Algorithm, Buffer, Drawn, Element, Loss, Rate};
+use crate::forms::{Algorithm, Buffer, Drawn, Element, Rate};
 use crate::network::{LINKS, Network, Path, Way};
 use crate::plan::{
     BackgroundPlan, BulkPlan, CapacityPlan, ConnectionPlan, DisturbancePlan, FlowPlan, LinkPlan, OnoffPlan,
@@ -217,17 +217,6 @@ fn settings(parameters: Vec<(&'static str, Setting)>) -> BTreeMap<String, Settin
     parameters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn loss(model: &Loss) -> LossModel {
-    match *model {
-        Loss::Random(0.0) => LossModel::None,
-        Loss::Random(probability) => LossModel::Random { probability },
-        Loss::Every(packets) => LossModel::Every { packets },
-        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-            LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad }
-        }
-    }
-}
-
 fn capacity(rate: &Rate) -> Option<CapacityPlan> {
     match rate {
         Rate::Constant(_) => None,
@@ -273,7 +262,7 @@ fn dumbbell(network: &Network<'_>, bottleneck: &Bottleneck) -> Vec<LinkPlan> {
         clock: clock.clone(),
         queue: queue_plan(network, &bottleneck.queue, &bottleneck.buffer, bottleneck.rate.bps()),
         router: bottleneck.router.as_ref().map(router_plan),
-        loss: loss(&bottleneck.loss),
+        loss: bottleneck.loss,
         ack_loss: LossModel::None,
         disturbance: disturbance(&bottleneck.disturbed, LINKS[0], false),
     };
@@ -285,7 +274,7 @@ fn dumbbell(network: &Network<'_>, bottleneck: &Bottleneck) -> Vec<LinkPlan> {
         queue: queue_plan(network, &bottleneck.reverse_queue, &buffer, back_bps),
         router: None,
         loss: LossModel::None,
-        ack_loss: loss(&bottleneck.ack_loss),
+        ack_loss: bottleneck.ack_loss,
         disturbance: disturbance(&bottleneck.disturbed, LINKS[0], true),
         clock,
         ..there.clone()
@@ -297,11 +286,11 @@ fn link(network: &Network<'_>, way: &Way<'_>) -> Option<LinkPlan> {
     let link = way.link?;
     let (medium, _) = link.names();
     let (queue, router, data_loss) = if way.is_back {
-        (&Element::DROPTAIL, None, Loss::NONE)
+        (&Element::DROPTAIL, None, LossModel::None)
     } else {
         (&link.queue, link.router.as_ref(), link.loss)
     };
-    let ack_loss = if way.is_back || !link.duplex { link.ack_loss } else { Loss::NONE };
+    let ack_loss = if way.is_back || !link.duplex { link.ack_loss } else { LossModel::None };
     Some(LinkPlan {
         name: way.name.clone(),
         rate_bps: link.rate.bps(),
@@ -313,8 +302,8 @@ fn link(network: &Network<'_>, way: &Way<'_>) -> Option<LinkPlan> {
         clock: (link.service_tick > 0.0).then(|| medium.clone()),
         queue: queue_plan(network, queue, &link.buffer, link.rate.bps()),
         router: router.map(router_plan),
-        loss: loss(&data_loss),
-        ack_loss: loss(&ack_loss),
+        loss: data_loss,
+        ack_loss,
         disturbance: disturbance(&link.disturbed, &medium, way.is_back),
     })
 }

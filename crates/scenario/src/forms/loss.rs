@@ -7,40 +7,7 @@ use crate::keys::{Checked, Inline, inline};
 use crate::problem::{Refused, refuse};
 use crate::table;
 use crate::tree::{Item, Value};
-
-/// Which packets a link loses.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Loss {
-    /// Each with this probability.
-    Random(f64),
-    /// Every n-th packet of each flow.
-    Every(u64),
-    /// A two-state Markov chain that takes a step for each packet; all four are probabilities per packet.
-    GilbertElliott {
-        /// From the good state to the bad one.
-        good_to_bad: f64,
-        /// Back.
-        bad_to_good: f64,
-        /// Loss in the good state.
-        loss_good: f64,
-        /// Loss in the bad state.
-        loss_bad: f64,
-    },
-}
-
-impl Loss {
-    /// None.
-    pub const NONE: Loss = Loss::Random(0.0);
-
-    /// Whether the losses differ from seed to seed.
-    pub fn is_random(&self) -> bool {
-        match self {
-            Loss::Random(probability) => *probability > 0.0,
-            Loss::Every(_) => false,
-            Loss::GilbertElliott { .. } => true,
-        }
-    }
-}
+use longfat_net::LossModel;
 
 table! {
     /// A two-state Markov chain that takes a step for each packet; all four are probabilities per packet.
@@ -72,13 +39,18 @@ const CHAIN: Under<Inline<Chain>> = Under(
     ),
 );
 
-fn read(item: &Item, at: &At<'_>) -> Result<Loss, Refused> {
+fn read(item: &Item, at: &At<'_>) -> Result<LossModel, Refused> {
     match &item.value {
-        Value::Integer(_) | Value::Float(_) | Value::Text(_) => RANDOM.read(item, at).map(Loss::Random),
-        value if EVERY.fits(value) => EVERY.read(item, at).map(|packets| Loss::Every(packets as u64)),
+        Value::Integer(_) | Value::Float(_) | Value::Text(_) => Ok(match RANDOM.read(item, at)? {
+            0.0 => LossModel::None,
+            probability => LossModel::Random { probability },
+        }),
+        value if EVERY.fits(value) => {
+            EVERY.read(item, at).map(|packets| LossModel::Every { packets: packets as u64 })
+        }
         value if CHAIN.fits(value) => {
             let Chain { good_to_bad, bad_to_good, loss_good, loss_bad } = CHAIN.read(item, at)?;
-            Ok(Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad })
+            Ok(LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad })
         }
         _ => refuse(
             "this is no loss model",
@@ -89,18 +61,24 @@ fn read(item: &Item, at: &At<'_>) -> Result<Loss, Refused> {
 }
 
 /// What `of_random`, `of_every` and `of_chain` make of a loss model.
-fn each<T>(loss: &Loss, of_random: fn(&f64) -> T, of_every: fn(&i64) -> T, of_chain: fn(&Chain) -> T) -> T {
-    match *loss {
-        Loss::Random(probability) => of_random(&probability),
-        Loss::Every(packets) => of_every(&(packets as i64)),
-        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+fn each<T>(
+    model: &LossModel,
+    of_random: fn(&f64) -> T,
+    of_every: fn(&i64) -> T,
+    of_chain: fn(&Chain) -> T,
+) -> T {
+    match *model {
+        LossModel::None => of_random(&0.0),
+        LossModel::Random { probability } => of_random(&probability),
+        LossModel::Every { packets } => of_every(&(packets as i64)),
+        LossModel::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
             of_chain(&Chain { good_to_bad, bad_to_good, loss_good, loss_bad })
         }
     }
 }
 
 /// A loss model.
-pub const LOSS: Custom<Loss> = Custom {
+pub const LOSS: Custom<LossModel> = Custom {
     accepts: "a probability such as 1e-5",
     read,
     write: |loss| each(loss, |p| RANDOM.write(p), |n| EVERY.write(n), |chain| CHAIN.write(chain)),

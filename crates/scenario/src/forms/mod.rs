@@ -22,7 +22,7 @@ pub use drawn::{DRAWN_RTT, DRAWN_TIME, Drawn, MEASURED_SIZES, RTT_SUCH_AS, Rows,
 pub use element::{
     Element, ElementKind, QUEUE, ROUTER, default, file_words, parameter_schema, row_schema, written,
 };
-pub use loss::{LOSS, Loss};
+pub use loss::LOSS;
 pub use rate::{Rate, VARYING_RATE};
 pub use receiver::{RECEIVER, Receiver};
 pub use trace::Source;

@@ -2,13 +2,14 @@
 
 use crate::form::Maybe;
 use crate::forms::{
-    ADDED_DELAY, Added, BUFFER, Buffer, DELAYS_S, DUPLICATE, Element, LOSS, Loss, NAME, OUTAGES, Outage,
-    QUEUE, RATES_BPS, REORDER, ROUTER, RTT, Rate, Reorder, SERVICE_TICK, SWITCH, VARYING_RATE, Words,
-    constant_rate, time,
+    ADDED_DELAY, Added, BUFFER, Buffer, DELAYS_S, DUPLICATE, Element, LOSS, NAME, OUTAGES, Outage, QUEUE,
+    RATES_BPS, REORDER, ROUTER, RTT, Rate, Reorder, SERVICE_TICK, SWITCH, VARYING_RATE, Words, constant_rate,
+    time,
 };
 use crate::keys::Checked;
 use crate::problem::{Refusal, refuse_key};
 use crate::table;
+use longfat_net::LossModel;
 use longfat_net::disturbance::Remark;
 use serde::{Deserialize, Serialize};
 
@@ -61,9 +62,9 @@ table! {
         /// An explicit-rate router around the queue.
         router: Option<Element> = Maybe(ROUTER), else None;
         /// Loss of data packets that enter the bottleneck.
-        loss: Loss = LOSS, else Loss::NONE;
+        loss: LossModel = LOSS, else LossModel::None;
         /// Loss of ACKs that enter the reverse path.
-        ack_loss: Loss = LOSS, else Loss::NONE;
+        ack_loss: LossModel = LOSS, else LossModel::None;
         /// The router's clock: at each tick each way hands out what its rate has earned. With 0 it has none.
         service_tick: f64 = SERVICE_TICK, else 0.0;
         /// Rate of the hosts' own links; by default 1 Gbit/s, or 10 times a faster bottleneck's.
@@ -106,9 +107,9 @@ table! {
         /// An explicit-rate router around the queue.
         router: Option<Element> = Maybe(ROUTER), else None;
         /// Loss of data packets that enter the link.
-        loss: Loss = LOSS, else Loss::NONE;
+        loss: LossModel = LOSS, else LossModel::None;
         /// Loss of ACKs that enter the way back; a link with one way loses those that enter itself.
-        ack_loss: Loss = LOSS, else Loss::NONE;
+        ack_loss: LossModel = LOSS, else LossModel::None;
         /// The link's clock: at each tick each way hands out what its rate has earned. With 0 it has none.
         service_tick: f64 = SERVICE_TICK, else 0.0;
         /// 2 puts its queue into a switch, which does not count down IP's time-to-live and has no router.
