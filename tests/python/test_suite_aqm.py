@@ -40,7 +40,7 @@ def test_marks_need_the_queue_and_all_flows():
     for run in SUITE.experiment("fairness").runs("quick"):
         marks = run.coordinates["signal"] == "marks"
         built = Scenario.from_dict(run.document).plan
-        assert {flow["ecn"] for flow in built["flows"]} == {marks}
+        assert {flow["transport"]["ecn"] for flow in built["flows"]} == {"on" if marks else "off"}
         assert run.document["bottleneck"]["queue"].get("ecn", False) is marks
 
 

@@ -328,7 +328,7 @@ impl Form for Number {
     }
 
     fn write(&self, value: &f64) -> Value {
-        Value::Float(*value)
+        if value.is_infinite() { INFINITE.into() } else { Value::Float(*value) }
     }
 
     fn schema(&self) -> Json {
