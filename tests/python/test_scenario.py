@@ -159,7 +159,7 @@ def test_the_reference_file_is_read_in_si_units() -> None:
         ),
         (
             {"bottleneck__loss": {"every": 1}},
-            "bottleneck.loss = { every = 1 }: the number is too small; accepted: a whole number from 2",
+            "bottleneck.loss = { every = 1 }: every: the number is too small; accepted: a whole number from 2",
         ),
         (
             {"flow__0__algorithm": "hstpc"},
@@ -559,6 +559,7 @@ def test_a_run_cannot_last_longer_or_shorter_than_a_file_may_say(duration_s: flo
         ("[[flow]]\nstack = 'linx'", "4:9"),
         ("[[flow]]\n[flow.receiver]\ndivide_acks = 200", "5:15"),
         ("[[flow]]\n[flow.receiver]\nhide_marks = 1", "5:14"),
+        ("[[flow]]\nrtt = { empirical = ['1 ms', ['2 ms', -1]] }", "4:30"),
         ("outages = [{ begin = '1 s', length = 2 }]", "3:38"),
         ("outages = [{ begin = '1 s', length = '1 s', queue = 3 }]", "3:53"),
         ("added_delay = { handovers = { period = 3, range = '1 ms' } }", "3:40"),

@@ -58,6 +58,12 @@ impl Refusal {
         self.within(key).at_part(key)
     }
 
+    /// The same, of an item of a list that is the value: "outage 2" has the index 1.
+    #[must_use]
+    pub fn of_item(self, name: &str, index: usize) -> Refusal {
+        self.within(&format!("{name} {}", index + 1)).at_part(&index.to_string())
+    }
+
     /// What is wrong, after the part of the value that it is about.
     fn wrong(&self) -> String {
         if self.place.is_empty() { self.what.clone() } else { format!("{}: {}", self.place, self.what) }

@@ -113,11 +113,11 @@ const LINES: Kind = Kind { columns: 2, accepted: ACCEPTED_LINES, most: MOST_LINE
 
 fn read_trace(table: &Table, at: &At<'_>) -> Result<Added, Refusal> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
-    let (source, _) = trace::read(table, at, &LINES, "leo.delays", |row| {
-        let [time_s, delay_s] = row.numbers.map(|number| number / 1e3);
+    let (source, _) = trace::read(table, at, &LINES, "leo.delays", |numbers| {
+        let [time_s, delay_s] = numbers.map(|ms| ms / 1e3);
         if !(0.0..=LATEST_S).contains(&time_s) || !(DELAYS_S.0..=DELAYS_S.1).contains(&delay_s) {
             let [latest, greatest] = [LATEST_S, DELAYS_S.1].map(|seconds| TIME.write(seconds));
-            return row.refuse(&format!("times up to {latest} and delays up to {greatest}"));
+            return Err(format!("times up to {latest} and delays up to {greatest}"));
         }
         steps.push((time_s, delay_s));
         Ok(())
@@ -161,11 +161,11 @@ fn read_outages(item: &Item, at: &At<'_>) -> Result<Vec<Outage>, Refused> {
     };
     let mut outages: Vec<Outage> = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
-        let place = format!("outage {}", index + 1);
-        let within = |refusal: Refusal| refusal.within(&place).at_part(&index.to_string());
-        let outage = OUTAGE.parse(&item.value, &at.item(index)).map_err(within)?;
+        let outage = OUTAGE.parse(&item.value, &at.item(index));
+        let outage = outage.map_err(|refusal| refusal.of_item("outage", index))?;
         if outages.last().is_some_and(|before| outage.begin_s < before.begin_s + before.length_s) {
-            return refuse(format!("{place} begins too early"), "a begin after the end of the outage before");
+            let what = format!("outage {} begins too early", index + 1);
+            return refuse(what, "a begin after the end of the outage before");
         }
         outages.push(outage);
     }

@@ -10,6 +10,7 @@ use crate::units::split;
 use crate::world::measured_text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The most rows of a file of measured values.
@@ -102,46 +103,38 @@ impl Measured {
 
     /// Reads the name of a file, or rows that are a value, or a value and its weight.
     fn rows(&self, value: &Value, at: &At<'_>) -> Result<Rows, Refusal> {
-        let mut rows = Vec::new();
-        let name = match value {
+        match value {
             Value::Text(file) => {
                 let path = at.context.base.join(file);
-                let accepted = "a file with lines of value[, weight], relative to the scenario's folder";
-                let unreadable = |reason| Refusal::new(format!("{}: {reason}", path.display()), accepted);
-                let bytes = at.context.world.bytes(&path, MOST_BYTES).map_err(unreadable)?;
-                let text = measured_text(bytes, MOST_BYTES).map_err(unreadable)?;
-                for (index, line) in text.split('\n').enumerate() {
-                    let place = format!("{}, line {}", path.display(), index + 1);
-                    rows.extend(self.line(line).map_err(|refusal| refusal.within(&place))?);
-                }
-                format!("{}: ", path.display())
+                self.file(&path, at).map_err(|refusal| refusal.within(&path.display().to_string()))
             }
             Value::List(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    let place = format!("value {}", index + 1);
-                    rows.push(self.item(&item.value).map_err(|refusal| refusal.within(&place))?);
-                }
-                String::new()
+                let row = |(index, item): (usize, &Item)| {
+                    self.item(&item.value)
+                        .map_err(|refusal| refusal.of_item("value", index).at_part("empirical"))
+                };
+                checked(items.iter().enumerate().map(row).collect::<Result<_, _>>()?)
             }
             _ => {
                 let accepted = format!(
                     "a file's name such as \"measured.csv\", or a list such as [\"{}\"]",
                     self.0.example()
                 );
-                return refuse("these are no values", accepted);
+                refuse("these are no values", accepted)
             }
-        };
-        let lines = || format!("up to {MOST_VALUES} lines of value[, weight]");
-        if rows.is_empty() {
-            return refuse(format!("{name}it holds no value"), lines());
         }
-        if rows.len() > MOST_VALUES {
-            return refuse(format!("{name}it holds more than {MOST_VALUES} values"), lines());
+    }
+
+    fn file(&self, path: &Path, at: &At<'_>) -> Result<Rows, Refusal> {
+        let accepted = "a file with lines of value[, weight], relative to the scenario's folder";
+        let unreadable = |reason| Refusal::new(reason, accepted);
+        let bytes = at.context.world.bytes(path, MOST_BYTES).map_err(unreadable)?;
+        let text = measured_text(bytes, MOST_BYTES).map_err(unreadable)?;
+        let mut rows = Vec::new();
+        for (index, line) in text.split('\n').enumerate() {
+            rows.extend(self.line(line).map_err(|refusal| refusal.within(&format!("line {}", index + 1)))?);
         }
-        if rows.iter().all(|row| row.1 == 0.0) {
-            return refuse(format!("{name}all weights are 0"), "at least one above 0");
-        }
-        Ok(rows.into())
+        checked(rows)
     }
 
     /// The value and the weight of a line; `None` if it is empty.
@@ -184,6 +177,18 @@ impl Measured {
             ),
         }
     }
+}
+
+fn checked(rows: Vec<(f64, f64)>) -> Result<Rows, Refusal> {
+    let what = match rows.len() {
+        0 => "it holds no value".to_owned(),
+        count if count > MOST_VALUES => format!("it holds more than {MOST_VALUES} values"),
+        _ if rows.iter().all(|row| row.1 == 0.0) => {
+            return refuse("all weights are 0", "at least one above 0");
+        }
+        _ => return Ok(rows.into()),
+    };
+    refuse(what, format!("up to {MOST_VALUES} lines of value[, weight]"))
 }
 
 impl Form for Measured {

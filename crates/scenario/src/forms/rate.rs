@@ -121,11 +121,11 @@ const LINES: Kind =
 fn read_trace(table: &Table, at: &At<'_>) -> Result<Rate, Refusal> {
     let latest_ms = 1e3 * LATEST_S;
     let mut times: Vec<f64> = Vec::new();
-    let (source, place) = trace::read(table, at, &LINES, "cellular.trace", |row| {
-        if !(0.0..=latest_ms).contains(&row.numbers[0]) {
-            return row.refuse(&format!("times from 0 to {latest_ms} ms"));
+    let (source, place) = trace::read(table, at, &LINES, "cellular.trace", |[time, _]| {
+        if !(0.0..=latest_ms).contains(&time) {
+            return Err(format!("times from 0 to {latest_ms} ms"));
         }
-        times.push(row.numbers[0]);
+        times.push(time);
         Ok(())
     })?;
     let last = times.last().copied().unwrap_or(0.0);

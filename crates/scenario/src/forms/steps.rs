@@ -71,9 +71,7 @@ impl Form for Steps {
         let mut steps: Vec<(f64, f64)> = Vec::with_capacity(pairs.len());
         for (index, pair) in pairs.iter().enumerate() {
             let step = self.step(&pair.value, steps.last());
-            steps.push(step.map_err(|refusal| {
-                refusal.within(&format!("pair {}", index + 1)).at_part(&index.to_string())
-            })?);
+            steps.push(step.map_err(|refusal| refusal.of_item("pair", index))?);
         }
         Ok(steps)
     }

@@ -51,20 +51,6 @@ pub struct Kind {
     pub convert: fn(&[Vec<&str>]) -> String,
 }
 
-/// A line of numbers.
-pub struct Row<'a> {
-    line: &'a str,
-    /// Its numbers.
-    pub numbers: [f64; 2],
-}
-
-impl Row<'_> {
-    /// Refuses it.
-    pub fn refuse<T>(&self, accepted: &str) -> Result<T, Refusal> {
-        refuse(shown(self.line), accepted)
-    }
-}
-
 /// Whether a table names a trace: `trace`, and perhaps `sha256`.
 pub fn is_named(table: &Table) -> bool {
     table.has_only(&["trace"], &["sha256"])
@@ -77,14 +63,14 @@ pub fn schema(description: &str) -> Json {
     table_schema(&[("trace", json!({"type": "string", "description": description})), ("sha256", digest)], 1)
 }
 
-/// Reads the file that a table names, and gives each line of numbers to `row`; returns it and its place in
-/// messages. `example` is the name of such a file.
+/// Reads the file that a table names, and gives the numbers of each line to `row`, which returns what would be
+/// accepted in their place; returns the file and its place in messages. `example` is the name of such a file.
 pub fn read(
     table: &Table,
     at: &At<'_>,
     kind: &Kind,
     example: &str,
-    mut row: impl FnMut(&Row<'_>) -> Result<(), Refusal>,
+    mut row: impl FnMut([f64; 2]) -> Result<(), String>,
 ) -> Result<(Source, String), Refusal> {
     let Some(name) = table.get("trace").and_then(|item| item.value.text()) else {
         return refuse("trace: this is not a name", format!("the name of a file such as \"{example}\""));
@@ -110,7 +96,7 @@ fn file(
     given: Option<&str>,
     at: &At<'_>,
     kind: &Kind,
-    row: &mut dyn FnMut(&Row<'_>) -> Result<(), Refusal>,
+    row: &mut dyn FnMut([f64; 2]) -> Result<(), String>,
 ) -> Result<Source, Refusal> {
     let world = at.context.world;
     let missing = |reason| Refusal::new(reason, "a file, relative to the scenario's folder");
@@ -145,7 +131,7 @@ fn file(
             }
             let numbers = numbers(line, &words, kind, following)?;
             let time = std::mem::replace(&mut before, numbers[0]);
-            row(&Row { line, numbers })?;
+            row(numbers).map_err(|accepted| Refusal::new(shown(line), accepted))?;
             if numbers[0] < time || (kind.is_strict && numbers[0] == time) {
                 return refuse(format!("{} comes after {time}", numbers[0]), kind.accepted);
             }
