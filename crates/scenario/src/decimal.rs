@@ -3,6 +3,14 @@
 use num_bigint::{BigInt, Sign};
 use std::cmp::Ordering;
 
+/// Up to here, every whole number is a float.
+const MOST_EXACT: u64 = 1 << 53;
+/// The powers of ten that are floats.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
+];
+
 /// A decimal number, `mantissa` times ten to the power `exponent`.
 #[derive(Clone, Debug)]
 pub struct Decimal {
@@ -15,14 +23,21 @@ impl Decimal {
     pub fn parse(text: &str) -> Option<Decimal> {
         let (number, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-        let mantissa = format!("{whole}{part}");
-        let mantissa = mantissa.strip_prefix('+').unwrap_or(&mantissa);
+        let digits = [whole, part].concat();
         let exponent = power.parse::<i64>().ok()? - part.len() as i64;
-        Some(Decimal { mantissa: mantissa.parse().ok()?, exponent })
+        // a usual number has few digits, and needs no arithmetic on long ones
+        let mantissa = match digits.parse::<i64>() {
+            Ok(short) => short.into(),
+            Err(_) => digits.strip_prefix('+').unwrap_or(&digits).parse().ok()?,
+        };
+        Some(Decimal { mantissa, exponent })
     }
 
     /// The shortest decimal number that is read as this float. Infinity and NaN become 0.
     pub fn of(x: f64) -> Decimal {
+        if x.fract() == 0.0 && x.abs() <= MOST_EXACT as f64 {
+            return Decimal { mantissa: (x as i64).into(), exponent: 0 };
+        }
         Decimal::parse(&format!("{x:e}")).unwrap_or_else(|| Decimal::from(0))
     }
 
@@ -53,6 +68,13 @@ impl Decimal {
 
     /// The nearest float; infinity beyond the greatest.
     pub fn to_f64(&self) -> f64 {
+        // whole numbers to 2^53 and powers of ten to 10^22 are exact as floats: one operation rounds once
+        let power = usize::try_from(self.exponent.unsigned_abs()).ok().and_then(|at| POWERS.get(at));
+        if let (Ok(whole), Some(power)) = (i64::try_from(&self.mantissa), power)
+            && whole.unsigned_abs() <= MOST_EXACT
+        {
+            return if self.exponent < 0 { whole as f64 / power } else { whole as f64 * power };
+        }
         format!("{}e{}", self.mantissa, self.exponent).parse().unwrap_or(f64::NAN)
     }
 

@@ -1,7 +1,7 @@
 //! Refuses scenarios whose parts do not fit together.
 
 use crate::forms::MOST_FLOWS;
-use crate::network::{Network, differ};
+use crate::network::{Entry, Network, differ};
 use crate::problem::{Refusal, refuse, refuse_key};
 use crate::tables::{Background, Scenario};
 use crate::text::general;
@@ -39,7 +39,7 @@ impl Scenario {
             );
         }
         let names = self.program_names();
-        differ("programs", names.iter().enumerate().map(|(i, name)| (name.as_str(), format!("program.{i}"))))
+        differ("programs", names.iter().enumerate().map(|(i, name)| (name.as_str(), Entry("program", i))))
     }
 
     fn samples_fit(&self, flows: f64, links: usize) -> Result<(), Refusal> {
@@ -72,8 +72,8 @@ impl Scenario {
             return refuse(format!("there are {flows} flows"), format!("up to {MOST_FLOWS}"));
         }
         let tables = self.flow.iter().enumerate();
-        let owners = tables.flat_map(|(i, flow)| (0..flow.count).map(move |_| format!("flow.{i}")));
-        let owners = owners.chain((0..self.background.len()).map(|i| format!("background.{i}")));
+        let owners = tables.flat_map(|(i, flow)| (0..flow.count).map(move |_| Entry("flow", i)));
+        let owners = owners.chain((0..self.background.len()).map(|i| Entry("background", i)));
         let names: Vec<String> = self.flow_names().into_iter().chain(self.background_names()).collect();
         differ("flows or backgrounds", names.iter().map(String::as_str).zip(owners))
     }

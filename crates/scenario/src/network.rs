@@ -11,6 +11,7 @@ use crate::text::general;
 use crate::units::RATE;
 use longfat_units::Interval;
 use longfat_units::parameters::Kind;
+use std::fmt;
 
 /// The links of a dumbbell, in the plan's order.
 pub const LINKS: [&str; 2] = ["bottleneck", "reverse"];
@@ -34,6 +35,17 @@ pub struct Way<'a> {
     pub is_back: bool,
     /// The numbers of the nodes where it begins and ends.
     pub nodes: Option<(usize, usize)>,
+}
+
+impl<'a> Way<'a> {
+    /// The names of the nodes where it begins and ends; empty in a dumbbell.
+    fn ends(&self) -> [&'a str; 2] {
+        match self.link {
+            Some(link) if self.is_back => [&link.to, &link.origin],
+            Some(link) => [&link.origin, &link.to],
+            None => [""; 2],
+        }
+    }
 }
 
 /// The links that packets cross there and back, by position among the ways.
@@ -164,6 +176,9 @@ impl<'a> Network<'a> {
 
     /// The size of a buffer on a link of this rate, in full packets.
     pub fn packets(&self, buffer: &Buffer, rate_bps: f64) -> f64 {
+        if let Buffer::Packets(packets) = buffer {
+            return *packets as f64;
+        }
         let (size, packet) = self.exact(buffer, rate_bps);
         size.ratio(&packet)
     }
@@ -302,13 +317,21 @@ fn measured_packet_bytes(scenario: &Scenario) -> f64 {
     of_flows.or_else(|| of_backgrounds().reduce(f64::max)).unwrap_or(PROGRAM_PACKET_BYTES)
 }
 
-/// The parts with their keys.
-fn parts(scenario: &Scenario) -> Vec<(String, &Placed)> {
-    let flows = scenario.flow.iter().enumerate().map(|(i, flow)| (format!("flow.{i}"), &flow.placed));
+/// A table of a list, written as its key.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry(pub &'static str, pub usize);
+
+impl fmt::Display for Entry {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.{}", self.0, self.1)
+    }
+}
+
+/// The flows and backgrounds with their keys.
+fn parts(scenario: &Scenario) -> impl Iterator<Item = (Entry, &Placed)> {
+    let flows = scenario.flow.iter().enumerate().map(|(i, flow)| (Entry("flow", i), &flow.placed));
     let backgrounds = scenario.background.iter().enumerate();
-    flows
-        .chain(backgrounds.map(|(i, part)| (format!("background.{i}"), &part.connections().placed)))
-        .collect()
+    flows.chain(backgrounds.map(|(i, part)| (Entry("background", i), &part.connections().placed)))
 }
 
 fn check_parts(scenario: &Scenario) -> Result<(), Refusal> {
@@ -319,7 +342,7 @@ fn check_parts(scenario: &Scenario) -> Result<(), Refusal> {
     if has_links {
         let has_rtt = scenario.flow.iter().map(|flow| flow.rtt.is_some());
         let has_rtt = has_rtt.chain(scenario.background.iter().map(|part| part.connections().rtt.is_some()));
-        for ((key, part), has_rtt) in parts(scenario).into_iter().zip(has_rtt) {
+        for ((key, part), has_rtt) in parts(scenario).zip(has_rtt) {
             for (end, node) in [("from", &part.origin), ("to", &part.to)] {
                 if node.is_none() {
                     return refuse_key(format!("{key}.{end}"), "this key is missing", "the name of a node");
@@ -386,19 +409,12 @@ fn topology(scenario: &Scenario) -> Result<Parts<'_>, Refusal> {
             ways.extend(name.map(|name| Way { name, link: Some(link), position, is_back, nodes: None }));
         }
     }
-    differ("links", ways.iter().map(|way| (&*way.name, format!("link.{}", way.position))))?;
+    differ("links", ways.iter().map(|way| (&*way.name, Entry("link", way.position))))?;
     let nodes = scenario.node.iter().enumerate();
-    differ("nodes", nodes.map(|(i, node)| (&*node.name, format!("node.{i}"))))?;
-    let ends = |way: &Way<'_>| {
-        let (from, to) = way.link.map_or(("", ""), |link| (&link.origin, &link.to));
-        if way.is_back { (to.to_owned(), from.to_owned()) } else { (from.to_owned(), to.to_owned()) }
-    };
-    let mut nodes: Vec<String> = Vec::new();
-    let named = scenario.node.iter().map(|node| node.name.clone());
-    for name in named.chain(ways.iter().flat_map(|way| {
-        let (a, b) = ends(way);
-        [a, b]
-    })) {
+    differ("nodes", nodes.map(|(i, node)| (&*node.name, Entry("node", i))))?;
+    let mut nodes: Vec<&str> = Vec::new();
+    let named = scenario.node.iter().map(|node| &*node.name);
+    for name in named.chain(ways.iter().flat_map(Way::ends)) {
         if !nodes.contains(&name) {
             nodes.push(name);
         }
@@ -406,10 +422,10 @@ fn topology(scenario: &Scenario) -> Result<Parts<'_>, Refusal> {
     if nodes.len() > MOST_NODES as usize {
         return refuse(format!("there are {} nodes", nodes.len()), format!("up to {MOST_NODES}"));
     }
-    let number = |name: &str| nodes.iter().position(|known| known == name);
+    let number = |name: &str| nodes.iter().position(|known| *known == name);
     for way in &mut ways {
-        let (from, to) = ends(way);
-        way.nodes = number(&from).zip(number(&to));
+        let [from, to] = way.ends().map(number);
+        way.nodes = from.zip(to);
     }
     let mut pairs = Vec::new();
     for (key, part) in parts(scenario) {
@@ -448,7 +464,7 @@ fn topology(scenario: &Scenario) -> Result<Parts<'_>, Refusal> {
                     Some(_) => format!("more than {MOST_LINKS} links lead"),
                 };
                 return refuse_key(
-                    key,
+                    key.to_string(),
                     format!("{problem} from \"{}\" to \"{}\"", nodes[begin], nodes[end]),
                     "nodes that links connect, both ways",
                 );
@@ -471,11 +487,15 @@ fn path(ways: &[Way<'_>], forward: Vec<usize>, reverse: Vec<usize>) -> Path {
 }
 
 /// Refuses a name that comes twice; each has the key of its table.
-pub fn differ<'a>(what: &str, names: impl Iterator<Item = (&'a str, String)>) -> Result<(), Refusal> {
+pub fn differ<'a>(what: &str, names: impl Iterator<Item = (&'a str, Entry)>) -> Result<(), Refusal> {
     let mut seen = std::collections::BTreeSet::new();
     for (name, key) in names {
         if !seen.insert(name) {
-            return refuse_key(key, format!("two {what} are called \"{name}\""), "names that differ");
+            return refuse_key(
+                key.to_string(),
+                format!("two {what} are called \"{name}\""),
+                "names that differ",
+            );
         }
     }
     Ok(())

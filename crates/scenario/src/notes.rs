@@ -75,17 +75,12 @@ pub fn notes(scenario: &Scenario) -> Result<Vec<String>, Refusal> {
         of_l4s(number, flow, &network.queues(number), &mut found);
         of_ebpf(number, flow, &mut found);
     }
-    for (number, link) in scenario.link.iter().enumerate() {
-        of_traces(
-            &format!("link.{number}"),
-            &link.rate,
-            link.added_delay.as_ref(),
-            scenario.duration,
-            &mut found,
-        );
-    }
-    if let Some(link) = &scenario.bottleneck {
-        of_traces("bottleneck", &link.rate, link.added_delay.as_ref(), scenario.duration, &mut found);
+    let links = scenario.link.iter().enumerate();
+    let links = links.map(|(number, link)| (format!("link.{number}"), &link.rate, &link.added_delay));
+    let shared = scenario.bottleneck.iter();
+    let shared = shared.map(|link| ("bottleneck".to_owned(), &link.rate, &link.added_delay));
+    for (key, rate, added) in links.chain(shared) {
+        of_traces(&key, rate, added.as_ref(), scenario.duration, &mut found);
     }
     Ok(found)
 }

@@ -6,25 +6,23 @@ use crate::problem::{Problem, Refusal, Refused};
 use crate::tables::Scenario;
 use crate::text::quoted;
 use crate::tree::{Item, Table, Value};
-use toml_edit::{Document, Item as TomlItem, Key, Value as TomlValue};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 /// Reads the tree of a TOML text.
 pub fn parse(text: &str) -> Result<Table, Vec<Problem>> {
-    let document = Document::parse(text).map_err(|error| {
-        let what = error.message().trim_end_matches('.').replace('\n', ", ");
-        let word = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+    let problem = |what: &str, span: Option<Range<usize>>| {
+        let what = what.trim_end_matches('.').replace('\n', ", ");
+        let word = span.clone().and_then(|span| text.get(span)).unwrap_or_default();
         let (what, accepted) = toml_problem(&what, word);
-        vec![Problem {
-            key: String::new(),
-            value: None,
-            refusal: Refusal::new(what, accepted),
-            span: error.span(),
-        }]
-    })?;
-    Ok(table(document.as_table()))
+        vec![Problem { key: String::new(), value: None, refusal: Refusal::new(what, accepted), span }]
+    };
+    let document = DeTable::parse(text).map_err(|error| problem(error.message(), error.span()))?;
+    table(document.into_inner()).map_err(|span| problem("the number overflowed", Some(span)))
 }
 
-/// As deep as toml_edit reads.
+/// As deep as the parser reads.
 const MOST_DEEP: &str = "up to 80 brackets within each other";
 
 /// What is wrong with a text at this word, and what would be accepted.
@@ -59,45 +57,39 @@ fn toml_problem(what: &str, word: &str) -> (String, String) {
     (what, accepted)
 }
 
-fn table(from: &toml_edit::Table) -> Table {
-    let mut to = Table::default();
-    for (key, item) in from.iter() {
-        to.push(key, Item { key: from.key(key).and_then(Key::span), ..of_item(item) });
+/// A table, or the place of a number that is too large.
+fn table(from: DeTable<'_>) -> Result<Table, Range<usize>> {
+    let mut to = Table::with_room(from.len());
+    for (key, value) in from {
+        let place = key.span();
+        to.push(key.into_inner(), Item { key: Some(place), ..item(value)? });
     }
-    to
+    Ok(to)
 }
 
-fn of_item(item: &TomlItem) -> Item {
-    let value = match item {
-        TomlItem::None => Value::Null,
-        TomlItem::Value(value) => return of_value(value),
-        TomlItem::Table(inner) => Value::Table(table(inner)),
-        TomlItem::ArrayOfTables(list) => {
-            let tables =
-                list.iter().map(|inner| Item { value: table(inner).into(), span: inner.span(), key: None });
-            Value::List(tables.collect())
+fn item(found: Spanned<DeValue<'_>>) -> Result<Item, Range<usize>> {
+    let span = found.span();
+    let overflow = || span.clone();
+    let value = match found.into_inner() {
+        DeValue::String(text) => Value::Text(text.into_owned()),
+        DeValue::Integer(number) => {
+            let found = i64::from_str_radix(number.as_str(), number.radix());
+            Value::Integer(found.map_err(|_| overflow())?.into())
         }
-    };
-    Item { value, span: item.span(), key: None }
-}
-
-fn of_value(value: &TomlValue) -> Item {
-    let inner = match value {
-        TomlValue::String(text) => Value::Text(text.value().clone()),
-        TomlValue::Integer(number) => Value::Integer((*number.value()).into()),
-        TomlValue::Float(number) => Value::Float(*number.value()),
-        TomlValue::Boolean(switch) => Value::Bool(*switch.value()),
-        TomlValue::Datetime(moment) => Value::Moment(moment.value().to_string()),
-        TomlValue::Array(items) => Value::List(items.iter().map(of_value).collect()),
-        TomlValue::InlineTable(inner) => {
-            let mut to = Table::default();
-            for (key, value) in inner.iter() {
-                to.push(key, Item { key: inner.key(key).and_then(Key::span), ..of_value(value) });
+        DeValue::Float(number) => {
+            let text = number.as_str();
+            let found: f64 = text.parse().map_err(|_| overflow())?;
+            if found.is_infinite() && !text.contains("inf") {
+                return Err(span);
             }
-            Value::Table(to)
+            Value::Float(found)
         }
+        DeValue::Boolean(switch) => Value::Bool(switch),
+        DeValue::Datetime(moment) => Value::Moment(moment.to_string()),
+        DeValue::Array(items) => Value::List(items.into_iter().map(item).collect::<Result<_, _>>()?),
+        DeValue::Table(inner) => Value::Table(table(inner)?),
     };
-    Item { value: inner, span: value.span(), key: None }
+    Ok(Item { value, span: Some(span), key: None })
 }
 
 /// Reads a scenario from a tree.

@@ -172,6 +172,11 @@ impl Value {
 }
 
 impl Table {
+    /// An empty table with room for so many entries.
+    pub fn with_room(entries: usize) -> Table {
+        Table(Vec::with_capacity(entries))
+    }
+
     /// A table with these entries.
     pub fn of<K: Into<String>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Table {
         Table(entries.into_iter().map(|(key, value)| (key.into(), Item::new(value.into()))).collect())

@@ -166,8 +166,12 @@ pub fn split(text: &str) -> Option<(Decimal, String)> {
     let text = text.trim();
     let length = number_length(text)?;
     let (number, unit) = text.split_at(length);
-    let unit = unit.split_whitespace().collect::<Vec<_>>().join(" ").replace(GREEK_MU, &MICRO.to_string());
-    Some((Decimal::parse(number)?, unit))
+    let mut found = String::with_capacity(unit.len());
+    for word in unit.split_whitespace() {
+        found.extend((!found.is_empty()).then_some(' '));
+        found.extend(word.chars().map(|letter| if letter == GREEK_MU { MICRO } else { letter }));
+    }
+    Some((Decimal::parse(number)?, found))
 }
 
 /// The length of the number at the beginning: `[+-]?(D+.?D*|.D+)([eE][+-]?D{1,3})?`.
@@ -197,81 +201,54 @@ fn number_length(text: &str) -> Option<usize> {
     Some(at)
 }
 
-/// What people write for a unit, in lower case, and the units that they may mean.
+/// What people write for a unit, in lower case; one spelling may mean several units.
 const SPELLINGS: &[(&str, &[&str])] = &[
-    ("bps", &["bit/s"]),
-    ("b/s", &["bit/s"]),
-    ("bits/s", &["bit/s"]),
-    ("kbps", &["kbit/s"]),
-    ("kb/s", &["kbit/s", "kB/s"]),
-    ("mbps", &["Mbit/s"]),
-    ("mb/s", &["Mbit/s", "MB/s"]),
-    ("mbit", &["Mbit/s"]),
-    ("gbps", &["Gbit/s"]),
-    ("gb/s", &["Gbit/s", "GB/s"]),
-    ("gbit", &["Gbit/s"]),
-    ("tbps", &["Tbit/s"]),
-    ("byte", &["B"]),
-    ("bytes", &["B"]),
-    ("octets", &["B"]),
-    ("k", &["kB"]),
-    ("kb", &["kB", "KiB"]),
-    ("m", &["min", "MB"]),
-    ("g", &["GB"]),
-    ("sec", &["s"]),
-    ("secs", &["s"]),
-    ("second", &["s"]),
-    ("seconds", &["s"]),
-    ("msec", &["ms"]),
-    ("msecs", &["ms"]),
-    ("milliseconds", &["ms"]),
-    ("usec", &["us"]),
-    ("usecs", &["us"]),
-    ("microseconds", &["us"]),
-    ("nsec", &["ns"]),
-    ("nanoseconds", &["ns"]),
-    ("mins", &["min"]),
-    ("minute", &["min"]),
-    ("minutes", &["min"]),
-    ("hr", &["h"]),
-    ("hour", &["h"]),
-    ("hours", &["h"]),
-    ("pkt", &["packets"]),
-    ("pkts", &["packets"]),
-    ("segment", &["packets"]),
+    ("bit/s", &["bps", "b/s", "bits/s"]),
+    ("kbit/s", &["kbps", "kb/s"]),
+    ("Mbit/s", &["mbps", "mb/s", "mbit"]),
+    ("Gbit/s", &["gbps", "gb/s", "gbit"]),
+    ("Tbit/s", &["tbps"]),
+    ("kB/s", &["kb/s"]),
+    ("MB/s", &["mb/s"]),
+    ("GB/s", &["gb/s"]),
+    ("s", &["sec", "secs", "second", "seconds"]),
+    ("ms", &["msec", "msecs", "milliseconds"]),
+    ("us", &["usec", "usecs", "microseconds"]),
+    ("ns", &["nsec", "nanoseconds"]),
+    ("min", &["m", "mins", "minute", "minutes"]),
+    ("h", &["hr", "hour", "hours"]),
+    ("B", &["byte", "bytes", "octets"]),
+    ("kB", &["k", "kb"]),
+    ("KiB", &["kb"]),
+    ("MB", &["m"]),
+    ("GB", &["g"]),
+    ("packets", &["pkt", "pkts", "segment", "segments"]),
     ("segments", &["packets"]),
-    ("packets", &["segments"]),
-    ("bdps", &["BDP"]),
-    ("%", &["% BDP"]),
-    ("% of bdp", &["% BDP"]),
-    ("percent bdp", &["% BDP"]),
+    ("BDP", &["bdps"]),
+    ("% BDP", &["%", "% of bdp", "percent bdp"]),
 ];
 /// Spellings whose capitals tell bits from bytes.
 const EXACT_SPELLINGS: &[(&str, &[&str])] = &[
-    ("Kb/s", &["kbit/s"]),
-    ("kb/s", &["kbit/s"]),
-    ("Mb/s", &["Mbit/s"]),
-    ("Gb/s", &["Gbit/s"]),
-    ("KB/s", &["kB/s"]),
-    ("kBps", &["kB/s"]),
-    ("KBps", &["kB/s"]),
-    ("MBps", &["MB/s"]),
-    ("GBps", &["GB/s"]),
-    ("Mb", &["Mbit/s", "MB"]),
+    ("kbit/s", &["Kb/s", "kb/s"]),
+    ("Mbit/s", &["Mb/s", "Mb"]),
+    ("Gbit/s", &["Gb/s"]),
+    ("kB/s", &["KB/s", "kBps", "KBps"]),
+    ("MB/s", &["MBps"]),
+    ("GB/s", &["GBps"]),
+    ("MB", &["Mb"]),
 ];
 
 /// Returns `, did you mean "100 Mbit/s"?` for "100 Mbps", or nothing if no unit is near. `text` is a number
 /// with a unit that is none of `units`, which would be accepted.
 pub fn meant(text: &str, units: &[&str]) -> String {
     let Some((_, unit)) = split(text) else { return String::new() };
-    let of = |table: &[(&str, &'static [&'static str])], word: &str| {
-        table.iter().find(|known| known.0 == word).map(|known| known.1)
+    let of = |table: &[(&'static str, &[&str])], word: &str| -> Vec<&str> {
+        table.iter().filter(|(_, spellings)| spellings.contains(&word)).map(|(unit, _)| *unit).collect()
     };
-    let exact = of(EXACT_SPELLINGS, &unit);
-    let lower = unit.to_lowercase();
-    let mut known: Vec<&str> = exact.unwrap_or_default().to_vec();
-    if exact.is_none() {
-        known.extend(of(SPELLINGS, &lower).unwrap_or_default());
+    let mut known = of(EXACT_SPELLINGS, &unit);
+    if known.is_empty() {
+        let lower = unit.to_lowercase();
+        known = of(SPELLINGS, &lower);
         known.extend(units.iter().filter(|other| other.to_lowercase() == lower));
     }
     let Some(number) = text.trim_end().strip_suffix(&unit).map(str::trim).filter(|n| !n.is_empty()) else {
