@@ -158,8 +158,12 @@ def test_the_reference_file_is_read_in_si_units() -> None:
             '"auto", or above 0 and up to ',
         ),
         (
+            {"flow__0__ecn": "l4"},
+            'flow.0.ecn = "l4": there is no such choice, did you mean "l4s"?; accepted: true, false',
+        ),
+        (
             {"bottleneck__loss": {"every": 1}},
-            "bottleneck.loss = { every = 1 }: every: the number is too small; accepted: a whole number from 2",
+            "bottleneck.loss = { every = 1 }: every: the number is too small; accepted: a whole number",
         ),
         (
             {"flow__0__algorithm": "hstpc"},

@@ -381,15 +381,18 @@ impl Form for OrInfinite {
 /// and what is a whole number is a number.
 pub struct Words<T: 'static>(pub &'static [(&'static str, T)]);
 
+/// What files have for a word.
+fn in_files(word: &str) -> Value {
+    match (word, word.parse()) {
+        ("true" | "false", _) => Value::Bool(word == "true"),
+        (_, Ok(number)) => Value::Integer(number),
+        (_, Err(_)) => word.into(),
+    }
+}
+
 impl<T: Copy + PartialEq> Words<T> {
-    /// What files have for the words.
     fn known(&self) -> Vec<Value> {
-        let known = |(word, _): &(&str, T)| match (*word, word.parse()) {
-            ("true" | "false", _) => Value::Bool(*word == "true"),
-            (_, Ok(number)) => Value::Integer(number),
-            (word, Err(_)) => word.into(),
-        };
-        self.0.iter().map(known).collect()
+        self.0.iter().map(|(word, _)| in_files(word)).collect()
     }
 }
 
@@ -401,17 +404,16 @@ impl<T: Copy + PartialEq> Form for Words<T> {
     }
 
     fn read(&self, item: &Item, _: &At<'_>) -> Result<T, Refused> {
-        let (known, number) = (self.known(), item.value.whole().map(Value::Integer));
+        let number = item.value.whole().map(Value::Integer);
         let given = number.as_ref().unwrap_or(&item.value);
-        match known.iter().position(|one| one == given) {
-            Some(index) => Ok(self.0[index].1),
-            None => Err(no_choice(given, &known).into()),
+        match self.0.iter().find(|(word, _)| in_files(word) == *given) {
+            Some((_, value)) => Ok(*value),
+            None => Err(no_choice(given, &self.known()).into()),
         }
     }
 
     fn write(&self, value: &T) -> Value {
-        let index = self.0.iter().position(|(_, one)| one == value);
-        index.map_or(Value::Null, |index| self.known().swap_remove(index))
+        self.0.iter().find(|(_, one)| one == value).map_or(Value::Null, |(word, _)| in_files(word))
     }
 
     fn schema(&self) -> Json {
