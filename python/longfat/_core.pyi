@@ -38,7 +38,7 @@ class Scenario:
         text: str,
         python: ModuleType,
         source: str,
-        base: Path,
+        base: Path | str,
         stack: str | None = None,
         overrides: Mapping[str, Any] | None = None,
         first: Sequence[Mapping[str, Any]] | None = None,
@@ -52,6 +52,10 @@ class Scenario:
 
     def with_values(self, values: Mapping[str, Any], python: ModuleType) -> Scenario:
         """The same with other values for dotted keys."""
+
+    @property
+    def seed(self) -> int:
+        """Its seed."""
 
     def with_seed(self, seed: int) -> Scenario:
         """The same with another seed, which is in the range of seeds."""
@@ -95,6 +99,9 @@ class Scenario:
     def names(self) -> tuple[list[str], list[str], list[str]]:
         """The names of flows, backgrounds and programs."""
 
+    def link_names(self) -> list[str]:
+        """The names of the links, ways back included."""
+
     def warnings(self) -> list[str]:
         """Lines on settings that are probably mistakes."""
 
@@ -115,6 +122,9 @@ class Scenario:
 
         Its key, then names of stacks with keys.
         """
+
+def toml_tables(text: str) -> dict[str, Any] | None:
+    """The tables of a TOML text; None if it is not TOML, or has what only Python knows, such as dates."""
 
 def assignment(text: str) -> tuple[str, Any]:
     """Reads "key=value"; ValueError with one line if it is none."""

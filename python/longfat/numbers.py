@@ -9,11 +9,15 @@ from typing import Any
 
 def finite(value: Any) -> Any:
     """Returns the same nested value with None for numbers that are not finite, which JSON cannot hold."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str):  # most values are: a test for a mapping takes longer
+        return value
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return value
 
 
 def is_finite(value: Any) -> bool:

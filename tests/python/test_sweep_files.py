@@ -15,10 +15,13 @@ import pytest
 from longfat import sweep
 from longfat.figure import matplotlib as plots
 from longfat.figure import plotly
+from longfat.runs import simulate
+from longfat.scenario.model import Scenario
 from longfat.store import sums
-from longfat.sweep import figures
+from longfat.sweep import figures, tables
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import Layout
+from longfat.sweep.reduction import reduce_run
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [path for path in sorted((ROOT / "sweeps").glob("*.toml")) if not path.stem.endswith("-base")]
@@ -31,6 +34,20 @@ def test_the_first_and_the_last_point_of_each_sweep_file_are_scenarios(path: Pat
     assert len(points) == asked.count()
     for point in (points[0], points[-1]):
         assert asked.scenario(point).duration > 0.0
+
+
+def test_a_figure_of_usual_columns_is_checked_without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulate, "run", lambda *_: pytest.fail("there was a run"))
+    assert sum(len(sweep.load(path).figures) for path in FILES) > 0
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
+def test_every_run_fills_the_usual_columns(path: Path) -> None:
+    scenario = Scenario.load(path)
+    if any(algorithm.foreign for algorithm in (flow.algorithm for flow in scenario.flow)):
+        pytest.skip("only the kernel has its algorithm")
+    kept = reduce_run(simulate.run(scenario.lasting(min(0.001, scenario.duration))))
+    assert tables.usual_columns(scenario) <= set(tables.columns(kept))
 
 
 def test_the_grid_of_li_leith_and_shorten_has_all_its_runs() -> None:

@@ -432,6 +432,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("Refused", m.py().get_type::<scenario::Refused>())?;
     m.add_class::<scenario::PyScenario>()?;
     m.add_function(wrap_pyfunction!(scenario::assignment, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::toml_tables, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::connection_keys, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::parse_quantity, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::write_quantity, m)?)?;

@@ -123,20 +123,20 @@ fn of_python(
         );
         return Err(Refused::new_err(vec![line]));
     }
-    let found = if value.is_none() {
-        Value::Null
-    } else if let Ok(switch) = value.extract::<bool>() {
-        Value::Bool(switch)
+    let found = if let Ok(text) = value.cast::<PyString>() {
+        Value::Text(text.to_str()?.to_owned())
+    } else if let Ok(switch) = value.cast::<PyBool>() {
+        Value::Bool(switch.is_true())
     } else if value.is_instance_of::<PyInt>() {
-        match value.extract::<i128>() {
+        match value.extract::<i64>().map(i128::from).or_else(|_| value.extract::<i128>()) {
             Ok(number) => Value::Integer(number),
             // beyond every range, and not what stands for "infinite"
             Err(_) => Value::Float(if value.lt(0)? { f64::MIN } else { f64::MAX }),
         }
     } else if let Ok(number) = value.cast::<PyFloat>() {
         Value::Float(number.value())
-    } else if let Ok(text) = value.cast::<PyString>() {
-        Value::Text(text.to_string())
+    } else if value.is_none() {
+        Value::Null
     } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         let items = value.try_iter()?.map(|item| of_python(&item?, python, objects, depth + 1));
         Value::List(items.collect::<PyResult<Vec<_>>>()?)
@@ -144,6 +144,8 @@ fn of_python(
         Value::Table(table_of_python(mapping, python, objects, depth + 1)?)
     } else if value.hasattr("isoformat")? {
         Value::Moment(value.str()?.to_string())
+    } else if let Ok(switch) = value.extract::<bool>() {
+        Value::Bool(switch) // of numpy
     } else if let Ok(number) = value.extract::<f64>() {
         Value::of_number(number)
     } else {
@@ -163,7 +165,7 @@ fn table_of_python(
     let mut table = Table::default();
     for pair in mapping.items()? {
         let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
-        table.set(key.str()?.to_string(), of_python(&value, python, objects, depth)?);
+        table.set(key.str()?.to_str()?, of_python(&value, python, objects, depth)?);
     }
     Ok(table)
 }
@@ -173,7 +175,10 @@ fn to_python<'py>(py: Python<'py>, value: &Value, objects: &[Py<PyAny>]) -> PyRe
     Ok(match value {
         Value::Null => py.None().into_bound(py),
         Value::Bool(switch) => switch.into_pyobject(py)?.to_owned().into_any(),
-        Value::Integer(number) => number.into_pyobject(py)?.into_any(),
+        Value::Integer(number) => match i64::try_from(*number) {
+            Ok(short) => short.into_pyobject(py)?.into_any(),
+            Err(_) => number.into_pyobject(py)?.into_any(),
+        },
         Value::Float(number) => number.into_pyobject(py)?.into_any(),
         Value::Text(text) | Value::Moment(text) => text.into_pyobject(py)?.into_any(),
         Value::Object(object) => objects[object.index].clone_ref(py).into_bound(py),
@@ -297,8 +302,9 @@ fn read_tables(
     python: &Bound<'_, PyAny>,
 ) -> PyResult<PyScenario> {
     let machine = Machine { python, objects: &objects, raised: RefCell::new(None) };
-    let base = base.strip_prefix(".").unwrap_or(base); // messages name files as the caller does
-    let found = read::scenario(tables, &Context { world: &machine, base, stack });
+    // messages name files as the caller does, but without what a path can do without
+    let base: PathBuf = base.strip_prefix(".").unwrap_or(base).components().collect();
+    let found = read::scenario(tables, &Context { world: &machine, base: &base, stack });
     if let Some(error) = machine.raised.into_inner() {
         return Err(error);
     }
@@ -374,6 +380,12 @@ impl PyScenario {
         changes::make_room_for_stacks(&mut tables, keys.iter().map(String::as_str));
         change(&mut tables, Some(values), python, &mut objects, "scenario")?;
         read_tables(tables, objects, "scenario", None, Path::new(""), None, python)
+    }
+
+    /// Its seed.
+    #[getter]
+    const fn seed(&self) -> i64 {
+        self.scenario.seed
     }
 
     /// The same with another seed, which is in the range of seeds.
@@ -470,6 +482,12 @@ impl PyScenario {
         (self.scenario.flow_names(), self.scenario.background_names(), self.scenario.program_names())
     }
 
+    /// The names of the links, ways back included.
+    fn link_names(&self) -> PyResult<Vec<String>> {
+        let network = self.scenario.network().map_err(|refusal| refused_whole(refusal, "scenario"))?;
+        Ok(network.ways.into_iter().map(|way| way.name).collect())
+    }
+
     /// Lines on settings that are probably mistakes.
     fn warnings(&self) -> PyResult<Vec<String>> {
         notes::warnings(&self.scenario).map_err(|refusal| refused_whole(refusal, "scenario"))
@@ -554,6 +572,24 @@ fn rename(tables: &mut Table, digest: &str, name: &str) {
             _ => {}
         }
     }
+}
+
+/// toml_tables(text) -> dict or None
+///
+/// The tables of a TOML text; None if it is not TOML, or has what only Python knows, such as dates.
+#[pyfunction]
+pub fn toml_tables<'py>(py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
+    fn has_moment(value: &Value) -> bool {
+        match value {
+            Value::Moment(_) => true,
+            Value::List(items) => items.iter().any(|item| has_moment(&item.value)),
+            Value::Table(table) => table.iter().any(|(_, item)| has_moment(&item.value)),
+            _ => false,
+        }
+    }
+    let tables =
+        read::parse(text).ok().filter(|found| !found.iter().any(|(_, item)| has_moment(&item.value)));
+    tables.map(|tables| table_to_python(py, &tables, &[])).transpose()
 }
 
 /// Reads "key=value".

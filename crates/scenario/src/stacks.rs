@@ -7,6 +7,7 @@
 use crate::forms::no_choice;
 use crate::problem::Refusal;
 use crate::tree::Value;
+use Word::{No, Number, Text, Yes};
 
 /// A value as a scenario file would have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,27 +103,34 @@ pub fn preset_keys() -> Vec<&'static str> {
     keys
 }
 
+/// A key with one value for all algorithms.
+const fn set(key: &'static str, value: Word, source: &'static str) -> Setting {
+    Setting { key, value: Some(value), algorithms: &[], source }
+}
+
+/// A key with other values for some algorithms.
+const fn set_for(
+    key: &'static str,
+    value: Option<Word>,
+    algorithms: &'static [(&'static [&'static str], Option<Word>)],
+    source: &'static str,
+) -> Setting {
+    Setting { key, value, algorithms, source }
+}
+
 /// What 2.6.11 and 2.6.18 have in common, and so the kernels between and just before them.
 const LINUX_2_6: &[Setting] = &[
-    Setting {
-        key: "initial_rto",
-        value: Some(Word::Text("3 s")),
-        algorithms: &[],
-        source: "Linux 2.6.11 and 2.6.18, include/net/tcp.h, TCP_TIMEOUT_INIT",
-    },
-    Setting {
-        key: "cwnd_moderation",
-        value: Some(Word::Yes),
-        algorithms: &[],
-        source: "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c, tcp_moderate_cwnd with tcp_max_burst 3",
-    },
-    Setting {
-        key: "ssthresh_cache",
-        value: Some(Word::Yes),
-        algorithms: &[],
-        source: "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c: tcp_update_metrics, and tcp_no_metrics_save is \
-             0",
-    },
+    set("initial_rto", Text("3 s"), "Linux 2.6.11 and 2.6.18, include/net/tcp.h, TCP_TIMEOUT_INIT"),
+    set(
+        "cwnd_moderation",
+        Yes,
+        "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c, tcp_moderate_cwnd with tcp_max_burst 3",
+    ),
+    set(
+        "ssthresh_cache",
+        Yes,
+        "Linux 2.6.11 and 2.6.18, net/ipv4/tcp_input.c: tcp_update_metrics, and tcp_no_metrics_save is 0",
+    ),
 ];
 
 /// Every stack, in the order in which they are listed.
@@ -142,48 +150,39 @@ pub static STACKS: &[Stack] = &[
         era: "since 2023",
         summary: "Linux with the defaults of its sysctls; `longfat crosscheck` runs the simulator on it.",
         settings: &[&[
-            Setting {
-                key: "initial_window",
-                value: Some(Word::Number(10)),
-                algorithms: &[],
-                source: "RFC 6928; Linux 6, include/net/tcp.h, TCP_INIT_CWND",
-            },
-            Setting {
-                key: "slow_start_limit",
-                value: Some(Word::Text("infinite")),
-                algorithms: &[],
-                source: "Linux 5.10, net/ipv4/tcp_cong.c, tcp_slow_start: the window grows by all that an \
-                         ACK covers",
-            },
-            Setting {
-                key: "loss_detection",
-                value: Some(Word::Text("rack")),
-                algorithms: &[(&["tahoe"], None)],
-                source: "RFC 8985; Linux 5.10, net/ipv4/tcp_ipv4.c: tcp_recovery is RACK, tcp_early_retrans \
-                         3 sends probes; Tahoe is how its losses are found, and no kernel of the time has \
-                         it",
-            },
-            Setting {
-                key: "recovery",
-                value: Some(Word::Text("prr-9937")),
-                algorithms: &[],
-                source: "RFC 9937; Linux 6, net/ipv4/tcp_input.c, tcp_cwnd_reduction: the bound depends on \
-                         new losses",
-            },
-            Setting {
-                key: "rtt_samples",
-                value: Some(Word::Text("last")),
-                algorithms: &[],
-                source: "Linux 5.10, net/ipv4/tcp_input.c, tcp_ack_update_rtt: the RTT of the last segment \
-                         acknowledged",
-            },
-            Setting {
-                key: "variant",
-                value: None,
-                algorithms: &[(&["cubic"], Some(Word::Text("linux")))],
-                source: "Linux 5.10, net/ipv4/tcp_cubic.c: CUBIC with HyStart; for other algorithms, the \
-                         scenario says whether it means the kernel's module",
-            },
+            set("initial_window", Number(10), "RFC 6928; Linux 6, include/net/tcp.h, TCP_INIT_CWND"),
+            set(
+                "slow_start_limit",
+                Text("infinite"),
+                "Linux 5.10, net/ipv4/tcp_cong.c, tcp_slow_start: the window grows by all that an ACK \
+                 covers",
+            ),
+            set_for(
+                "loss_detection",
+                Some(Text("rack")),
+                &[(&["tahoe"], None)],
+                "RFC 8985; Linux 5.10, net/ipv4/tcp_ipv4.c: tcp_recovery is RACK, tcp_early_retrans 3 sends \
+                 probes; Tahoe is how its losses are found, and no kernel of the time has it",
+            ),
+            set(
+                "recovery",
+                Text("prr-9937"),
+                "RFC 9937; Linux 6, net/ipv4/tcp_input.c, tcp_cwnd_reduction: the bound depends on new \
+                 losses",
+            ),
+            set(
+                "rtt_samples",
+                Text("last"),
+                "Linux 5.10, net/ipv4/tcp_input.c, tcp_ack_update_rtt: the RTT of the last segment \
+                 acknowledged",
+            ),
+            set_for(
+                "variant",
+                None,
+                &[(&["cubic"], Some(Text("linux")))],
+                "Linux 5.10, net/ipv4/tcp_cubic.c: CUBIC with HyStart; for other algorithms, the scenario \
+                 says whether it means the kernel's module",
+            ),
         ]],
         unknown: &[
             "Hosts send single segments: no segmentation offload (TSO, GRO), no pacing by fq, no small \
@@ -205,30 +204,27 @@ pub static STACKS: &[Stack] = &[
                   2007).",
         settings: &[
             &[
-                Setting {
-                    key: "recovery",
-                    value: Some(Word::Text("rate-halving-to-half")),
-                    algorithms: &[],
-                    source: "Linux 2.6.11, net/ipv4/tcp_input.c, tcp_cwnd_down: the window falls to half of \
-                         ssthresh, whatever the algorithm; LLS 2007, Appendix I: the base kernel has rate \
-                         halving",
-                },
-                Setting {
-                    key: "rto_tick",
-                    value: Some(Word::Text("1 ms")),
-                    algorithms: &[],
-                    source: "LLS 2007, V-D: HZ at its default of 1 ms; Linux 2.6.11, include/asm-i386/param.h: \
-                         1000",
-                },
+                set(
+                    "recovery",
+                    Text("rate-halving-to-half"),
+                    "Linux 2.6.11, net/ipv4/tcp_input.c, tcp_cwnd_down: the window falls to half of \
+                     ssthresh, whatever the algorithm; LLS 2007, Appendix I: the base kernel has rate \
+                     halving",
+                ),
+                set(
+                    "rto_tick",
+                    Text("1 ms"),
+                    "LLS 2007, V-D: HZ at its default of 1 ms; Linux 2.6.11, include/asm-i386/param.h: \
+                     1000",
+                ),
             ],
             LINUX_2_6,
-            &[Setting {
-                key: "interrupt_moderation",
-                value: Some(Word::Text("125 us")),
-                algorithms: &[],
-                source: "LLS 2007, Table I: Intel 82540EM, e1000 5.2.39; Linux 2.6.12-rc2, \
-                         drivers/net/e1000/e1000_param.c: 8000 interrupts a second",
-            }],
+            &[set(
+                "interrupt_moderation",
+                Text("125 us"),
+                "LLS 2007, Table I: Intel 82540EM, e1000 5.2.39; Linux 2.6.12-rc2, \
+                 drivers/net/e1000/e1000_param.c: 8000 interrupts a second",
+            )],
         ],
         unknown: &[
             "The source of 2.6.6 itself was not available; 2.6.11 and 2.6.18 agree where both are cited.",
@@ -252,52 +248,46 @@ pub static STACKS: &[Stack] = &[
                   modules.",
         settings: &[
             &[
-                Setting {
-                    key: "slow_start_limit",
-                    value: Some(Word::Number(1)),
-                    algorithms: &[],
-                    source: "tcp_slow_start with tcp_abc = 1, its value in Linux 9772efb97078 \
-                         (net/ipv4/tcp_input.c, November 2005, which brought RFC 3465) and in 2.6.17-rc6 \
-                         (Documentation/networking/ip-sysctl.txt); 2.6.18 has 0",
-                },
-                Setting {
-                    key: "byte_counting",
-                    value: None,
-                    algorithms: &[(&["hstcp", "stcp"], Some(Word::No))],
-                    source: "Linux 2.6.18, net/ipv4/tcp_highspeed.c and tcp_scalable.c: these two count ACKs \
-                         whatever tcp_abc is; tcp_bic.c and tcp_cubic.c make up for delayed ACKs, \
-                         tcp_htcp.c counts segments",
-                },
-                Setting {
-                    key: "initial_ssthresh",
-                    value: None,
-                    algorithms: &[(&["bic", "cubic"], Some(Word::Number(100)))],
-                    source: "Linux 2.6.18, net/ipv4/tcp_bic.c and tcp_cubic.c: initial_ssthresh",
-                },
-                Setting {
-                    key: "slow_start",
-                    value: None,
-                    algorithms: &[(&["hstcp"], Some(Word::Text("limited")))],
-                    source: "Linux 2.6.18, net/ipv4/tcp_highspeed.c: limited slow-start above max_ssthresh = \
-                         100",
-                },
-                Setting {
-                    key: "recovery",
-                    value: Some(Word::Text("rate-halving-to-half")),
-                    algorithms: &[(
-                        &["bic", "cubic", "htcp", "westwood", "westwood+"],
-                        Some(Word::Text("rate-halving")),
-                    )],
-                    source: "Linux 2.6.18, net/ipv4/tcp_input.c, tcp_cwnd_down and tcp_cwnd_min: the floor is \
-                         half of ssthresh (tcp_reno_min_cwnd), but ssthresh for modules without min_cwnd, \
-                         and for tcp_westwood.c",
-                },
-                Setting {
-                    key: "rto_tick",
-                    value: Some(Word::Text("4 ms")),
-                    algorithms: &[],
-                    source: "Linux 2.6.18, kernel/Kconfig.hz: 250 Hz unless configured otherwise",
-                },
+                set(
+                    "slow_start_limit",
+                    Number(1),
+                    "tcp_slow_start with tcp_abc = 1, its value in Linux 9772efb97078 \
+                     (net/ipv4/tcp_input.c, November 2005, which brought RFC 3465) and in 2.6.17-rc6 \
+                     (Documentation/networking/ip-sysctl.txt); 2.6.18 has 0",
+                ),
+                set_for(
+                    "byte_counting",
+                    None,
+                    &[(&["hstcp", "stcp"], Some(No))],
+                    "Linux 2.6.18, net/ipv4/tcp_highspeed.c and tcp_scalable.c: these two count ACKs \
+                     whatever tcp_abc is; tcp_bic.c and tcp_cubic.c make up for delayed ACKs, tcp_htcp.c \
+                     counts segments",
+                ),
+                set_for(
+                    "initial_ssthresh",
+                    None,
+                    &[(&["bic", "cubic"], Some(Number(100)))],
+                    "Linux 2.6.18, net/ipv4/tcp_bic.c and tcp_cubic.c: initial_ssthresh",
+                ),
+                set_for(
+                    "slow_start",
+                    None,
+                    &[(&["hstcp"], Some(Text("limited")))],
+                    "Linux 2.6.18, net/ipv4/tcp_highspeed.c: limited slow-start above max_ssthresh = 100",
+                ),
+                set_for(
+                    "recovery",
+                    Some(Text("rate-halving-to-half")),
+                    &[(&["bic", "cubic", "htcp", "westwood", "westwood+"], Some(Text("rate-halving")))],
+                    "Linux 2.6.18, net/ipv4/tcp_input.c, tcp_cwnd_down and tcp_cwnd_min: the floor is half \
+                     of ssthresh (tcp_reno_min_cwnd), but ssthresh for modules without min_cwnd, and for \
+                     tcp_westwood.c",
+                ),
+                set(
+                    "rto_tick",
+                    Text("4 ms"),
+                    "Linux 2.6.18, kernel/Kconfig.hz: 250 Hz unless configured otherwise",
+                ),
             ],
             LINUX_2_6,
         ],
@@ -316,107 +306,66 @@ pub static STACKS: &[Stack] = &[
         era: "2006 to 2011",
         summary: "The one-way agents of ns-2 with the defaults of tcl/lib/ns-default.tcl (2.30 to 2.35).",
         settings: &[&[
-            Setting {
-                key: "mss",
-                value: Some(Word::Text("1000 B")),
-                algorithms: &[],
-                source: "ns-default.tcl: packetSize_ 1000",
-            },
-            Setting {
-                key: "timestamps",
-                value: Some(Word::No),
-                algorithms: &[(&["xcp", "xcp-r"], None)],
-                source: "ns-default.tcl: timestamps_ false, tcpip_base_hdr_size_ 40 and useHeaders_ true: \
-                         headers of 40 bytes; Agent/TCP/Reno/XCP has timestamps",
-            },
-            Setting {
-                key: "initial_window",
-                value: Some(Word::Number(2)),
-                algorithms: &[],
-                source: "ns-default.tcl: windowInit_ 2",
-            },
-            Setting {
-                key: "byte_counting",
-                value: Some(Word::No),
-                algorithms: &[],
-                source: "tcp/tcp.cc, opencwnd: each ACK counts 1",
-            },
-            Setting {
-                key: "delayed_ack",
-                value: Some(Word::No),
-                algorithms: &[],
-                source: "tcp/tcp-sink.cc: Agent/TCPSink acknowledges every packet",
-            },
-            Setting {
-                key: "delayed_ack_timeout",
-                value: Some(Word::Text("100 ms")),
-                algorithms: &[],
-                source: "ns-default.tcl: Agent/TCPSink/DelAck interval_ 100ms",
-            },
-            Setting {
-                key: "quick_acks",
-                value: Some(Word::Number(0)),
-                algorithms: &[],
-                source: "tcp/tcp-sink.cc: a DelAck sink acknowledges only the SYN at once",
-            },
-            Setting {
-                key: "loss_detection",
-                value: None,
-                algorithms: &[(&["xcp", "xcp-r"], Some(Word::Text("reno-classic")))],
-                source: "the agents keep their own: Sack1, Newreno, Reno, Tahoe; the XCP agent is \
-                         Agent/TCP/Reno/XCP, Reno without SACK (ns-default.tcl)",
-            },
-            Setting {
-                key: "recovery",
-                value: Some(Word::Text("immediate")),
-                algorithms: &[],
-                source: "tcp/tcp-sack1.cc, dupack_action: slowdown halves cwnd at once, and pipe_ says what \
-                         may be sent",
-            },
-            Setting {
-                key: "timeout_reductions",
-                value: Some(Word::Text("each")),
-                algorithms: &[],
-                source: "tcp/tcp.cc, timeout: slowdown sets ssthresh at every timeout, in a recovery and \
-                         after another timeout too; so do tcp/tcp-vegas.cc, timeout, and tcp/tcp-linux.cc, \
-                         enter_loss",
-            },
-            Setting {
-                key: "first_reduction",
-                value: None,
-                algorithms: &[(
+            set("mss", Text("1000 B"), "ns-default.tcl: packetSize_ 1000"),
+            set_for(
+                "timestamps",
+                Some(No),
+                &[(&["xcp", "xcp-r"], None)],
+                "ns-default.tcl: timestamps_ false, tcpip_base_hdr_size_ 40 and useHeaders_ true: headers \
+                 of 40 bytes; Agent/TCP/Reno/XCP has timestamps",
+            ),
+            set("initial_window", Number(2), "ns-default.tcl: windowInit_ 2"),
+            set("byte_counting", No, "tcp/tcp.cc, opencwnd: each ACK counts 1"),
+            set("delayed_ack", No, "tcp/tcp-sink.cc: Agent/TCPSink acknowledges every packet"),
+            set(
+                "delayed_ack_timeout",
+                Text("100 ms"),
+                "ns-default.tcl: Agent/TCPSink/DelAck interval_ 100ms",
+            ),
+            set("quick_acks", Number(0), "tcp/tcp-sink.cc: a DelAck sink acknowledges only the SYN at once"),
+            set_for(
+                "loss_detection",
+                None,
+                &[(&["xcp", "xcp-r"], Some(Text("reno-classic")))],
+                "the agents keep their own: Sack1, Newreno, Reno, Tahoe; the XCP agent is \
+                 Agent/TCP/Reno/XCP, Reno without SACK (ns-default.tcl)",
+            ),
+            set(
+                "recovery",
+                Text("immediate"),
+                "tcp/tcp-sack1.cc, dupack_action: slowdown halves cwnd at once, and pipe_ says what may be \
+                 sent",
+            ),
+            set(
+                "timeout_reductions",
+                Text("each"),
+                "tcp/tcp.cc, timeout: slowdown sets ssthresh at every timeout, in a recovery and after \
+                 another timeout too; so do tcp/tcp-vegas.cc, timeout, and tcp/tcp-linux.cc, enter_loss",
+            ),
+            set_for(
+                "first_reduction",
+                None,
+                &[(
                     &["reno", "newreno", "reno-classic", "tahoe", "hstcp", "xcp", "xcp-r"],
-                    Some(Word::Text("half")),
+                    Some(Text("half")),
                 )],
-                source: "tcp/tcp.cc, slowdown: half of cwnd if first_decrease_ is 1, if cwnd_ < ssthresh_, \
-                         or if last_cwnd_action_ is CWND_ACTION_TIMEOUT; windowOption_ 8 is HighSpeed TCP. \
-                         Agent/TCP/Linux and agents from elsewhere have their own",
-            },
-            Setting {
-                key: "initial_rto",
-                value: Some(Word::Text("3 s")),
-                algorithms: &[],
-                source: "ns-default.tcl: rtxcur_init_ 3.0",
-            },
-            Setting {
-                key: "rto_tick",
-                value: Some(Word::Text("10 ms")),
-                algorithms: &[],
-                source: "ns-default.tcl: tcpTick_ 0.01",
-            },
-            Setting {
-                key: "rto_min_of",
-                value: Some(Word::Text("timeout")),
-                algorithms: &[],
-                source: "tcp/tcp.cc, rtt_timeout: minrto_ 0.2 bounds the whole timeout before the backoff",
-            },
-            Setting {
-                key: "backoff_until",
-                value: Some(Word::Text("new-segment")),
-                algorithms: &[],
-                source: "ns-default.tcl: ts_resetRTO_ false; tcp/tcp.cc, newack: t_backoff_ becomes 1 with \
-                         the ACK of rtt_seq_, the first new segment since reset_rtx_timer",
-            },
+                "tcp/tcp.cc, slowdown: half of cwnd if first_decrease_ is 1, if cwnd_ < ssthresh_, or if \
+                 last_cwnd_action_ is CWND_ACTION_TIMEOUT; windowOption_ 8 is HighSpeed TCP. \
+                 Agent/TCP/Linux and agents from elsewhere have their own",
+            ),
+            set("initial_rto", Text("3 s"), "ns-default.tcl: rtxcur_init_ 3.0"),
+            set("rto_tick", Text("10 ms"), "ns-default.tcl: tcpTick_ 0.01"),
+            set(
+                "rto_min_of",
+                Text("timeout"),
+                "tcp/tcp.cc, rtt_timeout: minrto_ 0.2 bounds the whole timeout before the backoff",
+            ),
+            set(
+                "backoff_until",
+                Text("new-segment"),
+                "ns-default.tcl: ts_resetRTO_ false; tcp/tcp.cc, newack: t_backoff_ becomes 1 with the ACK \
+                 of rtt_seq_, the first new segment since reset_rtx_timer",
+            ),
         ]],
         unknown: &[
             "window_ is 20 packets unless a script sets it, and the initial ssthresh with it; a script for \
@@ -440,49 +389,31 @@ pub static STACKS: &[Stack] = &[
         summary: "TCP that detects losses and recovers like QUIC's recommended constants; with `cubic`, RFC \
                   9438's CUBIC.",
         settings: &[&[
-            Setting {
-                key: "initial_window",
-                value: Some(Word::Number(10)),
-                algorithms: &[],
-                source: "RFC 9002, section 7.2",
-            },
-            Setting {
-                key: "slow_start_limit",
-                value: Some(Word::Text("infinite")),
-                algorithms: &[],
-                source: "RFC 9002, section 7.3.1: the window grows by the bytes that an ACK covers",
-            },
-            Setting {
-                key: "quick_acks",
-                value: Some(Word::Number(0)),
-                algorithms: &[],
-                source: "RFC 9000, section 13.2.2: an ACK after two packets, from the beginning",
-            },
-            Setting {
-                key: "delayed_ack_timeout",
-                value: Some(Word::Text("25 ms")),
-                algorithms: &[],
-                source: "RFC 9000, section 18.2: max_ack_delay",
-            },
-            Setting {
-                key: "loss_detection",
-                value: Some(Word::Text("rack")),
-                algorithms: &[(&["tahoe"], None)],
-                source: "RFC 9002, section 6.1: 3 packets, or a time threshold in the spirit of RACK",
-            },
-            Setting {
-                key: "recovery",
-                value: Some(Word::Text("immediate")),
-                algorithms: &[],
-                source: "RFC 9002, section 7.3.2: the window is reduced immediately",
-            },
-            Setting {
-                key: "rtt_samples",
-                value: Some(Word::Text("numbered")),
-                algorithms: &[],
-                source: "RFC 9002, section 5.1: the RTT of the largest packet acknowledged; no number is \
-                         used twice",
-            },
+            set("initial_window", Number(10), "RFC 9002, section 7.2"),
+            set(
+                "slow_start_limit",
+                Text("infinite"),
+                "RFC 9002, section 7.3.1: the window grows by the bytes that an ACK covers",
+            ),
+            set(
+                "quick_acks",
+                Number(0),
+                "RFC 9000, section 13.2.2: an ACK after two packets, from the beginning",
+            ),
+            set("delayed_ack_timeout", Text("25 ms"), "RFC 9000, section 18.2: max_ack_delay"),
+            set_for(
+                "loss_detection",
+                Some(Text("rack")),
+                &[(&["tahoe"], None)],
+                "RFC 9002, section 6.1: 3 packets, or a time threshold in the spirit of RACK",
+            ),
+            set("recovery", Text("immediate"), "RFC 9002, section 7.3.2: the window is reduced immediately"),
+            set(
+                "rtt_samples",
+                Text("numbered"),
+                "RFC 9002, section 5.1: the RTT of the largest packet acknowledged; no number is used \
+                 twice",
+            ),
         ]],
         unknown: &[
             "The time threshold is RACK's, the RTT and a quarter of the least RTT; QUIC's is 9/8 of the \

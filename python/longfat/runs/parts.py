@@ -52,7 +52,7 @@ class _Part:
         raise NotImplementedError
 
     @classmethod
-    def _names(cls) -> list[str]:
+    def names(cls) -> list[str]:
         """The names of the attributes that are values of the summary."""
         return [name for name, value in vars(cls).items() if isinstance(value, Value)]
 
@@ -62,7 +62,7 @@ class _Part:
             raise AttributeError(f"{type(self).__name__} has no {name!r}{self._hint(name)}")
 
     def _hint(self, name: str) -> str:
-        return suggestion(name, self._names())
+        return suggestion(name, self.names())
 
 
 class Metrics(_Part):
@@ -111,7 +111,7 @@ class _Series(_Part, dict[str, Array]):
 
     def __missing__(self, key: object) -> Array:
         what = f"{self._table[:-1]} {self._name}"
-        if key in self._names():
+        if key in self.names():
             raise InputError(f"{what} has no series {shown(key)}: that is one value; accepted: .{key}")
         raise InputError(f"{what}: series {shown(key)}: {choice(key, list(self), what='series')}")
 

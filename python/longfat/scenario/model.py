@@ -6,6 +6,7 @@ hold SI values (seconds, bit/s, bytes); files and `Scenario.to_toml` always writ
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -334,12 +335,14 @@ class Scenario:
 
     def repeat(self, number: int, source: str = "scenario") -> Self:
         """The same scenario with `number` added to its seed; ScenarioError where there is no such seed."""
-        seed = self.seed + number
+        if number == 0:
+            return self
+        seed = self.core.seed + number
         if not SEEDS[0] <= seed <= SEEDS[1]:
             accepted = f"a whole number from {SEEDS[0]} to {SEEDS[1]}"
             size = "small" if seed < SEEDS[0] else "large"
             raise ScenarioError([f"{source}: seed = {seed}: the number is too {size}; accepted: {accepted}"])
-        return self._of(self.core.with_seed(seed)) if number else self
+        return self._of(self.core.with_seed(seed))
 
     def lasting(self, duration_s: float) -> Self:
         """The same scenario with this duration, with metrics of the whole run."""
@@ -387,7 +390,7 @@ class Scenario:
         text: str,
         *,
         source: str = "scenario",
-        base: Path | None = None,
+        base: Path | str | None = None,
         overrides: Mapping[str, Any] | None = None,
         stack: str | None = None,
         first: Sequence[Mapping[str, Any]] | None = None,
@@ -427,7 +430,7 @@ class Scenario:
         return cls.from_toml(
             text,
             source=str(path),
-            base=Path(path).parent,
+            base=os.path.dirname(path),
             overrides=overrides,
             stack=stack,
             first=first,

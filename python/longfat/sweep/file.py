@@ -29,7 +29,7 @@ from longfat import documents
 from longfat.errors import InputError, LongfatError
 from longfat.numbers import is_finite
 from longfat.runs import simulate
-from longfat.scenario.model import SEEDS
+from longfat.scenario.model import SEEDS, Scenario
 from longfat.sweep import layout, tables
 from longfat.sweep.axes import Axis, dimension_of
 from longfat.sweep.grid import Keep, Sweep
@@ -107,16 +107,17 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
         raise InputError(f"{source}: keep = {shown(keep)}: {choice(keep, KEEPS)}")
     figures = layout.read(data.get("figure", []), axes, source)
     sweep = Sweep(source, title, document, base_folder, axes, repeats, keep, where, figures)
-    _check_keys(sweep)
-    _check_columns(sweep)
+    scenario = _first_scenario(sweep)
+    if scenario is not None:
+        _check_columns(sweep, scenario)
     return sweep
 
 
-def _check_columns(sweep: Sweep) -> None:
+def _check_columns(sweep: Sweep, scenario: Scenario) -> None:
     """Raises InputError if a figure asks for a column that a very short run does not give."""
-    if not sweep.figures:
+    if {part for asked in sweep.figures for part in asked.parts} <= tables.usual_columns(scenario):
         return
-    known = _columns(sweep)
+    known = _columns(scenario)
     for number, asked in enumerate(sweep.figures):
         for part in asked.parts:
             if known and part not in known:
@@ -127,9 +128,8 @@ def _check_columns(sweep: Sweep) -> None:
                 )
 
 
-def _columns(sweep: Sweep) -> list[str]:
+def _columns(scenario: Scenario) -> list[str]:
     try:
-        scenario = sweep.scenario(next(sweep.points()))
         short = scenario.lasting(min(scenario.duration, TRIED_S))
         return tables.columns(reduce_run(simulate.run(short)))
     except LongfatError:
@@ -215,9 +215,10 @@ def _values(key: str, value: Any, at: str, *, once: bool = True) -> list[Any]:
     for item in value:
         if not is_finite(item):
             raise InputError(f"{at}.{key}: {shown(item)}: it is not finite; accepted: finite numbers")
-        if once and repr(item) in seen:
+        written = repr(item)
+        if once and written in seen:
             raise InputError(f"{at}.{key}: {item} appears twice; accepted: each value once")
-        seen.add(repr(item))
+        seen.add(written)
     return value
 
 
@@ -273,18 +274,22 @@ def _amount(value: Any, at: str) -> tuple[float, Any]:
     return float(amount), lambda x: f"{x:.12g} {unit}"
 
 
-def _check_keys(sweep: Sweep) -> None:
-    """Checks with the first point that every axis names a key of the scenario."""
+def _first_scenario(sweep: Sweep) -> Scenario | None:
+    """Returns the scenario of the first point, which checks that every axis names a key of the scenario.
+
+    It is None where another problem refuses it: the first run will report that.
+    """
     first = next(sweep.points(), None)
     if first is None:
         raise InputError(
             f"{sweep.source}: where excludes every run; accepted: a condition that some run meets"
         )
     try:
-        sweep.scenario(first)
+        return sweep.scenario(first)
     except InputError as error:
         for line in error.lines():
             if any(words in line for words in ("there is no such key", " is not a table", ": there is no ")):
                 raise InputError(
                     f"{sweep.source}: an axis does not name a key of the scenario: {line}"
                 ) from None
+        return None

@@ -149,9 +149,10 @@ def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, li
     for key, wanted in table.items():
         _axis(key, values, at)
         items = wanted if isinstance(wanted, list) else [wanted]
-        kept[key] = [value for value in values[key] if any(in_si(value) == in_si(item) for item in items)]
-        for item in items:
-            if all(in_si(value) != in_si(item) for value in values[key]):
+        known, asked = [in_si(value) for value in values[key]], [in_si(item) for item in items]
+        kept[key] = [value for value, number in zip(values[key], known, strict=True) if number in asked]
+        for item, number in zip(items, asked, strict=True):
+            if number not in known:
                 told = ", ".join(str(value) for value in values[key])
                 raise InputError(f"{at}.{key} = {item}: this is not a value of the axis; accepted: {told}")
         if not kept[key]:
@@ -161,7 +162,7 @@ def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, li
 
 def _check_sizes(layout: Layout, values: Mapping[str, list[Any]], at: str) -> None:
     def number(key: str | None) -> int:
-        return 1 if key is None else len({repr(value) for value in layout.where.get(key, values[key])})
+        return 1 if key is None else len(set(map(repr, layout.where.get(key, values[key]))))
 
     panels = number(layout.rows) * number(layout.columns)
     if panels > MOST_PANELS:

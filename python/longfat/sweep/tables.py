@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 import pyarrow as pa
 
+from longfat.runs import parts
 from longfat.runs.result import Result
+from longfat.scenario.model import Scenario
 from longfat.store.store import row
 from longfat.sweep.axes import are_numbers, in_table
 from longfat.sweep.grid import Keep, Point, Sweep
+from longfat.sweep.reduction import ELEMENTS
 
 if TYPE_CHECKING:
     from longfat.store.store import Store
@@ -30,6 +33,16 @@ MOST_PARTITIONS = 64
 CHUNK = 1024
 """Runs in one file."""
 NO_KEY = bytes(32)
+
+
+METRICS = parts.Metrics.names()
+FLOW_VALUES = [key for key in parts.FlowResult.names() if key != "name"]
+LINK_VALUES = [
+    key
+    for key in parts.LinkResult.names()
+    if key not in ("name", *ELEMENTS) and not key.startswith("low_latency_")
+]
+"""The values of every link; only some queues have one of low latency."""
 
 
 class Keys(Sequence[str | None]):
@@ -116,6 +129,15 @@ def columns(kept: Mapping[str, Any]) -> list[str]:
     """Columns that a run fills in the table `runs`, and in `Swept.with_flows` for its flows."""
     row = run_columns(kept)
     return [*row, *(f"flow_{flow['name']}_{key}" for flow in kept["flows"] for key in flow if key != "name")]
+
+
+def usual_columns(scenario: Scenario) -> set[str]:
+    """Columns that every run of a scenario fills, with any queues; see `columns` for all of them."""
+    return {
+        *("seed", "duration_s", "packets", *METRICS),
+        *(f"{link}_{key}" for link in scenario.core.link_names() for key in LINK_VALUES),
+        *(f"flow_{flow}_{key}" for flow in scenario.flow_names() for key in FLOW_VALUES),
+    }
 
 
 def run_columns(kept: Mapping[str, Any]) -> dict[str, Any]:
