@@ -2,6 +2,7 @@
 //! every flow with its own entry.
 
 use crate::forms::{Algorithm, Buffer, Drawn, Element, Rate};
+use crate::keys::Given;
 use crate::network::{LINKS, Network, Path, Way};
 use crate::plan::{
     BackgroundPlan, BulkPlan, CapacityPlan, ConnectionPlan, DisturbancePlan, FlowPlan, LinkPlan, OnoffPlan,
@@ -201,8 +202,14 @@ fn connection(
     let (forward, reverse) =
         if is_reverse { (&path.reverse, &path.forward) } else { (&path.forward, &path.reverse) };
     let rtt = path.rtt_s.map(Drawn::Fixed).or(rtt).unwrap_or(Drawn::Fixed(0.0));
+    let transport = Transport {
+        algorithm: part.algorithm.filled(),
+        recovery: Some(part.recovery_used()),
+        given: Given::default(),
+        ..part.clone()
+    };
     ConnectionPlan {
-        transport: Arc::new(Transport { recovery: Some(part.recovery_used()), ..part.clone() }),
+        transport: Arc::new(transport),
         header_bytes: part.header_bytes(),
         needs_marks: part.algorithm.needs_marks(),
         forward: forward.clone(),
@@ -311,6 +318,7 @@ fn link(network: &Network<'_>, way: &Way<'_>) -> Option<LinkPlan> {
 /// What disturbs packets of one direction; `medium` is the name of what both directions share.
 fn disturbance(disturbed: &Disturbed, medium: &str, is_back: bool) -> Option<DisturbancePlan> {
     let keys = if is_back { disturbed.on_the_way_back() } else { disturbed.clone() };
+    let keys = Disturbed { given: Given::default(), ..keys };
     keys.is_in_effect().then(|| DisturbancePlan { keys, medium: medium.to_owned() })
 }
 
