@@ -22,21 +22,6 @@ use serde_json::{Value as Json, json};
 /// The greatest load, as a share of the link: ten times its capacity.
 pub const GREATEST_SHARE: f64 = 10.0;
 
-/// What stands for a kind of background.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Sessions that ask for pages.
-    Web,
-    /// SURGE's users.
-    Surge,
-    /// Short flows.
-    Short,
-    /// Long-lived flows.
-    Bulk,
-    /// On-off sources.
-    Onoff,
-}
-
 /// Mean rate of IP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Load {
@@ -135,7 +120,7 @@ table! {
     pub struct Web {
         ..connections: Connections,
         /// Sessions that ask for pages.
-        kind: Kind = Words(&[("web", Kind::Web)]);
+        kind: &'static str = Words(&[("web", "web")]);
         /// The number of sessions in each direction.
         sessions: i64 = whole((0, MOST_SESSIONS), "sessions"), else 50; // 0, so that a grid may have such a point
         /// Mean of the exponential time between a session's pages.
@@ -152,7 +137,7 @@ table! {
     pub struct Surge {
         ..connections: Connections,
         /// SURGE's users, who fetch objects file by file, then rest.
-        kind: Kind = Words(&[("surge", Kind::Surge)]);
+        kind: &'static str = Words(&[("surge", "surge")]);
         /// The number of users in each direction; this or `load`.
         users: Option<i64> = Maybe(whole((1, MOST_SESSIONS), "users")), else None;
         /// Mean rate of IP that the users offer to an idle path; sets their number.
@@ -169,7 +154,7 @@ table! {
     pub struct Short {
         ..connections: Connections,
         /// Short flows.
-        kind: Kind = Words(&[("short", Kind::Short)]);
+        kind: &'static str = Words(&[("short", "short")]);
         /// Mean of the exponential time between two starts in each direction; this or `load`.
         gap: Option<f64> = Maybe(GAP), else None;
         /// Mean rate of IP that the flows carry; sets the gap.
@@ -200,7 +185,7 @@ table! {
     pub struct Bulk {
         ..connections: Connections,
         /// Long-lived flows.
-        kind: Kind = Words(&[("bulk", Kind::Bulk)]);
+        kind: &'static str = Words(&[("bulk", "bulk")]);
         /// The number of flows in each direction.
         flows: i64 = whole((1, MOST_SESSIONS), "flows");
         /// When a flow starts, drawn for each.
@@ -213,7 +198,7 @@ table! {
     pub struct Onoff {
         ..connections: Connections,
         /// On-off sources that do not react to the network.
-        kind: Kind = Words(&[("onoff", Kind::Onoff)]);
+        kind: &'static str = Words(&[("onoff", "onoff")]);
         /// The number of sources in each direction.
         sources: i64 = whole((1, MOST_SESSIONS), "sources");
         /// Mean rate of IP of all sources together, in place of the algorithm's rate.
@@ -457,14 +442,8 @@ impl Background {
     }
 
     /// The name of its kind.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Background::Web(_) => "web",
-            Background::Surge(_) => "surge",
-            Background::Short(_) => "short",
-            Background::Bulk(_) => "bulk",
-            Background::Onoff(_) => "onoff",
-        }
+    pub fn kind(&self) -> &'static str {
+        each!(self, part => part.kind)
     }
 
     /// The load that is asked for in each direction, bit/s; `None` for a kind, or a source, without one.
@@ -473,7 +452,7 @@ impl Background {
             Background::Surge(part) => part.load,
             Background::Short(part) => part.load,
             Background::Onoff(part) => part.load,
-            Background::Web(_) | Background::Bulk(_) => None,
+            _ => None,
         };
         self.connections().load_bps(load, path)
     }
@@ -483,7 +462,6 @@ impl Background {
     pub fn loaded(mut self, path: Rates, rtt_s: Option<f64>) -> Background {
         let load = self.asked_bps(path);
         match &mut self {
-            Background::Web(_) | Background::Bulk(_) => {}
             Background::Surge(part) => {
                 if let (Some(load_bps), Some(rtt_s)) = (load, rtt_s) {
                     let one_bps = part.habits().offered_bps(
@@ -519,6 +497,7 @@ impl Background {
                 part.connections.placed.transport.algorithm = algorithm;
                 part.load = None;
             }
+            _ => {}
         }
         self
     }
@@ -540,20 +519,20 @@ impl Form for BackgroundForm {
     }
 
     fn read(&self, item: &Item, at: &At<'_>) -> Result<Background, Refused> {
+        // what is no table has no kind that is wrong: the first one refuses it
         let kind = item.value.table().map(|table| table.get("kind"));
-        match kind.map(|kind| kind.and_then(|item| item.value.text())) {
-            None | Some(Some("web")) => read(item, at).map(Background::Web),
-            Some(Some("surge")) => read(item, at).map(Background::Surge),
-            Some(Some("short")) => read(item, at).map(Background::Short),
-            Some(Some("bulk")) => read(item, at).map(Background::Bulk),
-            Some(Some("onoff")) => read(item, at).map(Background::Onoff),
-            Some(word) => {
-                let given = kind.flatten();
+        let given = kind.flatten();
+        match kind.map_or(Some("web"), |kind| kind.and_then(|item| item.value.text())) {
+            Some("web") => read(item, at).map(Background::Web),
+            Some("surge") => read(item, at).map(Background::Surge),
+            Some("short") => read(item, at).map(Background::Short),
+            Some("bulk") => read(item, at).map(Background::Bulk),
+            Some("onoff") => read(item, at).map(Background::Onoff),
+            word => {
                 let near = word.map_or_else(String::new, |word| suggestion(word, KINDS));
-                let what = if given.is_some() {
-                    format!("there is no such kind{near}")
-                } else {
-                    "this key is missing".to_owned()
+                let what = match given {
+                    Some(_) => format!("there is no such kind{near}"),
+                    None => "this key is missing".to_owned(),
                 };
                 Err(Refused::Keys(vec![Problem {
                     key: at.below("kind").to_string(),

@@ -8,7 +8,7 @@ mod scenario;
 mod transport;
 
 pub use background::{
-    BACKGROUND, Background, Bulk, Connections, FILES, GREATEST_SHARE, Kind, Load, Onoff, Rates, Short, Surge,
+    BACKGROUND, Background, Bulk, Connections, FILES, GREATEST_SHARE, Load, Onoff, Rates, Short, Surge,
     Web,
 };
 pub use flow::{Flow, Sample};
