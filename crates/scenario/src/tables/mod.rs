@@ -8,8 +8,7 @@ mod scenario;
 mod transport;
 
 pub use background::{
-    BACKGROUND, Background, Bulk, Connections, FILES, GREATEST_SHARE, Load, Onoff, Rates, Short, Surge,
-    Web,
+    BACKGROUND, Background, Bulk, Connections, FILES, GREATEST_SHARE, Load, Onoff, Rates, Short, Surge, Web,
 };
 pub use flow::{Flow, Sample};
 pub use link::{Bottleneck, Disturbed, Link, Node, Remark, access_bps};
