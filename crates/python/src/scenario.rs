@@ -1,7 +1,8 @@
-//! Scenarios as objects of Python: values of both languages, and what a reader asks of Python.
+//! Scenarios as objects of Python, and what a reader asks of Python.
+
+pub mod values;
 
 use longfat_scenario::at::Context;
-use longfat_scenario::form::View;
 use longfat_scenario::forms::{DURATIONS_S, ElementKind, written};
 use longfat_scenario::keys::{self, Keys};
 use longfat_scenario::memory::{self, Estimate};
@@ -10,28 +11,22 @@ use longfat_scenario::problem::{Problem, Refusal};
 use longfat_scenario::resolve::{self, Resolved};
 use longfat_scenario::stacks::{STACKS, Setting as StackSetting, Stack, Word};
 use longfat_scenario::tables::{FILES, Placed, Scenario};
-use longfat_scenario::tree::{Item, Object, Table, Value};
-use longfat_scenario::units::{self, Dimension, RATE, SIZE, TIME};
+use longfat_scenario::tree::{Item, Table, Value};
+use longfat_scenario::units::TIME;
 use longfat_scenario::world::{Files, Own, OwnFacts, World};
 use longfat_scenario::{changes, notes, read, reference, schema, stub, write};
 use longfat_units::parameters::Value as Setting;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyMapping};
 use pythonize::pythonize;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Tables and lists of Python within each other: as many as TOML may have.
-const DEEPEST: usize = 80;
-
-pyo3::create_exception!(
-    _core,
-    Refused,
-    PyValueError,
-    "A scenario is refused: args[0] is a list with a text for each problem."
-);
+pub use values::Refused;
+use values::{
+    objects_of, of_python, plain, table_of_python, table_to_python, to_python, view_to_python, with_lists,
+};
 
 /// The machine that runs Python: its files, and a module of Python that knows users' own algorithms.
 struct Machine<'py> {
@@ -92,138 +87,6 @@ impl World for Machine<'_> {
     }
 }
 
-/// The same with lists for tuples, as files have them.
-fn with_lists(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
-    let py = value.py();
-    if let Ok(dict) = value.cast::<PyDict>() {
-        for (key, part) in dict.iter() {
-            if !(part.is_instance_of::<PyString>() || part.is_instance_of::<PyFloat>()) {
-                dict.set_item(key, with_lists(part)?)?;
-            }
-        }
-        Ok(value)
-    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let parts = value.try_iter()?.map(|part| with_lists(part?)).collect::<PyResult<Vec<_>>>()?;
-        Ok(PyList::new(py, parts)?.into_any())
-    } else {
-        Ok(value)
-    }
-}
-
-/// A value of Python. Objects that files cannot have are kept.
-fn of_python(
-    value: &Bound<'_, PyAny>,
-    python: &Bound<'_, PyAny>,
-    objects: &mut Vec<Py<PyAny>>,
-    depth: usize,
-) -> PyResult<Item> {
-    if depth > DEEPEST {
-        let line = format!(
-            "a value is nested too deeply; accepted: up to {DEEPEST} tables and lists within each other"
-        );
-        return Err(Refused::new_err(vec![line]));
-    }
-    let found = if let Ok(text) = value.cast::<PyString>() {
-        Value::Text(text.to_str()?.to_owned())
-    } else if let Ok(switch) = value.cast::<PyBool>() {
-        Value::Bool(switch.is_true())
-    } else if value.is_instance_of::<PyInt>() {
-        match value.extract::<i64>().map(i128::from).or_else(|_| value.extract::<i128>()) {
-            Ok(number) => Value::Integer(number),
-            // beyond every range, and not what stands for "infinite"
-            Err(_) => Value::Float(if value.lt(0)? { f64::MIN } else { f64::MAX }),
-        }
-    } else if let Ok(number) = value.cast::<PyFloat>() {
-        Value::Float(number.value())
-    } else if value.is_none() {
-        Value::Null
-    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let items = value.try_iter()?.map(|item| of_python(&item?, python, objects, depth + 1));
-        Value::List(items.collect::<PyResult<Vec<_>>>()?)
-    } else if let Ok(mapping) = value.cast::<PyMapping>() {
-        Value::Table(table_of_python(mapping, python, objects, depth + 1)?)
-    } else if value.hasattr("isoformat")? {
-        Value::Moment(value.str()?.to_string())
-    } else if let Ok(switch) = value.extract::<bool>() {
-        Value::Bool(switch) // of numpy
-    } else if let Ok(number) = value.extract::<f64>() {
-        Value::of_number(number)
-    } else {
-        let name = python.call_method1("name_of", (value,))?.extract()?;
-        objects.push(value.clone().unbind());
-        Value::Object(Object { name, index: objects.len() - 1, is_callable: value.is_callable() })
-    };
-    Ok(Item::new(found))
-}
-
-fn table_of_python(
-    mapping: &Bound<'_, PyMapping>,
-    python: &Bound<'_, PyAny>,
-    objects: &mut Vec<Py<PyAny>>,
-    depth: usize,
-) -> PyResult<Table> {
-    let mut table = Table::default();
-    for pair in mapping.items()? {
-        let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
-        table.set(key.str()?.to_str()?, of_python(&value, python, objects, depth)?);
-    }
-    Ok(table)
-}
-
-/// A value as Python has it.
-fn to_python<'py>(py: Python<'py>, value: &Value, objects: &[Py<PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match value {
-        Value::Null => py.None().into_bound(py),
-        Value::Bool(switch) => switch.into_pyobject(py)?.to_owned().into_any(),
-        Value::Integer(number) => match i64::try_from(*number) {
-            Ok(short) => short.into_pyobject(py)?.into_any(),
-            Err(_) => number.into_pyobject(py)?.into_any(),
-        },
-        Value::Float(number) => number.into_pyobject(py)?.into_any(),
-        Value::Text(text) | Value::Moment(text) => text.into_pyobject(py)?.into_any(),
-        Value::Object(object) => objects[object.index].clone_ref(py).into_bound(py),
-        Value::List(items) => {
-            let items = items.iter().map(|item| to_python(py, &item.value, objects));
-            PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
-        }
-        Value::Table(table) => table_to_python(py, table, objects)?.into_any(),
-    })
-}
-
-fn table_to_python<'py>(
-    py: Python<'py>,
-    table: &Table,
-    objects: &[Py<PyAny>],
-) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (key, item) in table.iter() {
-        dict.set_item(key, to_python(py, &item.value, objects)?)?;
-    }
-    Ok(dict)
-}
-
-/// SI numbers as Python has them.
-fn view_to_python<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match view {
-        View::None => py.None().into_bound(py),
-        View::Bool(switch) => switch.into_pyobject(py)?.to_owned().into_any(),
-        View::Integer(number) => number.into_pyobject(py)?.into_any(),
-        View::Float(number) => number.into_pyobject(py)?.into_any(),
-        View::Text(text) => text.into_pyobject(py)?.into_any(),
-        View::List(items) => {
-            let items = items.iter().map(|item| view_to_python(py, item));
-            PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
-        }
-        View::Fields(fields) => {
-            let dict = PyDict::new(py);
-            for (name, field) in fields {
-                dict.set_item(name, view_to_python(py, field)?)?;
-            }
-            dict.into_any()
-        }
-    })
-}
-
 fn refused(problems: &[Problem], source: &str, text: Option<&str>) -> PyErr {
     /// The problems that are shown with their lines; errors.py shows as many. Finding a line reads the text.
     const WITH_LINES: usize = 10;
@@ -235,8 +98,10 @@ fn refused(problems: &[Problem], source: &str, text: Option<&str>) -> PyErr {
     Refused::new_err(lines)
 }
 
-fn refused_whole(refusal: Refusal, source: &str) -> PyErr {
-    refused(&[Problem { key: String::new(), value: None, refusal, span: None }], source, None)
+/// What was found, or the error that the whole scenario is refused.
+fn accepted<T>(found: Result<T, Refusal>, source: &str) -> PyResult<T> {
+    let whole = |refusal| Problem { key: String::new(), value: None, refusal, span: None };
+    found.map_err(|refusal| refused(&[whole(refusal)], source, None))
 }
 
 /// A scenario.
@@ -259,8 +124,7 @@ impl PyScenario {
         if let Some(resolved) = &*kept {
             return Ok(Arc::clone(resolved));
         }
-        let resolved =
-            resolve::resolve(&self.scenario, true).map_err(|refusal| refused_whole(refusal, "scenario"))?;
+        let resolved = accepted(resolve::resolve(&self.scenario, true), "scenario")?;
         Ok(Arc::clone(kept.insert(Arc::new(resolved))))
     }
 
@@ -287,7 +151,7 @@ fn change(
 ) -> PyResult<()> {
     for (key, value) in values.into_iter().flatten() {
         let value = of_python(&value, python, objects, 0)?;
-        changes::set(tables, &key.to_string(), value).map_err(|refusal| refused_whole(refusal, source))?;
+        accepted(changes::set(tables, &key.to_string(), value), source)?;
     }
     Ok(())
 }
@@ -396,16 +260,15 @@ impl PyScenario {
 
     /// The same for so many seconds, with metrics of the whole run.
     fn lasting(&self, py: Python<'_>, duration_s: f64) -> PyResult<PyScenario> {
-        let duration_s = TIME
-            .within(duration_s, DURATIONS_S)
-            .map_err(|refusal| refused_whole(refusal.within("duration"), "scenario"))?;
+        let found = TIME.within(duration_s, DURATIONS_S).map_err(|refusal| refusal.within("duration"));
+        let duration_s = accepted(found, "scenario")?;
         let scenario = Scenario { duration: duration_s, window: None, ..self.scenario.clone() };
         Ok(PyScenario::of(scenario, self.copy_objects(py)))
     }
 
     /// The same with every default written out.
     fn filled(&self, py: Python<'_>) -> PyResult<PyScenario> {
-        let filled = resolve::filled(&self.scenario).map_err(|refusal| refused_whole(refusal, "scenario"))?;
+        let filled = accepted(resolve::filled(&self.scenario), "scenario")?;
         Ok(PyScenario::of(filled, self.copy_objects(py)))
     }
 
@@ -432,7 +295,7 @@ impl PyScenario {
     /// What follows from its network: the rate of hosts' links, the RTT of programs, the largest packet, and the load
     /// that each background asks for.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let network = self.scenario.network().map_err(|refusal| refused_whole(refusal, "scenario"))?;
+        let network = accepted(self.scenario.network(), "scenario")?;
         let dict = PyDict::new(py);
         dict.set_item("access_bps", network.access_bps)?;
         dict.set_item("program_rtt_s", network.program_rtt_s)?;
@@ -484,24 +347,23 @@ impl PyScenario {
 
     /// The names of the links, ways back included.
     fn link_names(&self) -> PyResult<Vec<String>> {
-        let network = self.scenario.network().map_err(|refusal| refused_whole(refusal, "scenario"))?;
+        let network = accepted(self.scenario.network(), "scenario")?;
         Ok(network.ways.into_iter().map(|way| way.name).collect())
     }
 
     /// Lines on settings that are probably mistakes.
     fn warnings(&self) -> PyResult<Vec<String>> {
-        notes::warnings(&self.scenario).map_err(|refusal| refused_whole(refusal, "scenario"))
+        accepted(notes::warnings(&self.scenario), "scenario")
     }
 
     /// Lines to know when reading the results.
     fn notes(&self) -> PyResult<Vec<String>> {
-        notes::notes(&self.scenario).map_err(|refusal| refused_whole(refusal, "scenario"))
+        accepted(notes::notes(&self.scenario), "scenario")
     }
 
     /// The metrics without a meaning here.
     fn meaningless_metrics(&self) -> PyResult<Vec<&'static str>> {
-        let found = notes::meaningless_metrics(&self.scenario);
-        Ok(found.map_err(|refusal| refused_whole(refusal, "scenario"))?.to_vec())
+        Ok(accepted(notes::meaningless_metrics(&self.scenario), "scenario")?.to_vec())
     }
 
     /// Whether another seed can give another result.
@@ -534,22 +396,6 @@ impl PyScenario {
         };
         let is_same = |(mine, theirs): (&usize, &usize)| self.objects[*mine].is(&other.objects[*theirs]);
         self.scenario == other.scenario && own(self).iter().zip(&own(other)).all(is_same)
-    }
-}
-
-/// The numbers of the objects in a table, in order.
-fn objects_of(table: &Table, found: &mut Vec<usize>) {
-    for (_, item) in table.iter() {
-        objects_below(&item.value, found);
-    }
-}
-
-fn objects_below(value: &Value, found: &mut Vec<usize>) {
-    match value {
-        Value::Object(object) => found.push(object.index),
-        Value::List(items) => items.iter().for_each(|item| objects_below(&item.value, found)),
-        Value::Table(table) => objects_of(table, found),
-        _ => {}
     }
 }
 
@@ -608,73 +454,6 @@ pub fn connection_keys<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict.set_item(key.name, to_python(py, &key.default, &[])?)?;
     }
     Ok(dict)
-}
-
-/// The dimension of this name.
-fn dimension(name: &str) -> PyResult<&'static Dimension> {
-    [&TIME, &RATE, &SIZE]
-        .into_iter()
-        .find(|dimension| dimension.name == name)
-        .ok_or_else(|| PyValueError::new_err(format!("there is no dimension {name:?}")))
-}
-
-/// A plain value of Python: numbers, texts and switches.
-fn plain(value: &Bound<'_, PyAny>) -> Value {
-    if let Ok(switch) = value.cast::<PyBool>() {
-        Value::Bool(switch.is_true())
-    } else if let Ok(text) = value.cast::<PyString>() {
-        Value::Text(text.to_string())
-    } else if let Ok(number) = value.extract::<f64>() {
-        Value::of_number(number)
-    } else {
-        Value::Null
-    }
-}
-
-fn raised<T>(found: Result<T, Refusal>) -> PyResult<T> {
-    found.map_err(|refusal| PyValueError::new_err(refusal.to_string()))
-}
-
-/// parse_quantity(dimension, value, like) -> float
-///
-/// The SI value of a number with a unit.
-#[pyfunction]
-pub fn parse_quantity(name: &str, value: &Bound<'_, PyAny>, like: &str) -> PyResult<f64> {
-    raised(dimension(name)?.parse(&plain(value), like)).map(|exact| exact.to_f64())
-}
-
-/// write_quantity(dimension, value) -> str
-///
-/// The SI value with a unit.
-#[pyfunction]
-pub fn write_quantity(name: &str, value: f64) -> PyResult<String> {
-    Ok(dimension(name)?.write(value))
-}
-
-/// within(dimension, value, least, greatest) -> float
-///
-/// The value, if it lies within the limits.
-#[pyfunction]
-pub fn quantity_within(name: &str, value: f64, least: f64, greatest: f64) -> PyResult<f64> {
-    raised(dimension(name)?.within(value, (least, greatest)))
-}
-
-/// dimensions() -> {dimension: (example, names of units)}
-#[pyfunction]
-pub fn dimensions() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
-    [&TIME, &RATE, &SIZE]
-        .into_iter()
-        .map(|dimension| (dimension.name, dimension.example, dimension.unit_names().collect()))
-        .collect()
-}
-
-/// split(text) -> (number, unit) or None
-///
-/// The number and the unit, perhaps empty, of a text.
-#[pyfunction]
-pub fn split(value: &Bound<'_, PyAny>) -> Option<(f64, String)> {
-    let (amount, unit) = units::split(plain(value).text()?)?;
-    Some((amount.to_f64(), unit))
 }
 
 /// written_parameter(kind, row, parameter, value) -> float, str or bool

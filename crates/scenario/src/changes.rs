@@ -15,69 +15,35 @@ const SHORT_FORMS: [(&str, &str); 4] =
 ///
 /// The key passes through a value that is not a table, or a list lacks the position.
 pub fn set(tables: &mut Table, key: &str, value: Item) -> Result<(), Refusal> {
-    let (parents, last) = key.rsplit_once('.').map_or((None, key), |(parents, last)| (Some(parents), last));
-    let mut top = Item::new(Value::Table(std::mem::take(tables)));
-    let changed = set_below(&mut top, parents.into_iter().flat_map(|text| text.split('.')), last, value, key);
-    if let Value::Table(found) = top.value {
-        *tables = found;
-    }
-    changed
-}
-
-fn set_below<'a>(
-    mut here: &mut Item,
-    parents: impl Iterator<Item = &'a str>,
-    last: &str,
-    value: Item,
-    key: &str,
-) -> Result<(), Refusal> {
-    let mut passed: Vec<&str> = Vec::new();
-    for part in parents {
-        here = match &mut here.value {
-            Value::List(items) => {
-                let index = position(items, part, &passed, key)?;
-                &mut items[index]
-            }
-            Value::Table(table) => {
-                if !table.has(part) {
-                    table.set(part, Item::new(Value::Table(Table::default())));
-                }
-                match table.get_mut(part) {
-                    Some(item) => item,
-                    None => return refuse(format!("{key} has no place"), "another key"),
-                }
-            }
-            _ => return refuse(format!("{key} has no place"), "another key"),
-        };
-        passed.push(part);
-        let short = SHORT_FORMS.iter().find(|(name, _)| *name == part);
+    let parts: Vec<&str> = key.split('.').collect();
+    let mut here = tables.place(parts[0]);
+    for (depth, part) in parts.iter().enumerate().skip(1) {
+        let short = SHORT_FORMS.iter().find(|(name, _)| *name == parts[depth - 1]);
         if let Some((_, name)) = short
             && !matches!(here.value, Value::Table(_) | Value::List(_))
         {
             let bare = std::mem::replace(&mut here.value, Value::Null);
             *here = Item::new(Table::of([(*name, bare)]).into()); // the text has no such table
         }
-        if !matches!(here.value, Value::Table(_) | Value::List(_)) {
-            return refuse(format!("{key}: {} is not a table", passed.join(".")), "the whole value");
-        }
+        let passed = parts[..depth].join(".");
+        here = match &mut here.value {
+            Value::List(items) => {
+                let index = position(items, part, &passed, key)?;
+                &mut items[index]
+            }
+            Value::Table(table) => table.place(part),
+            _ => return refuse(format!("{key}: {passed} is not a table"), "the whole value"),
+        };
     }
-    match &mut here.value {
-        Value::List(items) => {
-            let index = position(items, last, &passed, key)?;
-            items[index] = value;
-        }
-        Value::Table(table) => table.set(last, value),
-        _ => {}
-    }
+    *here = value;
     Ok(())
 }
 
-fn position(items: &[Item], part: &str, passed: &[&str], key: &str) -> Result<usize, Refusal> {
+fn position(items: &[Item], part: &str, list: &str, key: &str) -> Result<usize, Refusal> {
     let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     match part.parse::<usize>() {
         Ok(index) if is_number && index < items.len() => Ok(index),
         _ => {
-            let list = passed.join(".");
             let positions = match items.len() {
                 0 => "nothing, it is empty".to_owned(),
                 length => format!("a position from 0 to {}", length - 1),

@@ -259,29 +259,22 @@ impl<'a> Network<'a> {
         let of_backgrounds = scenario.background.iter().map(|part| part.connections().packet_bytes());
         let largest = of_flows.chain(of_backgrounds).fold(0.0, f64::max);
         for (key, buffer, rate_bps) in self.buffers() {
-            match buffer {
-                Buffer::Bytes(bytes) if (*bytes as f64) < largest => {
-                    return refuse_key(
-                        key,
-                        format!("it is less than a packet of {} B", general(largest, 6)),
-                        "\"20 % BDP\", \"175 packets\", \"512 KiB\" or \"10 ms\"",
-                    );
-                }
-                Buffer::Bdp(_) if self.buffer_rtt_s == 0.0 && scenario.bottleneck.is_none() => {
-                    return refuse_key(
-                        key,
-                        "this is in BDP, and links without delay have none",
-                        "packets, bytes or a time",
-                    );
-                }
-                Buffer::Bdp(_) if self.buffer_rtt_s == 0.0 => {
-                    return refuse_key(
-                        key,
-                        "this is in BDP, and an exponential rtt has no least one",
-                        "bottleneck.buffer_rtt",
-                    );
-                }
-                _ => {}
+            let problem = match buffer {
+                Buffer::Bytes(bytes) if (*bytes as f64) < largest => Some((
+                    format!("it is less than a packet of {} B", general(largest, 6)),
+                    "\"20 % BDP\", \"175 packets\", \"512 KiB\" or \"10 ms\"",
+                )),
+                Buffer::Bdp(_) if self.buffer_rtt_s == 0.0 => Some(if scenario.bottleneck.is_none() {
+                    let what = "this is in BDP, and links without delay have none";
+                    (what.to_owned(), "packets, bytes or a time")
+                } else {
+                    let what = "this is in BDP, and an exponential rtt has no least one";
+                    (what.to_owned(), "bottleneck.buffer_rtt")
+                }),
+                _ => None,
+            };
+            if let Some((what, accepted)) = problem {
+                return refuse_key(key, what, accepted);
             }
             let packets = self.packets(buffer, rate_bps);
             if packets > MOST_PACKETS as f64 {
@@ -328,7 +321,7 @@ impl fmt::Display for Entry {
 }
 
 /// The flows and backgrounds with their keys.
-fn parts(scenario: &Scenario) -> impl Iterator<Item = (Entry, &Placed)> {
+pub fn parts(scenario: &Scenario) -> impl Iterator<Item = (Entry, &Placed)> {
     let flows = scenario.flow.iter().enumerate().map(|(i, flow)| (Entry("flow", i), &flow.placed));
     let backgrounds = scenario.background.iter().enumerate();
     flows.chain(backgrounds.map(|(i, part)| (Entry("background", i), &part.connections().placed)))

@@ -1,7 +1,7 @@
 //! Lines about a scenario that can be run: probable mistakes, and how to read its results.
 
 use crate::forms::{Added, Algorithm, Carrier, DelaySteps, Ecn, Element, ElementKind, Rate};
-use crate::network::Network;
+use crate::network::{Network, parts};
 use crate::problem::Refusal;
 use crate::stacks;
 use crate::tables::{Flow, Scenario, Transport, unlike};
@@ -258,14 +258,9 @@ pub type Exceptions = Vec<(&'static str, Vec<&'static str>)>;
 /// The keys of stacks in which each flow and background over TCP differs from each stack.
 pub fn unlike_stacks(scenario: &Scenario) -> Vec<(String, Exceptions)> {
     let keys = stacks::preset_keys();
-    let flows = scenario.flow.iter().enumerate();
-    let flows = flows.map(|(i, flow)| (format!("flow.{i}"), &flow.placed.transport));
-    let backgrounds = scenario.background.iter().enumerate();
-    let backgrounds =
-        backgrounds.map(|(i, part)| (format!("background.{i}"), &part.connections().placed.transport));
     let of = |part: &Transport| {
         stacks::STACKS.iter().map(|stack| (stack.name, unlike(part, stack, &keys))).collect()
     };
-    let over_tcp = flows.chain(backgrounds).filter(|(_, part)| part.algorithm.carrier() == Carrier::Tcp);
-    over_tcp.map(|(key, part)| (key, of(part))).collect()
+    let over_tcp = parts(scenario).filter(|(_, part)| part.algorithm.carrier() == Carrier::Tcp);
+    over_tcp.map(|(key, part)| (key.to_string(), of(&part.transport))).collect()
 }

@@ -155,19 +155,16 @@ fn title(name: &str) -> String {
 /// The text in lines of at most 110 columns.
 fn wrapped(text: &str, first: &str, next: &str) -> String {
     let (mut out, mut line) = (String::new(), first.to_owned());
-    let mut is_empty = true;
     for word in text.split_whitespace() {
-        if !is_empty && line.chars().count() + 1 + word.chars().count() > MOST_COLUMNS {
+        let space = if line.trim().is_empty() { "" } else { " " };
+        if !space.is_empty() && line.chars().count() + 1 + word.chars().count() > MOST_COLUMNS {
             out.push_str(&line);
             out.push('\n');
-            line = next.to_owned();
-            is_empty = true;
+            line = format!("{next}{word}");
+        } else {
+            line.push_str(space);
+            line.push_str(word);
         }
-        if !is_empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        is_empty = false;
     }
     out + &line + "\n"
 }

@@ -80,28 +80,21 @@ impl From<&str> for Value {
     }
 }
 
-impl From<String> for Value {
-    fn from(text: String) -> Value {
-        Value::Text(text)
-    }
+macro_rules! values_of {
+    ($($Type:ty => $kind:ident,)*) => {$(
+        impl From<$Type> for Value {
+            fn from(value: $Type) -> Value {
+                Value::$kind(value)
+            }
+        }
+    )*};
 }
 
-impl From<bool> for Value {
-    fn from(switch: bool) -> Value {
-        Value::Bool(switch)
-    }
-}
-
-impl From<Table> for Value {
-    fn from(table: Table) -> Value {
-        Value::Table(table)
-    }
-}
-
-impl From<Vec<Item>> for Value {
-    fn from(items: Vec<Item>) -> Value {
-        Value::List(items)
-    }
+values_of! {
+    bool => Bool,
+    String => Text,
+    Vec<Item> => List,
+    Table => Table,
 }
 
 impl Value {
@@ -190,6 +183,16 @@ impl Table {
     /// The value of a key, to change it.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Item> {
         self.0.iter_mut().find(|(known, _)| known == key).map(|(_, item)| item)
+    }
+
+    /// The place of a key: its value, or an empty table that is put there.
+    pub fn place(&mut self, key: &str) -> &mut Item {
+        let known = self.0.iter().position(|(known, _)| known == key);
+        let index = known.unwrap_or_else(|| {
+            self.push(key, Table::default());
+            self.0.len() - 1
+        });
+        &mut self.0[index].1
     }
 
     /// Whether it has this key.

@@ -1,10 +1,10 @@
 //! Writes scenarios as TOML.
 
-use crate::forms::{Added, Rate, Source};
+use crate::forms::{Added, Source};
 use crate::keys;
 use crate::tables::Scenario;
 use crate::tree::{Item, Table, Value};
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item as TomlItem, Value as TomlValue};
+use toml_edit::{Array, DocumentMut, InlineTable, Item as TomlItem, Value as TomlValue};
 
 /// The tables of a scenario as a file has them.
 pub fn tables(scenario: &Scenario) -> Table {
@@ -13,13 +13,12 @@ pub fn tables(scenario: &Scenario) -> Table {
 
 /// The text of these tables. Objects of Python stand there by their names.
 pub fn toml(tables: &Table) -> String {
-    let mut document = DocumentMut::new();
-    fill(document.as_table_mut(), tables);
-    document.to_string()
+    DocumentMut::from(table(tables)).to_string()
 }
 
-/// Puts plain values first, then tables, then lists of tables.
-fn fill(to: &mut toml_edit::Table, from: &Table) {
+/// Plain values come first, then tables, then lists of tables.
+fn table(from: &Table) -> toml_edit::Table {
+    let mut to = toml_edit::Table::new();
     for (key, item) in from.iter() {
         if let Some(value) = plain(item) {
             to.insert(key, TomlItem::Value(value));
@@ -28,22 +27,16 @@ fn fill(to: &mut toml_edit::Table, from: &Table) {
     for (key, item) in from.iter().filter(|(_, item)| plain(item).is_none()) {
         match &item.value {
             Value::Table(inner) => {
-                let mut table = toml_edit::Table::new();
-                fill(&mut table, inner);
-                to.insert(key, TomlItem::Table(table));
+                to.insert(key, TomlItem::Table(table(inner)));
             }
             Value::List(items) => {
-                let mut list = ArrayOfTables::new();
-                for inner in items.iter().filter_map(|item| item.value.table()) {
-                    let mut table = toml_edit::Table::new();
-                    fill(&mut table, inner);
-                    list.push(table);
-                }
-                to.insert(key, TomlItem::ArrayOfTables(list));
+                let tables = items.iter().filter_map(|item| item.value.table()).map(table);
+                to.insert(key, TomlItem::ArrayOfTables(tables.collect()));
             }
             _ => {}
         }
     }
+    to
 }
 
 /// The most characters of a table that is written within its line.
@@ -86,15 +79,14 @@ fn value(item: &Item) -> Option<TomlValue> {
 
 /// The files of a scenario's traces.
 pub fn sources(scenario: &Scenario) -> Vec<&Source> {
-    let links = scenario.link.iter().flat_map(|link| pair(&link.rate, &link.added_delay));
-    let bottleneck = scenario.bottleneck.iter().flat_map(|link| pair(&link.rate, &link.added_delay));
-    links.chain(bottleneck).collect()
+    let links = scenario.link.iter().map(|link| (&link.rate, &link.added_delay));
+    let bottleneck = scenario.bottleneck.iter().map(|link| (&link.rate, &link.added_delay));
+    links.chain(bottleneck).flat_map(|(rate, added)| [rate.source(), of_delays(added)]).flatten().collect()
 }
 
-fn pair<'a>(rate: &'a Rate, added: &'a Option<Added>) -> Vec<&'a Source> {
-    let delays = match added {
+const fn of_delays(added: &Option<Added>) -> Option<&Source> {
+    match added {
         Some(Added::Steps(delays)) => delays.source.as_ref(),
         _ => None,
-    };
-    rate.source().into_iter().chain(delays).collect()
+    }
 }

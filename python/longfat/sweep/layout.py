@@ -32,6 +32,11 @@ Kind = Literal["lines", "heat"]
 Scale = Literal["linear", "log"]
 COMMON = ("kind", "title", "x", "y", "rows", "columns", "where")
 KEYS: dict[str, tuple[str, ...]] = {"lines": (*COMMON, "lines", "y_scale"), "heat": (*COMMON, "colour")}
+DRAWN: dict[str, tuple[str, ...]] = {
+    "lines": ("x", "rows", "columns", "lines"),
+    "heat": ("x", "y", "rows", "columns"),
+}
+"""The keys that name an axis."""
 MOST_PANELS = 24
 MOST_LINES = 12
 QUOTIENT = re.compile(r"\s+/\s+")
@@ -94,10 +99,9 @@ def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) 
             )
         if key != "where" and (not isinstance(value, str) or not value):
             raise InputError(f"{at}.{key} = {value}: this is not a string; accepted: a string")
-    drawn = {"x", "rows", "columns", "lines"} | ({"y"} if kind == "heat" else set())
     used: dict[str, str] = {}
-    for key in accepted:
-        if key in drawn and key in table:
+    for key in DRAWN[kind]:
+        if key in table:
             axis = _axis(table[key], values, f"{at}.{key}")
             if axis in used:
                 raise InputError(
@@ -112,7 +116,7 @@ def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) 
     scale = table.get("y_scale", "linear")
     if scale not in ("linear", "log"):
         raise InputError(f'{at}.y_scale = "{scale}": there is no such scale; accepted: "linear" or "log"')
-    if not 1 <= len(QUOTIENT.split(table[shown])) <= 2:
+    if len(QUOTIENT.split(table[shown])) > 2:
         raise InputError(
             f'{at}.{shown} = "{table[shown]}": this is no quantity; accepted: a column, or one / another'
         )

@@ -452,7 +452,7 @@ impl Background {
             Background::Surge(part) => part.load,
             Background::Short(part) => part.load,
             Background::Onoff(part) => part.load,
-            Background::Web(_) | Background::Bulk(_) => None,
+            _ => None,
         };
         self.connections().load_bps(load, path)
     }
@@ -462,7 +462,6 @@ impl Background {
     pub fn loaded(mut self, path: Rates, rtt_s: Option<f64>) -> Background {
         let load = self.asked_bps(path);
         match &mut self {
-            Background::Web(_) | Background::Bulk(_) => {}
             Background::Surge(part) => {
                 if let (Some(load_bps), Some(rtt_s)) = (load, rtt_s) {
                     let one_bps = part.habits().offered_bps(
@@ -498,6 +497,7 @@ impl Background {
                 part.connections.placed.transport.algorithm = algorithm;
                 part.load = None;
             }
+            _ => {}
         }
         self
     }
@@ -519,20 +519,20 @@ impl Form for BackgroundForm {
     }
 
     fn read(&self, item: &Item, at: &At<'_>) -> Result<Background, Refused> {
+        // what is no table has no kind that is wrong: the first one refuses it
         let kind = item.value.table().map(|table| table.get("kind"));
-        match kind.map(|kind| kind.and_then(|item| item.value.text())) {
-            None | Some(Some("web")) => read(item, at).map(Background::Web),
-            Some(Some("surge")) => read(item, at).map(Background::Surge),
-            Some(Some("short")) => read(item, at).map(Background::Short),
-            Some(Some("bulk")) => read(item, at).map(Background::Bulk),
-            Some(Some("onoff")) => read(item, at).map(Background::Onoff),
-            Some(word) => {
-                let given = kind.flatten();
+        let given = kind.flatten();
+        match kind.map_or(Some("web"), |kind| kind.and_then(|item| item.value.text())) {
+            Some("web") => read(item, at).map(Background::Web),
+            Some("surge") => read(item, at).map(Background::Surge),
+            Some("short") => read(item, at).map(Background::Short),
+            Some("bulk") => read(item, at).map(Background::Bulk),
+            Some("onoff") => read(item, at).map(Background::Onoff),
+            word => {
                 let near = word.map_or_else(String::new, |word| suggestion(word, KINDS));
-                let what = if given.is_some() {
-                    format!("there is no such kind{near}")
-                } else {
-                    "this key is missing".to_owned()
+                let what = match given {
+                    Some(_) => format!("there is no such kind{near}"),
+                    None => "this key is missing".to_owned(),
                 };
                 Err(Refused::Keys(vec![Problem {
                     key: at.below("kind").to_string(),
