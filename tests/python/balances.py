@@ -210,8 +210,8 @@ def _background(planned: Plan, result: Result) -> Iterator[str]:
 
 def _copies(planned: Plan, connection: dict[str, Any]) -> bool:
     """Whether a link on the way may make copies, which datagrams deliver too."""
-    ways = [planned["links"][i]["disturbance"] or {"duplicate": 0.0} for i in connection["forward"]]
-    return any(way["duplicate"] > 0.0 for way in ways)
+    ways = [planned["links"][i]["disturbance"] for i in connection["forward"]]
+    return any(way is not None and way["keys"]["duplicate"] > 0.0 for way in ways)
 
 
 def _lies(connection: dict[str, Any]) -> bool:

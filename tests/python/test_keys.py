@@ -153,10 +153,16 @@ def tries() -> Iterator[Any]:
 @pytest.mark.parametrize(("base", "key", "value"), list(tries()))
 def test_every_key_reaches_the_plan_and_the_core_reads_it(base: dict[str, Any], key: str, value: Any) -> None:
     changed = Scenario.from_dict(base, changes={key: value})
-    assert changed.plan != Scenario.from_dict(base).plan, (
-        f"nothing uses {key} (crates/scenario/src/resolve.rs)"
-    )
+    assert changed.plan != Scenario.from_dict(base).plan, f"nothing uses {key}"
     _core.simulate(changed.core, {})
+
+
+def test_code_reads_every_key_that_a_plan_holds_as_it_is() -> None:
+    sources = [path for path in (ROOT / "crates").glob("*/src/**/*.rs") if path.name != "tests.rs"]
+    text = "".join(path.read_text().split("#[cfg(test)]")[0] for path in sources)
+    read = set(re.findall(r"\b(?:self|plan|planned|part|connection|disturbed)\s*\.(\w+)\b(?!\()", text))
+    disturbed = {"jitter", "duplicate", "overtaking", *DISTURBANCES, "remark"}
+    assert (keys("Transport") | disturbed) - read == set(), "nothing reads these keys of a plan"
 
 
 def test_a_flow_over_udp_takes_the_keys_that_mean_something_there_and_no_others() -> None:

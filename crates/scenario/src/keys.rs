@@ -197,12 +197,13 @@ pub fn take_key<F: Form>(
     table: &Table,
     name: &str,
     form: &F,
-    default: Option<F::Value>,
+    default: impl FnOnce() -> Option<F::Value>,
     at: &At<'_>,
     problems: &mut Vec<Problem>,
 ) -> Option<F::Value> {
     let here = at.below(name);
     let Some(item) = table.get(name) else {
+        let default = default();
         if default.is_none() {
             let refusal = Refusal::new("this key is missing", form.accepts());
             problems.push(Problem { key: here.to_string(), value: None, refusal, span: None });
@@ -393,25 +394,39 @@ impl<F: Form> Form for Tables<F> {
 
 /// Defines a table. Each key is a field: its documentation, its name, its type, perhaps
 /// [marks](crate::keys::Mark), its form, and its default unless it has to be given. A first line
-/// `..base: Type` takes the keys of another table in. A table that plans hold derives serde's traits.
+/// `..base: Type` takes the keys of another table in. A table that plans hold derives serde's traits; in JSON its
+/// keys may be missing, too.
 ///
 /// `pub inline Name` in place of `pub struct Name` defines a table that stands [within a
 /// value](crate::keys::Inline): it is plain data, and Python has its values by the names of its keys.
 #[macro_export]
 macro_rules! table {
     ($(#[doc = $about:literal])+ pub struct $($rest:tt)+) => {
-        $crate::table!(@define named [] [given] $(#[doc = $about])+ $($rest)+);
+        $crate::table!(@define named [] [] [given] $(#[doc = $about])+ $($rest)+);
     };
     ($(#[doc = $about:literal])+ #[derive($($Derived:path),+)] pub struct $($rest:tt)+) => {
-        $crate::table!(@define named [$($Derived),+] [given skip] $(#[doc = $about])+ $($rest)+);
+        $crate::table!(
+            @define named [$($Derived),+] [serde(default, deny_unknown_fields)] [given skip] $(#[doc = $about])+ $($rest)+
+        );
+        $crate::table!(@defaults $($rest)+);
     };
     ($(#[doc = $about:literal])+ pub inline $($rest:tt)+) => {
         $crate::table!(
-            @define inline [Copy, serde::Serialize, serde::Deserialize] [] $(#[doc = $about])+ $($rest)+
+            @define inline [Copy, serde::Serialize, serde::Deserialize] [] [] $(#[doc = $about])+ $($rest)+
         );
     };
+    (@defaults $Name:ident { $(
+        $(#[doc = $doc:literal])+
+        $field:ident $(as $alias:literal)?: $Type:ty $(, $mark:ident)* = $form:expr, else $default:expr;
+    )* }) => {
+        impl Default for $Name {
+            fn default() -> Self {
+                $Name { $($field: $default,)* given: Default::default() }
+            }
+        }
+    };
     (
-        @define $kind:ident [$($Derived:path),*] [$($given:ident $($skip:ident)?)?]
+        @define $kind:ident [$($Derived:path),*] [$($attribute:meta)?] [$($given:ident $($skip:ident)?)?]
         $(#[doc = $about:literal])+
         $Name:ident {
             $(..$base:ident: $Base:ty,)?
@@ -423,6 +438,7 @@ macro_rules! table {
     ) => {
         $(#[doc = $about])+
         #[derive(Clone, Debug, PartialEq, $($Derived),*)]
+        $(#[$attribute])?
         pub struct $Name {
             $(
                 /// Keys that other tables have too.
@@ -473,7 +489,7 @@ macro_rules! table {
                     table,
                     $crate::table!(@name $field $($alias)?),
                     &$form,
-                    $crate::table!(@default $($default)?),
+                    || $crate::table!(@default $($default)?),
                     at,
                     problems,
                 );)*

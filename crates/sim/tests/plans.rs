@@ -13,7 +13,7 @@ fn complete() -> Value {
     for (i, link) in plan["links"].as_array_mut().into_iter().flatten().enumerate() {
         (link["capacity"], link["router"], link["clock"]) = (json!(null), json!(null), json!(null));
         (link["nodes"], link["queue"]["limit_bytes"]) = (json!([i, 1 - i]), json!(null));
-        link["disturbance"] = json!({"reorder": null, "added_delay": null, "remark": null, "medium": "m"});
+        link["disturbance"] = json!({});
     }
     plan["background"] = json!([web("w", 1)]);
     plan["background"][0]["flow"]["slow_start_limit"] = json!(null);
@@ -28,7 +28,7 @@ fn refusal_of(plan: &Value) -> Option<PlanError> {
 fn a_plan_that_is_written_again_has_the_keys_of_the_complete_one() {
     let plan = Plan::from_json(&complete().to_string()).expect("a sound plan");
     let written = serde_json::to_value(plan).expect("JSON");
-    for object in ["", "/sample", "/links/0", "/links/0/disturbance", "/flows/0", "/flows/0/transport"] {
+    for object in ["", "/sample", "/links/0", "/links/0/disturbance", "/flows/0"] {
         let keys = |plan: &Value| {
             let object = plan.pointer(object).and_then(Value::as_object).cloned().unwrap_or_default();
             let mut keys: Vec<String> = object.keys().cloned().collect();
@@ -50,8 +50,6 @@ fn a_key_is_missing_only_where_null_is_meant() {
         "/links/0/loss",
         "/links/0/disturbance",
         "/flows/0",
-        "/flows/0/transport",
-        "/flows/0/transport/receiver",
         "/background/0/flow",
     ] {
         let keys = complete().pointer(object).and_then(Value::as_object).cloned().unwrap_or_default();
@@ -61,8 +59,8 @@ fn a_key_is_missing_only_where_null_is_meant() {
             if let Some(keys) = plan.pointer_mut(object).and_then(Value::as_object_mut) {
                 keys.shift_remove(&key);
             }
-            // null also stands for no disturbances, and for the recovery that suits the algorithm
-            let may_be_missing = value.is_null() || key == "disturbance" || key == "recovery";
+            // null also stands for no disturbances
+            let may_be_missing = value.is_null() || key == "disturbance";
             assert_eq!(refusal_of(&plan).is_none(), may_be_missing, "{object}/{key}");
         }
     }

@@ -218,13 +218,13 @@ impl Form for Whole {
             let fits = !given.is_empty() && self.units().contains(&given.as_str());
             fits.then(|| amount.whole()).flatten()
         };
-        let accepted = format!("a whole number from {} to {}", self.limits.0, self.limits.1);
-        match item.value.whole().or_else(with_unit) {
-            Some(n) if n < self.limits.0 => refuse("the number is too small", accepted),
-            Some(n) if n > self.limits.1 => refuse("the number is too large", accepted),
-            Some(n) => Ok(n as i64),
-            None => refuse("this is not a whole number", accepted),
-        }
+        let what = match item.value.whole().or_else(with_unit) {
+            Some(n) if n < self.limits.0 => "the number is too small",
+            Some(n) if n > self.limits.1 => "the number is too large",
+            Some(n) => return Ok(n as i64),
+            None => "this is not a whole number",
+        };
+        refuse(what, format!("a whole number from {} to {}", self.limits.0, self.limits.1))
     }
 
     fn write(&self, value: &i64) -> Value {

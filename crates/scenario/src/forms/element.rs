@@ -155,9 +155,10 @@ pub fn read_parameters(
             let what = format!("{} has no parameter \"{name}\"{near}", row.name);
             return Err(Refusal::new(what, known).at_part(name));
         };
-        let place = format!("{}.{name} = {}", row.name, crate::text::shown(&item.value));
-        let value =
-            setting(parameter, &item.value).map_err(|refusal| refusal.within(&place).at_part(name))?;
+        let value = setting(parameter, &item.value).map_err(|refusal| {
+            let place = format!("{}.{name} = {}", row.name, crate::text::shown(&item.value));
+            refusal.within(&place).at_part(name)
+        })?;
         Ok((parameter.name, value))
     };
     given.iter().map(read).collect()

@@ -10,9 +10,9 @@ use std::ops::Deref;
 
 /// The disturbances of a link in one direction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DisturbancePlan {
     /// The scenario's own keys, as far as they mean something in this direction.
-    #[serde(flatten)]
     pub keys: Disturbed,
     /// The name of the medium: links of one medium have the same delay that varies at handovers.
     pub medium: String,

@@ -131,18 +131,14 @@ impl Disturbed {
     /// What of it disturbs packets on the way back: only what happens to the medium.
     #[must_use]
     pub fn on_the_way_back(&self) -> Disturbed {
-        Disturbed { reorder: None, jitter: 0.0, duplicate: 0.0, remark: None, ..self.clone() }
+        let Disturbed { added_delay, overtaking, outages, .. } = self.clone();
+        Disturbed { added_delay, overtaking, outages, ..Disturbed::default() }
     }
 
     /// Whether it disturbs any packet.
     pub fn is_in_effect(&self) -> bool {
-        self.reorder.is_some_and(|reorder| reorder.probability > 0.0)
-            || self.jitter > 0.0
-            || self.duplicate > 0.0
-            || self.remark.is_some()
-            || self.added_delay.is_some()
-            || self.overtaking
-            || !self.outages.is_empty()
+        let reorder = self.reorder.filter(|reorder| reorder.probability > 0.0);
+        Disturbed { reorder, ..self.clone() } != Disturbed::default()
     }
 
     /// Refuses a queue served at ticks that would have to wait for the end of an outage.

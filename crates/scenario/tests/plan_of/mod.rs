@@ -16,25 +16,30 @@ pub fn plan_of(partial: &Value) -> String {
     fill(plan.get_mut("sample"), &json!({"internals": false}));
     for link in rows(&mut plan, "links") {
         fill(Some(&mut *link), &json!({"layer2": false, "service_tick_s": 0.0}));
-        let calm =
-            json!({"jitter": 0.0, "duplicate": 0.0, "overtaking": false, "outages": [], "medium": "m"});
-        fill(link.get_mut("disturbance"), &calm);
+        fill_disturbance(link.get_mut("disturbance"));
     }
     rows(&mut plan, "flows").for_each(fill_connection);
     rows(&mut plan, "background").filter_map(|source| source.get_mut("flow")).for_each(fill_connection);
     plan.to_string()
 }
 
+fn fill_disturbance(disturbance: Option<&mut Value>) {
+    let Some(given) = disturbance.and_then(Value::as_object_mut) else { return };
+    let keys = split(given, |key| key == "medium");
+    given.insert("keys".to_owned(), keys.into());
+    given.entry("medium").or_insert_with(|| json!("m"));
+}
+
+/// Takes the other keys out of an object.
+fn split(object: &mut Map<String, Value>, stays: impl Fn(&str) -> bool) -> Map<String, Value> {
+    let (own, others) = std::mem::take(object).into_iter().partition(|(key, _)| stays(key));
+    *object = own;
+    others
+}
+
 fn fill_connection(connection: &mut Value) {
     let Some(given) = connection.as_object_mut() else { return };
-    let mut ends = Map::new();
-    given.retain(|key, value| {
-        let stays = OF_THE_PATH.iter().chain(&OF_THE_FLOW).any(|own| own == key);
-        if !stays {
-            ends.insert(key.clone(), value.take());
-        }
-        stays
-    });
+    let mut ends = split(given, |key| OF_THE_PATH.contains(&key) || OF_THE_FLOW.contains(&key));
     let parameters = ends.shift_remove("parameters").unwrap_or_else(|| json!({}));
     if let Some(name) = ends.get_mut("algorithm") {
         *name = json!({"name": name.take(), "parameters": parameters});
@@ -43,19 +48,12 @@ fn fill_connection(connection: &mut Value) {
         let word = if *ecn { "on" } else { "off" };
         ends.insert("ecn".to_owned(), json!(word));
     }
-    let mut transport = Value::Object(ends);
-    let usual = json!({"ssthresh_cache": false, "max_burst": null, "quick_acks": 16, "sack_compression": 0.0,
-        "slow_start_limit": 2.0, "timeout_reductions": "once", "first_reduction": "own",
-        "backoff_until": "sample", "cwnd_moderation": false, "rtt_samples": "echoed",
-        "interrupt_moderation": 0.0, "send_jitter": 0.0, "rto_min_of": "margin", "rto_tick": 0.0,
-        "initial_rto": 1.0, "timestamps": true, "abe": false, "quick_start": null, "receiver": {}});
-    fill(Some(&mut transport), &usual);
-    let honest = json!({"conceal_losses": false, "ack_ahead": 0, "divide_acks": 1, "hide_marks": false});
-    if transport["receiver"].is_null() {
-        transport["receiver"] = honest.clone();
+    if ends.get("receiver").is_some_and(Value::is_null) {
+        ends.shift_remove("receiver");
     }
-    fill(transport.get_mut("receiver"), &honest);
-    given.insert("transport".to_owned(), transport);
+    let honest = json!({"conceal_losses": false, "ack_ahead": 0, "divide_acks": 1, "hide_marks": false});
+    fill(ends.get_mut("receiver"), &honest);
+    given.insert("transport".to_owned(), ends.into());
     fill(Some(connection), &json!({"needs_marks": false}));
 }
 
