@@ -46,7 +46,8 @@ def test_only_the_medium_disturbs_the_way_back() -> None:
             outages=outages,
         )
     )
-    assert there is not None and back is not None
+    assert there is not None
+    assert back is not None
     assert there["keys"] == {
         "reorder": {"probability": 0.01, "delay_s": 0.01},
         "jitter": 0.002,

@@ -394,8 +394,8 @@ impl<F: Form> Form for Tables<F> {
 
 /// Defines a table. Each key is a field: its documentation, its name, its type, perhaps
 /// [marks](crate::keys::Mark), its form, and its default unless it has to be given. A first line
-/// `..base: Type` takes the keys of another table in. A table that plans hold derives serde's traits; in JSON its
-/// keys may be missing, too.
+/// `..base: Type` takes the keys of another table in. A table that plans hold derives serde's traits; in JSON
+/// its keys may be missing, too.
 ///
 /// `pub inline Name` in place of `pub struct Name` defines a table that stands [within a
 /// value](crate::keys::Inline): it is plain data, and Python has its values by the names of its keys.
@@ -406,7 +406,8 @@ macro_rules! table {
     };
     ($(#[doc = $about:literal])+ #[derive($($Derived:path),+)] pub struct $($rest:tt)+) => {
         $crate::table!(
-            @define named [$($Derived),+] [serde(default, deny_unknown_fields)] [given skip] $(#[doc = $about])+ $($rest)+
+            @define named [$($Derived),+] [serde(default, deny_unknown_fields)] [given skip]
+            $(#[doc = $about])+ $($rest)+
         );
         $crate::table!(@defaults $($rest)+);
     };

@@ -135,9 +135,11 @@ fn rack_bears_a_hundredth_of_packets_10_ms_late_and_rfc_6675_does_not() {
 #[test]
 fn every_algorithm_gives_the_same_bytes_by_both_drivers_on_a_link_with_all_disturbances() {
     let all = json!({
-        "reorder": {"probability": 0.02, "delay_s": 0.01}, "jitter": 0.002, "duplicate": 0.02, "overtaking": true,
+        "reorder": {"probability": 0.02, "delay_s": 0.01}, "jitter": 0.002, "duplicate": 0.02,
+        "overtaking": true,
         "added_delay": {"handovers": {"period_s": 0.5, "range_s": 0.02}},
-        "outages": [{"begin_s": 1.0, "length_s": 0.3, "drains": false}, {"begin_s": 2.0, "length_s": 0.2, "drains": true}],
+        "outages": [{"begin_s": 1.0, "length_s": 0.3, "drains": false},
+            {"begin_s": 2.0, "length_s": 0.2, "drains": true}],
     });
     for (_, name, parameters) in variants() {
         let one = with(flow("1", name), json!({"parameters": parameters, "access_rate_bps": 1e8}));

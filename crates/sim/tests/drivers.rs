@@ -394,8 +394,8 @@ fn any_flow() -> impl Strategy<Value = Value> {
             (flow["loss_detection"], flow["recovery"]) = (json!(found), json!(recovery));
             with(
                 flow,
-                json!({"parameters": parameters, "rtt_s": rtt_s, "host_tick": tick, "access_rate_bps": access, "forward": [forward],
-                    "reverse": [reverse], "delayed_ack": delayed, "start_s": start_s}),
+                json!({"parameters": parameters, "rtt_s": rtt_s, "host_tick": tick,
+                    "access_rate_bps": access, "forward": [forward], "reverse": [reverse], "delayed_ack": delayed, "start_s": start_s}),
             )
         },
     )

@@ -132,14 +132,17 @@ fn options() -> impl Strategy<Value = Value> {
         prop_oneof![2 => Just("own"), 1 => Just("half")],
         prop_oneof![2 => Just("sample"), 1 => Just("new-segment")],
     );
-    (rtt, host, acknowledging, window, recovery, ns2).prop_map(|(rtt, host, acknowledging, window, recovery, ns2)| {
-        json!({"interrupt_moderation": host.4, "send_jitter": host.5, "rtt_s": rtt, "host_tick": host.0, "access_rate_bps": host.1, "rto_min": host.2, "ecn": host.3,
+    (rtt, host, acknowledging, window, recovery, ns2).prop_map(
+        |(rtt, host, acknowledging, window, recovery, ns2)| {
+            json!({"interrupt_moderation": host.4, "send_jitter": host.5, "rtt_s": rtt, "host_tick": host.0,
+            "access_rate_bps": host.1, "rto_min": host.2, "ecn": host.3,
             "delayed_ack": acknowledging.0, "delayed_ack_timeout": acknowledging.1,
             "byte_counting": acknowledging.2, "initial_window": window.0, "initial_ssthresh": window.1,
             "max_window": window.2, "slow_start": window.3,
             "loss_detection": recovery.0, "recovery": recovery.1,
             "timeout_reductions": ns2.0, "first_reduction": ns2.1, "backoff_until": ns2.2})
-    })
+        },
+    )
 }
 
 /// Paths through the network: across the bottleneck, back, and over the third link if there is one.

@@ -142,10 +142,8 @@ fn a_rate_above_the_host_s_own_link_is_refused_before_the_run() {
     let source = with(over_udp("1", "cbr", json!({"rate": 30.0})), json!({"access_rate_bps": 2e7}));
     let plan = dumbbell(1e7, 50, 5.0, vec![source]);
     let refused = refusal_of(&plan).expect("too fast").to_string();
-    assert_eq!(
-        refused,
-        "flows[0].algorithm: cbr.rate = 30 Mbit/s is not accepted; give at most the 20 Mbit/s of the host's own link"
-    );
+    let offer = "give at most the 20 Mbit/s of the host's own link";
+    assert_eq!(refused, format!("flows[0].algorithm: cbr.rate = 30 Mbit/s is not accepted; {offer}"));
 }
 
 /// A flow with a round trip of 100 ms between hosts whose links are faster than the path.

@@ -377,8 +377,8 @@ impl Form for OrInfinite {
     }
 }
 
-/// One of a few words, which stand for the values of an enumeration. In files "true" and "false" are switches,
-/// and what is a whole number is a number.
+/// One of a few words, which stand for the values of an enumeration. In files "true" and "false" are
+/// switches, and what is a whole number is a number.
 pub struct Words<T: 'static>(pub &'static [(&'static str, T)]);
 
 /// What files have for a word.

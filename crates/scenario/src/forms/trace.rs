@@ -63,8 +63,9 @@ pub fn schema(description: &str) -> Json {
     table_schema(&[("trace", json!({"type": "string", "description": description})), ("sha256", digest)], 1)
 }
 
-/// Reads the file that a table names, and gives the numbers of each line to `row`, which returns what would be
-/// accepted in their place; returns the file and its place in messages. `example` is the name of such a file.
+/// Reads the file that a table names, and gives the numbers of each line to `row`, which returns what would
+/// be accepted in their place; returns the file and its place in messages. `example` is the name of such a
+/// file.
 pub fn read(
     table: &Table,
     at: &At<'_>,

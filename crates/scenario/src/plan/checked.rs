@@ -88,8 +88,8 @@ pub struct BackgroundPlan {
 
 /// A plan that can be run. Only [`Plan::check`] makes one.
 ///
-/// A run takes it apart, because each link consumes its own part, while the rest is read for as long as the run
-/// lasts.
+/// A run takes it apart, because each link consumes its own part, while the rest is read for as long as the
+/// run lasts.
 #[non_exhaustive]
 pub struct CheckedPlan {
     /// Shared links, in the order of the plan.

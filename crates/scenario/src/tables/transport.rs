@@ -109,7 +109,7 @@ table! {
         /// The window grows by acknowledged segments (RFC 3465), not by ACKs.
         byte_counting: bool, Kernel = SWITCH, else true;
         /// With byte counting, the most segments that one ACK counts in slow-start.
-        slow_start_limit: Option<f64>, Kernel = SEGMENTS_OR_INFINITE, else Some(2.0); // RFC 3465, section 2.2, L
+        slow_start_limit: Option<f64>, Kernel = SEGMENTS_OR_INFINITE, else Some(2.0); // RFC 3465, 2.2, L
         /// How the sender finds losses; by default as the algorithm has it in the registry.
         loss_detection: Option<LossDetection> = Maybe(LOSS_DETECTIONS), else None;
         /// How the window shrinks in SACK recovery; by default "rate-halving"; "prr" for scalable algorithms.

@@ -18,7 +18,8 @@ pub fn connection(algorithm: &str, rtt_s: f64, with: Value) -> Value {
         "algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": rtt_s,
         "access_rate_bps": 1e10, "mss": 1448, "header_bytes": 52, "initial_ssthresh": null,
         "initial_window": 3.0, "max_window": null, "slow_start": "standard", "max_ssthresh": 100.0,
-        "delayed_ack": true, "delayed_ack_timeout": 0.04, "byte_counting": true, "recovery": "rate-halving", "host_tick": 0.0, "rto_min": 0.2, "ecn": false});
+        "delayed_ack": true, "delayed_ack_timeout": 0.04, "byte_counting": true,
+        "recovery": "rate-halving", "host_tick": 0.0, "rto_min": 0.2, "ecn": false});
     override_with(&mut plan, with);
     plan
 }
