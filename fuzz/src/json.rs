@@ -177,10 +177,10 @@ fn alter_object(keys: &mut Map<String, Value>, dice: &mut Dice) {
 
 /// Sets a parameter of what the object names, or another algorithm, queue or router.
 fn set_parameter(keys: &mut Map<String, Value>, dice: &mut Dice) {
-    let name = |key: &str| keys.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (algorithm, kind) = (name("algorithm"), name("kind"));
-    let of_algorithm = cc::find(&algorithm).map(|row| row.parameters);
-    let of_algorithm = of_algorithm.or_else(|| udp::find(&algorithm).map(|row| row.parameters));
+    let kind = keys.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let of_algorithm = cc::find(&kind).map(|row| row.parameters);
+    let of_algorithm = of_algorithm.or_else(|| udp::find(&kind).map(|row| row.parameters));
+    let of_algorithm = of_algorithm.filter(|_| keys.contains_key("parameters"));
     let of_kind = queue::find(&kind).map(|row| row.parameters);
     let of_kind = of_kind.or_else(|| router::find(&kind).map(|row| row.parameters));
     match (of_algorithm, of_kind) {
@@ -191,7 +191,7 @@ fn set_parameter(keys: &mut Map<String, Value>, dice: &mut Dice) {
             }
         }
         (Some(_), _) => {
-            keys.insert("algorithm".to_owned(), word_of(dice, true).into());
+            keys.insert("kind".to_owned(), word_of(dice, true).into());
             keys.insert("parameters".to_owned(), json!({}));
         }
         (None, Some(parameters)) if !parameters.is_empty() => {

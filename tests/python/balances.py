@@ -140,7 +140,7 @@ def _links(planned: Plan, result: Result) -> Iterator[str]:
 def _flows(planned: Plan, result: Result) -> Iterator[str]:
     for flow, summary in zip(planned["flows"], result.summary["flows"], strict=True):
         name, series = flow["name"], result.flow(flow["name"])
-        algorithm = flow["transport"]["algorithm"]["name"]
+        algorithm = flow["transport"]["algorithm"]["kind"]
         at = f"flow {name} ({algorithm})"
         for column in FLOW_COUNTERS:
             if np.any(np.diff(series[column]) < 0):
@@ -211,7 +211,7 @@ def _background(planned: Plan, result: Result) -> Iterator[str]:
 def _copies(planned: Plan, connection: dict[str, Any]) -> bool:
     """Whether a link on the way may make copies, which datagrams deliver too."""
     ways = [planned["links"][i]["disturbance"] for i in connection["forward"]]
-    return any(way is not None and way["keys"]["duplicate"] > 0.0 for way in ways)
+    return any(way is not None and way["disturbed"]["duplicate"] > 0.0 for way in ways)
 
 
 def _lies(connection: dict[str, Any]) -> bool:
@@ -227,7 +227,7 @@ def _connections(planned: Plan) -> Iterator[dict[str, Any]]:
 
 def _packet_bytes(flow: Mapping[str, Any]) -> float:
     """The bytes of IP of a full packet of this flow."""
-    row = registry.algorithm_named(flow["transport"]["algorithm"]["name"])
+    row = registry.algorithm_named(flow["transport"]["algorithm"]["kind"])
     explicit = row.get("explicit_bytes", 0) if row is not None else 0
     asks = QUICK_START_BYTES if flow["transport"]["quick_start"] else 0
     return float(flow["transport"]["mss"] + flow["header_bytes"] + explicit + asks)

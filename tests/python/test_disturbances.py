@@ -48,7 +48,7 @@ def test_only_the_medium_disturbs_the_way_back() -> None:
     )
     assert there is not None
     assert back is not None
-    assert there["keys"] == {
+    assert there["disturbed"] == {
         "reorder": {"probability": 0.01, "delay_s": 0.01},
         "jitter": 0.002,
         "duplicate": 0.1,
@@ -57,7 +57,7 @@ def test_only_the_medium_disturbs_the_way_back() -> None:
         "overtaking": False,
         "outages": [{"begin_s": 1.0, "length_s": 0.1, "drains": True}],
     }
-    assert back["keys"] == UNDISTURBED | {key: there["keys"][key] for key in ("added_delay", "outages")}
+    assert back["disturbed"] == UNDISTURBED | {key: there["disturbed"][key] for key in ("added_delay", "outages")}
     assert there["medium"] == back["medium"] == "bottleneck"
     assert disturbances(data()) == disturbances(data(jitter="0 s", duplicate=0, outages=[])) == [None, None]
 
@@ -69,7 +69,7 @@ def test_both_ways_of_a_link_share_its_medium() -> None:
         {"duration": "1 s", "link": [link | {"added_delay": handovers}], "flow": [{"from": "A", "to": "B"}]}
     )
     added = {"handovers": {"period_s": 15.0, "range_s": 0.02}}
-    planned = {"keys": UNDISTURBED | {"added_delay": added}, "medium": "dish"}
+    planned = {"disturbed": UNDISTURBED | {"added_delay": added}, "medium": "dish"}
     assert found == [planned, planned]
 
 
@@ -82,7 +82,7 @@ def test_a_trace_of_delays_is_a_file_beside_the_scenario(tmp_path: Path) -> None
     )
     scenario = Scenario.load(file)
     steps = [[0.0, 0.003], [15.0, 0.0125], [30.0, 0.004]]
-    assert scenario.plan["links"][0]["disturbance"]["keys"] == UNDISTURBED | {"added_delay": {"steps": steps}}
+    assert scenario.plan["links"][0]["disturbance"]["disturbed"] == UNDISTURBED | {"added_delay": {"steps": steps}}
     written = scenario.filled().to_dict()["bottleneck"]["added_delay"]
     digest = hashlib.sha256((tmp_path / "leo.delays").read_bytes()).hexdigest()
     assert written == {"trace": str(tmp_path / "leo.delays"), "sha256": digest}

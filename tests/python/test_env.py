@@ -281,7 +281,7 @@ def test_paths_are_drawn_within_their_limits() -> None:
     buffers = [plan["links"][0]["queue"]["limit_packets"] for plan in drawn]
     assert 5 <= min(buffers) < 15
     assert 150 < max(buffers) <= 500
-    assert {plan["flows"][1]["transport"]["algorithm"]["name"] for plan in drawn} == {"reno", "htcp"}
+    assert {plan["flows"][1]["transport"]["algorithm"]["kind"] for plan in drawn} == {"reno", "htcp"}
     assert len({plan["seed"] for plan in drawn}) == 40
 
 

@@ -158,9 +158,12 @@ def test_every_key_reaches_the_plan_and_the_core_reads_it(base: dict[str, Any], 
 
 
 def test_code_reads_every_key_that_a_plan_holds_as_it_is() -> None:
-    sources = [path for path in (ROOT / "crates").glob("*/src/**/*.rs") if path.name != "tests.rs"]
-    text = "".join(path.read_text().split("#[cfg(test)]")[0] for path in sources)
-    read = set(re.findall(r"\b(?:self|plan|planned|part|connection|disturbed)\s*\.(\w+)\b(?!\()", text))
+    crates = ROOT / "crates"
+    runs = [path for crate in ("sim", "live", "capture") for path in (crates / crate / "src").rglob("*.rs")]
+    text = "".join(path.read_text().split("#[cfg(test)]")[0] for path in runs)
+    read = set(re.findall(r"\b(?:plan|planned|connection)\s*\.(\w+)\b(?!\()", text))
+    for file in ("plan/connection.rs", "plan/disturbance.rs", "tables/transport.rs"):
+        read |= set(re.findall(r"\bself\s*\.(\w+)\b(?!\()", (crates / "scenario/src" / file).read_text()))
     disturbed = {"jitter", "duplicate", "overtaking", *DISTURBANCES, "remark"}
     assert (keys("Transport") | disturbed) - read == set(), "nothing reads these keys of a plan"
 

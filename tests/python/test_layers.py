@@ -47,6 +47,20 @@ SUITE_PARTS = (
 
 
 CRATE_LAYERS = {
+    "scenario": (
+        ("decimal", "problem", "routes", "sums", "tree"),
+        ("occupancy", "sizes", "text", "world"),
+        ("at", "units"),
+        ("form",),
+        ("keys",),
+        ("forms",),
+        ("stacks",),
+        ("tables",),
+        ("plan", "read", "schema", "write"),
+        ("changes", "memory", "network", "reference", "stub"),
+        ("fit", "notes", "resolve"),
+        ("",),
+    ),
     "sim": (("model",), ("results",), ("run",), ("drive",), ("steps",), ("",)),
     "transport": (
         ("chunks", "packet_sizes"),

@@ -142,7 +142,7 @@ def test_a_users_own_algorithm_is_custom_in_the_plan() -> None:
         def on_ack(self, ack: Any, window: Any) -> None: ...
         def on_congestion(self, event: Any, window: Any) -> None: ...
 
-    assert scenario({"flow.0.algorithm": Mine}).plan["flows"][0]["transport"]["algorithm"]["name"] == "custom"
+    assert scenario({"flow.0.algorithm": Mine}).plan["flows"][0]["transport"]["algorithm"]["kind"] == "custom"
 
 
 def test_planning_twice_gives_the_same_and_filling_in_changes_nothing() -> None:

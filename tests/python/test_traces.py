@@ -56,7 +56,7 @@ def with_trace(folder: Path, key: str, data: bytes, duration: str = "2 s", **res
 
 def planned(folder: Path, key: str, data: bytes) -> Any:
     link = with_trace(folder, key, data).plan["links"][0]
-    return link["capacity"] or link["disturbance"]["added_delay"]
+    return link["capacity"] or link["disturbance"]["disturbed"]["added_delay"]
 
 
 def refusal(folder: Path, key: str, data: bytes) -> str:

@@ -95,7 +95,7 @@ impl Conversation {
             mss: u64::from(connection.mss_bytes()),
             header_bytes: connection.header_bytes,
             timestamps: connection.timestamps,
-            sack: own.is_some_and(|own| connection.detects_losses(own).has_sack()),
+            sack: own.is_some_and(|own| connection.loss_detection_used(own).has_sack()),
             marks: connection.negotiates_ecn().then(|| connection.feedback().max(connection.ecn.feedback())),
             window: ((window as u64) >> WINDOW_SCALE).clamp(1, u64::from(u16::MAX)) as u16,
             end: u64::MAX,

@@ -154,7 +154,7 @@ fn to_result<'py>(
 
 /// live_run(plan, congestion, forms, objects, pacing_ratio, iperf3, capture, programs) -> dict
 ///
-/// Runs a plan, as `Scenario.planned` returns it, on this machine's own TCP. `congestion` maps the names of flows and backgrounds to the
+/// Runs a plan, as `Scenario.plan` has it, on this machine's own TCP. `congestion` maps the names of flows and backgrounds to the
 /// kernel's names of their algorithms, or to keys of `objects`. `forms` is the folder of the algorithms that
 /// `make bpf` built; `objects` maps names to users' own objects: the file, the variable and the kernel's name.
 /// `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, None for the default.

@@ -41,7 +41,7 @@ impl PartialEq for Given {
     }
 }
 
-/// A table whose keys are fields; [`table!`](crate::table) makes one.
+/// A table whose keys are fields; `table!` makes one.
 pub trait Keys: Sized {
     /// Its name, such as "Flow".
     const TITLE: &'static str;
@@ -395,25 +395,25 @@ impl<F: Form> Form for Tables<F> {
 /// Defines a table. Each key is a field: its documentation, its name, its type, perhaps
 /// [marks](crate::keys::Mark), its form, and its default unless it has to be given. A first line
 /// `..base: Type` takes the keys of another table in. A table that plans hold derives serde's traits; in JSON
-/// its keys may be missing, too.
+/// its own keys may be missing.
 ///
 /// `pub inline Name` in place of `pub struct Name` defines a table that stands [within a
 /// value](crate::keys::Inline): it is plain data, and Python has its values by the names of its keys.
-#[macro_export]
 macro_rules! table {
     ($(#[doc = $about:literal])+ pub struct $($rest:tt)+) => {
-        $crate::table!(@define named [] [] [given] $(#[doc = $about])+ $($rest)+);
+        $crate::keys::table!(@define named [] [] [given] $(#[doc = $about])+ $($rest)+);
     };
     ($(#[doc = $about:literal])+ #[derive($($Derived:path),+)] pub struct $($rest:tt)+) => {
-        $crate::table!(
+        $crate::keys::table!(
             @define named [$($Derived),+] [serde(default, deny_unknown_fields)] [given skip]
             $(#[doc = $about])+ $($rest)+
         );
-        $crate::table!(@defaults $($rest)+);
+        $crate::keys::table!(@defaults $($rest)+);
     };
     ($(#[doc = $about:literal])+ pub inline $($rest:tt)+) => {
-        $crate::table!(
-            @define inline [Copy, serde::Serialize, serde::Deserialize] [] [] $(#[doc = $about])+ $($rest)+
+        $crate::keys::table!(
+            @define inline [Copy, serde::Serialize, serde::Deserialize] [serde(deny_unknown_fields)] []
+            $(#[doc = $about])+ $($rest)+
         );
     };
     (@defaults $Name:ident { $(
@@ -462,21 +462,21 @@ macro_rules! table {
 
             fn names(out: &mut Vec<&'static str>) {
                 $(<$Base as $crate::keys::Keys>::names(out);)?
-                $(out.push($crate::table!(@name $field $($alias)?));)*
+                $(out.push($crate::keys::table!(@name $field $($alias)?));)*
             }
 
             fn marks(out: &mut Vec<(&'static str, &'static [$crate::keys::Mark])>) {
                 $(<$Base as $crate::keys::Keys>::marks(out);)?
-                $(out.push(($crate::table!(@name $field $($alias)?), &[$($crate::keys::Mark::$mark),*]));)*
+                $(out.push(($crate::keys::table!(@name $field $($alias)?), &[$($crate::keys::Mark::$mark),*]));)*
             }
 
             fn describe(out: &mut Vec<$crate::form::Key>) {
                 $(<$Base as $crate::keys::Keys>::describe(out);)?
                 $(out.push($crate::keys::describe_key(
-                    $crate::table!(@name $field $($alias)?),
+                    $crate::keys::table!(@name $field $($alias)?),
                     concat!($($doc),+),
                     &$form,
-                    $crate::table!(@default $($default)?),
+                    $crate::keys::table!(@default $($default)?),
                 ));)*
             }
 
@@ -488,9 +488,9 @@ macro_rules! table {
                 $(let $base = <$Base as $crate::keys::Keys>::take(table, at, problems);)?
                 $(let $field: Option<$Type> = $crate::keys::take_key(
                     table,
-                    $crate::table!(@name $field $($alias)?),
+                    $crate::keys::table!(@name $field $($alias)?),
                     &$form,
-                    || $crate::table!(@default $($default)?),
+                    || $crate::keys::table!(@default $($default)?),
                     at,
                     problems,
                 );)*
@@ -505,7 +505,7 @@ macro_rules! table {
                 $($crate::keys::Keys::put(&self.$base, out);)?
                 $($crate::keys::put_key(
                     out,
-                    $crate::table!(@name $field $($alias)?),
+                    $crate::keys::table!(@name $field $($alias)?),
                     &$form,
                     &self.$field,
                 );)*
@@ -514,7 +514,7 @@ macro_rules! table {
             fn view(&self, out: &mut Vec<(&'static str, $crate::form::View)>) {
                 $($crate::keys::Keys::view(&self.$base, out);)?
                 $(out.push((
-                    $crate::table!(@view $kind $field $($alias)?),
+                    $crate::keys::table!(@view $kind $field $($alias)?),
                     $crate::form::Form::view(&$form, &self.$field),
                 ));)*
             }
@@ -533,7 +533,9 @@ macro_rules! table {
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident $alias:literal) => { $alias };
     (@view named $field:ident $($alias:literal)?) => { stringify!($field) };
-    (@view inline $($name:tt)+) => { $crate::table!(@name $($name)+) };
+    (@view inline $($name:tt)+) => { $crate::keys::table!(@name $($name)+) };
     (@default) => { None };
     (@default $default:expr) => { Some($default) };
 }
+
+pub(crate) use table;

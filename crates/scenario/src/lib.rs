@@ -12,9 +12,9 @@
 //! memory, occupancy     about how much memory a run takes
 //! fit                   what does not fit together in a scenario
 //! network, routes       links, paths and what follows from them
+//! plan                  the numbers of a run in SI units, and their check
 //! tables, stacks        the keys, each defined once; presets of them
 //! keys, forms, form     tables of keys; how files write one kind of value
-//! plan                  numbers in SI units, and their check
 //! units, tree, problem  quantities; values with their places; why something is refused
 //! ```
 
@@ -36,6 +36,7 @@ pub mod reference;
 pub mod resolve;
 mod routes;
 pub mod schema;
+mod sizes;
 pub mod stacks;
 pub mod stub;
 mod sums;

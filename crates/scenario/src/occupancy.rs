@@ -105,7 +105,7 @@ pub fn beginners(path: &Path, larger: Larger<'_>, waiting: Larger<'_>, span_s: f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::FileSizes;
+    use crate::sizes::FileSizes;
 
     const MEAN: f64 = 50e3;
     const LONGEST: f64 = 5e6;

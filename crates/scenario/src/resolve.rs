@@ -204,6 +204,7 @@ fn connection(
     let rtt = path.rtt_s.map(Drawn::Fixed).or(rtt).unwrap_or(Drawn::Fixed(0.0));
     let transport = Transport {
         algorithm: part.algorithm.filled(),
+        mss: part.mss.trunc(),
         recovery: Some(part.recovery_used()),
         given: Given::default(),
         ..part.clone()
@@ -317,9 +318,9 @@ fn link(network: &Network<'_>, way: &Way<'_>) -> Option<LinkPlan> {
 
 /// What disturbs packets of one direction; `medium` is the name of what both directions share.
 fn disturbance(disturbed: &Disturbed, medium: &str, is_back: bool) -> Option<DisturbancePlan> {
-    let keys = if is_back { disturbed.on_the_way_back() } else { disturbed.clone() };
-    let keys = Disturbed { given: Given::default(), ..keys };
-    keys.is_in_effect().then(|| DisturbancePlan { keys, medium: medium.to_owned() })
+    let disturbed = if is_back { disturbed.on_the_way_back() } else { disturbed.clone() };
+    let disturbed = Disturbed { given: Given::default(), ..disturbed };
+    disturbed.is_in_effect().then(|| DisturbancePlan { disturbed, medium: medium.to_owned() })
 }
 
 /// The same scenario with every default written out, also those that follow from other values.

@@ -104,14 +104,14 @@ fn values_out_of_range_are_refused_with_their_key() {
         (json!({"reorder": {"probability": 2.0, "delay_s": 0.1}}), "reorder.probability"),
         (json!({"reorder": {"probability": 0.1, "delay_s": 1e9}}), "reorder.delay"),
         (json!({"added_delay": {"steps": []}}), "added_delay.steps"),
-        (json!({"added_delay": {"steps": [[1.0, 0.1], [1.0, 0.2]]}}), "added_delay.steps.1"),
+        (json!({"added_delay": {"steps": [[1.0, 0.1], [1.0, 0.2]]}}), "added_delay.steps"),
         (
             json!({"added_delay": {"handovers": {"period_s": 0.0, "range_s": 0.1}}}),
             "added_delay.handovers.period",
         ),
         (json!({"outages": [outage(1.0), outage(1.5)]}), "outages"),
     ] {
-        assert_eq!(refusal(disturbance, 0.0), format!("links[0].disturbance.{key}"));
+        assert_eq!(refusal(disturbance, 0.0), format!("links[0].disturbance.disturbed.{key}"));
     }
     assert_eq!(refusal(json!({"outages": [outage(1.0)]}), 0.001), "links[0].disturbance.outages");
 }

@@ -157,6 +157,6 @@ fn habits_beyond_their_range_are_refused() {
         (json!({"ack_ahead": 2_000_000_000_u64}), "ack_ahead"),
     ] {
         let error = refusal_of(&plan(&habits, &json!({}))).expect("a refusal");
-        assert_eq!(error.at, format!("flows[0].receiver.{said}"));
+        assert_eq!(error.at, format!("flows[0].transport.receiver.{said}"));
     }
 }

@@ -65,3 +65,43 @@ fn a_key_is_missing_only_where_null_is_meant() {
         }
     }
 }
+
+#[test]
+fn a_key_that_no_plan_has_is_refused_at_any_depth() {
+    let mut plan = complete();
+    plan["flows"][0]["transport"]["receiver"] =
+        json!({"conceal_losses": false, "ack_ahead": 0, "divide_acks": 2, "hide_marks": false});
+    assert_eq!(refusal_of(&plan), None);
+    for object in [
+        "",
+        "/sample",
+        "/links/0",
+        "/links/0/disturbance",
+        "/links/0/disturbance/disturbed",
+        "/flows/0/transport",
+        "/flows/0/transport/algorithm",
+        "/flows/0/transport/receiver",
+        "/background/0/flow",
+        "/background/0/flow/transport",
+    ] {
+        let mut plan = plan.clone();
+        if let Some(place) = plan.pointer_mut(object) {
+            place["surprise"] = json!(1);
+        }
+        assert!(refusal_of(&plan).is_some_and(|error| error.to_string().contains("surprise")), "{object}");
+    }
+}
+
+#[test]
+fn numbers_that_no_file_can_give_are_refused_in_a_plan() {
+    for (key, value) in [("host_tick", f64::NAN), ("rto_min", f64::INFINITY), ("initial_window", f64::NAN)] {
+        let mut plan = Plan::from_json(&complete().to_string()).expect("a sound plan");
+        let transport = std::sync::Arc::make_mut(&mut plan.flows[0].connection.transport);
+        match key {
+            "host_tick" => transport.host_tick = value,
+            "rto_min" => transport.rto_min = value,
+            _ => transport.initial_window = value,
+        }
+        assert_eq!(plan.check().err().expect("a refusal").at, format!("flows[0].transport.{key}"));
+    }
+}

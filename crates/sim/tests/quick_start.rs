@@ -160,7 +160,7 @@ fn plans_that_ask_for_what_the_option_cannot_say_are_refused() {
         refusal_of(&plan).map(|e| e.to_string())
     };
     let range = "the rate is too small; accepted: from 80 kbit/s to 1.31072 Gbit/s";
-    assert_eq!(refusal(79e3, "reno"), Some(format!("flows[0].quick_start: {range}")));
+    assert_eq!(refusal(79e3, "reno"), Some(format!("flows[0].transport.quick_start: {range}")));
     let guided = "it does not go with \"xcp\", which its routers guide from the start; accepted: one of them";
-    assert_eq!(refusal(1e6, "xcp"), Some(format!("flows[0].quick_start: {guided}")));
+    assert_eq!(refusal(1e6, "xcp"), Some(format!("flows[0].transport.quick_start: {guided}")));
 }

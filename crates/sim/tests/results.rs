@@ -5,8 +5,9 @@
 
 use crate::common::clouds::figure_4_1;
 use crate::common::{bulk, choices, dumbbell, flow, onoff, run, short, surge, variants, web, with};
+use crate::plan_of::plan_of;
 use longfat_net::{queue, router};
-use longfat_sim::{Outcome, results_version};
+use longfat_sim::{Outcome, Plan, results_version};
 use longfat_transport::cc;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -36,8 +37,10 @@ fn digest(outcome: &Outcome) -> u64 {
 /// The version of a case's results, and their digest.
 type Recorded = (u32, u64);
 
-fn recorded(plan: &Value) -> Recorded {
-    (results_version(plan), digest(&run(plan)))
+fn recorded(partial: &Value) -> Recorded {
+    let plan = Plan::from_json(&plan_of(partial)).expect("a plan");
+    let version = results_version(&serde_json::to_value(&plan).expect("a plan is JSON"));
+    (version, digest(&run(partial)))
 }
 
 /// Two flows with random losses, the second later; `change` makes the case.

@@ -37,7 +37,7 @@ def congestion(scenario: Scenario) -> dict[str, str]:
     known = users_own(scenario) | kernels_own(scenario)
     connections = [(flow["name"], flow) for flow in planned["flows"] if flow["name"] not in known]
     connections += [(entry["name"], entry["flow"]) for entry in planned["background"]]
-    entries = [(name, connection["transport"]["algorithm"]["name"]) for name, connection in connections]
+    entries = [(name, connection["transport"]["algorithm"]["kind"]) for name, connection in connections]
     there = available()
     named = {
         name: name_of(algorithm, there)

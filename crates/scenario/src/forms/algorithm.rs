@@ -60,11 +60,11 @@ pub enum Algorithm {
     Kernel(String),
 }
 
-/// An algorithm as plans have it: one of the registry with all its parameters, or "custom" for any other.
+/// An algorithm as plans have it: one of the registry with its parameters, or "custom" for any other.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Planned {
-    name: String,
+    kind: String,
     parameters: BTreeMap<String, Setting>,
 }
 
@@ -74,17 +74,17 @@ const CUSTOM: &str = "custom";
 impl Serialize for Algorithm {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parameters = self.settings().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        Planned { name: self.listed_name().to_owned(), parameters }.serialize(serializer)
+        Planned { kind: self.listed_name().to_owned(), parameters }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Algorithm {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Algorithm, D::Error> {
-        let Planned { name, parameters } = Planned::deserialize(deserializer)?;
-        if name == CUSTOM {
-            return Ok(Algorithm::Kernel(name));
+        let Planned { kind, parameters } = Planned::deserialize(deserializer)?;
+        if kind == CUSTOM {
+            return Ok(Algorithm::Kernel(kind));
         }
-        let row = ElementKind::Algorithm.find(&name, "").map_err(D::Error::custom)?;
+        let row = ElementKind::Algorithm.find(&kind, "").map_err(D::Error::custom)?;
         let given = parameters.into_iter().map(|(name, value)| {
             let known = row.parameters.iter().find(|parameter| parameter.name == name);
             known.map(|parameter| (parameter.name, value)).ok_or(name)

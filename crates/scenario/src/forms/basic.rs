@@ -133,7 +133,8 @@ impl Form for Quantity {
     }
 
     fn write(&self, value: &f64) -> Value {
-        self.dimension.write(*value).into()
+        // what is no number is refused when it is read
+        if value.is_finite() { self.dimension.write(*value).into() } else { Value::Float(*value) }
     }
 
     fn schema(&self) -> Json {
@@ -313,13 +314,15 @@ impl Form for Number {
 
     fn read(&self, item: &Item, _: &At<'_>) -> Result<f64, Refused> {
         let (units, power) = self.units();
+        let is_infinite = item.value.text() == Some(INFINITE) || item.value.number() == Some(f64::INFINITY);
+        if is_infinite && self.is_infinite_too() {
+            return Ok(f64::INFINITY);
+        }
         let number = match item.value.text().and_then(split) {
             Some((amount, unit)) if units.contains(&&*unit) => Some(amount.shifted(power).to_f64()),
-            _ if item.value.text() == Some(INFINITE) && self.is_infinite_too() => Some(f64::INFINITY),
             _ => item.value.number(),
         };
         match number {
-            Some(f64::INFINITY) if self.is_infinite_too() => Ok(f64::INFINITY),
             Some(x) if (self.limits.0..=self.limits.1).contains(&x) => Ok(x),
             Some(x) if x < self.limits.0 => refuse("the number is too small", self.accepted),
             Some(x) if x > self.limits.1 => refuse("the number is too large", self.accepted),

@@ -3,9 +3,8 @@
 use super::basic::{Number, Whole, share_of, whole};
 use crate::at::At;
 use crate::form::{Custom, Form, Under, any_of};
-use crate::keys::{Checked, Inline, inline};
+use crate::keys::{Checked, Inline, inline, table};
 use crate::problem::{Refused, refuse};
-use crate::table;
 use crate::tree::{Item, Value};
 use longfat_net::LossModel;
 

@@ -1,8 +1,7 @@
 //! What a receiver does against the rules.
 
 use super::basic::{SWITCH, whole};
-use crate::keys::{Checked, Inline, Keys, inline};
-use crate::table;
+use crate::keys::{Checked, Inline, Keys, inline, table};
 use crate::tree::Table;
 use longfat_transport::Habits;
 use longfat_wire::Ecn;

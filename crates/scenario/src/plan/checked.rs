@@ -2,7 +2,8 @@
 
 use super::connection::{CheckedConnection, ConnectionPlan};
 use super::distribution::distribution;
-use super::error::{LONGEST_S, PlanError, bad, keys_hold, within};
+use super::error::{LONGEST_S, PlanError, bad, within};
+use super::held;
 use super::link::{CheckedLink, LinkPlan};
 use super::nodes;
 use super::traffic::{Traffic, TrafficPlan};
@@ -11,14 +12,15 @@ use crate::tables::Transport;
 use longfat_units::Distribution;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// Most long-lived flows in one run.
 const MOST_FLOWS: usize = 1_000_000;
 
 /// A run, as read from JSON: numbers only, in SI units.
 ///
-/// The scenario's defaults are filled in already: no key has a default here. A key whose value is null may be
-/// missing.
+/// The scenario's defaults are filled in already. In JSON a key whose value is null may be missing, and so may
+/// those of [`Transport`] and [`Disturbed`](crate::tables::Disturbed), which then have their defaults.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -156,30 +158,14 @@ pub struct CheckedBackground {
 }
 
 impl Plan {
-    /// Reads a plan from JSON. Refuses unknown keys, wrong types, and values that the scenario's keys do not
-    /// take; [`Plan::check`] checks the rest.
+    /// Reads a plan from JSON. Refuses unknown keys and wrong types; [`Plan::check`] checks the values.
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
-        let plan: Plan = serde_json::from_str(text).or_else(|e| bad("plan", e.to_string()))?;
-        let flows = plan.flows.iter().enumerate().map(|(i, flow)| (format!("flows[{i}]"), &flow.connection));
-        let parts = plan.background.iter().enumerate();
-        let parts = parts.map(|(i, part)| (format!("background[{i}].flow"), &part.flow));
-        let mut last: Option<&Transport> = None;
-        for (at, connection) in flows.chain(parts) {
-            if last != Some(&connection.transport) {
-                keys_hold(&at, &*connection.transport)?;
-            }
-            last = Some(&connection.transport);
-        }
-        for (i, link) in plan.links.iter().enumerate() {
-            if let Some(disturbance) = &link.disturbance {
-                keys_hold(&format!("links[{i}].disturbance"), &disturbance.keys)?;
-            }
-        }
-        Ok(plan)
+        serde_json::from_str(text).or_else(|e| bad("plan", e.to_string()))
     }
 
     /// Checks every value.
     pub fn check(self) -> Result<CheckedPlan, PlanError> {
+        self.check_transports()?;
         within("duration_s", self.duration_s, 1e-9, LONGEST_S)?;
         within("window_s[0]", self.window_s.0, 0.0, self.duration_s)?;
         within("window_s[1]", self.window_s.1, self.window_s.0, self.duration_s)?;
@@ -218,6 +204,22 @@ impl Plan {
             fast: self.fast,
         };
         Ok(CheckedPlan { links, run })
+    }
+
+    /// Checks how the ends of each connection behave, the same ones in a row once.
+    fn check_transports(&self) -> Result<(), PlanError> {
+        let flows = self.flows.iter().enumerate();
+        let flows = flows.map(|(i, flow)| (format!("flows[{i}].transport"), &flow.connection.transport));
+        let parts = self.background.iter().enumerate();
+        let parts = parts.map(|(i, part)| (format!("background[{i}].flow.transport"), &part.flow.transport));
+        let mut last: Option<&Arc<Transport>> = None;
+        for (at, transport) in flows.chain(parts) {
+            if last.is_none_or(|last| !Arc::ptr_eq(last, transport) && last != transport) {
+                held::check(&at, &**transport)?;
+            }
+            last = Some(transport);
+        }
+        Ok(())
     }
 }
 

@@ -103,7 +103,7 @@ impl CheckedConnection {
     }
 
     /// How a TCP sender finds and repairs losses: as this algorithm does, unless the plan chooses.
-    pub fn detects_losses(&self, own: LossDetection) -> LossDetection {
+    pub fn loss_detection_used(&self, own: LossDetection) -> LossDetection {
         self.loss_detection.unwrap_or(own)
     }
 }
@@ -132,6 +132,8 @@ impl ConnectionPlan {
         let rtt = distribution(&key("rtt_s"), &self.rtt_s, 1000.0)?;
         within(&key("stop_s"), self.stop_s.unwrap_or(0.0), 0.0, LONGEST_S)?;
         within(&key("header_bytes"), f64::from(self.header_bytes), 0.0, 500.0)?;
+        let room = u32::from(u16::MAX) - self.header_bytes; // of an IP packet
+        within(&key("transport.mss"), self.mss, 1.0, room.into())?;
         Ok(CheckedConnection { rtt, access_rate, control, plan: self })
     }
 

@@ -1,7 +1,9 @@
 //! What happens to packets behind a link's transmitter, as planned.
 
+use super::error::{LONGEST_S, PlanError, bad, within};
+use super::held;
 use super::streams::Streams;
-use crate::forms::{Added, DelaySteps, Handovers, Outage};
+use crate::forms::{Added, DELAYS_S, DelaySteps, Handovers, Outage};
 use crate::tables::Disturbed;
 use longfat_net::disturbance::{self as net, AddedDelay, DisturbanceStreams, Disturbances, Outages, Reorder};
 use longfat_units::{Interval, Time};
@@ -13,7 +15,7 @@ use std::ops::Deref;
 #[serde(deny_unknown_fields)]
 pub struct DisturbancePlan {
     /// The scenario's own keys, as far as they mean something in this direction.
-    pub keys: Disturbed,
+    pub disturbed: Disturbed,
     /// The name of the medium: links of one medium have the same delay that varies at handovers.
     pub medium: String,
 }
@@ -22,7 +24,7 @@ impl Deref for DisturbancePlan {
     type Target = Disturbed;
 
     fn deref(&self) -> &Disturbed {
-        &self.keys
+        &self.disturbed
     }
 }
 
@@ -30,6 +32,24 @@ impl DisturbancePlan {
     /// Whether there is an outage in which the queue waits.
     pub(super) fn holds_the_queue(&self) -> bool {
         self.outages.iter().any(|outage| !outage.drains)
+    }
+
+    /// Checks every value; `at` is its own key. A trace may have more steps than a file can list.
+    pub(super) fn check(&self, at: &str) -> Result<(), PlanError> {
+        let at = format!("{at}.disturbed");
+        let Some(Added::Steps(DelaySteps { steps, .. })) = &self.added_delay else {
+            return held::check(&at, &self.disturbed);
+        };
+        held::check(&at, &Disturbed { added_delay: None, ..self.disturbed.clone() })?;
+        let at = format!("{at}.added_delay.steps");
+        for &(from_s, delay_s) in steps.iter() {
+            within(&at, from_s, 0.0, LONGEST_S)?;
+            within(&at, delay_s, DELAYS_S.0, DELAYS_S.1)?;
+        }
+        if steps.is_empty() || steps.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+            return bad(at, "give one step or more, each later than the one before");
+        }
+        Ok(())
     }
 
     /// Builds all of it; `streams` are the link's.

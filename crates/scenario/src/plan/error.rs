@@ -1,13 +1,6 @@
 //! Why a plan is refused, and the checks of single numbers.
 
-use crate::at::{At, Context};
-use crate::forms::row_named;
-use crate::keys::{self, Checked};
-use crate::problem::{Problem, Refusal, Refused};
-use crate::tree::Item;
-use crate::world::Files;
 use longfat_units::Rate;
-use std::path::Path;
 use thiserror::Error;
 
 /// Longest run, seconds (about eleven days).
@@ -41,23 +34,4 @@ pub fn within(at: &str, x: f64, least: f64, greatest: f64) -> Result<(), PlanErr
 pub fn rate(at: &str, bps: f64) -> Result<Rate, PlanError> {
     within(at, bps, 1.0, 1e15)?;
     Rate::from_bps(bps).map_or_else(|| bad(at, format!("{bps} is not a rate")), Ok)
-}
-
-/// Refuses values of a scenario's keys with which the scenario would have been refused.
-pub fn keys_hold<T: Checked>(at: &str, part: &T) -> Result<(), PlanError> {
-    let mut given = keys::write(part);
-    // of algorithms that the registry does not have, only the machine that made the plan knows
-    if given.get("algorithm").is_some_and(|item| row_named(&item.value).is_none()) {
-        given.remove("algorithm");
-    }
-    let context = Context { world: &Files, base: Path::new(""), stack: None };
-    match keys::read::<T>(&Item::new(given.into()), &At::top(&context)) {
-        Err(Refused::Keys(problems)) => {
-            let Some(Problem { key, refusal, .. }) = problems.first() else { return Ok(()) };
-            let Refusal { what, accepted, part, .. } = refusal;
-            let key = format!("{at}.{key}.{part}");
-            bad(key.trim_end_matches('.'), format!("{what}; accepted: {accepted}"))
-        }
-        _ => Ok(()),
-    }
 }

@@ -264,6 +264,7 @@ impl LinkPlan {
                 if ticks.is_some() && planned.holds_the_queue() {
                     return bad(format!("{at}.outages"), "a link with service_tick_s cannot hold its queue");
                 }
+                planned.check(&at)?;
                 Some(Box::new(planned.build(seed, &streams)))
             }
         };

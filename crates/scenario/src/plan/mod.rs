@@ -10,13 +10,14 @@ mod connection;
 mod distribution;
 mod disturbance;
 mod error;
+mod held;
 mod link;
 mod names;
 mod nodes;
-mod sizes;
 mod streams;
 mod traffic;
 
+pub use crate::sizes::{FileSizes, Habits};
 pub use checked::{
     BackgroundPlan, CheckedBackground, CheckedFlow, CheckedPlan, CheckedRun, FlowPlan, Plan, SamplePlan,
 };
@@ -27,7 +28,6 @@ pub use link::{CapacityPlan, CheckedLink, LinkPlan, QueuePlan, RouterPlan};
 pub use link::{CheckedQueue, CheckedRouter};
 pub use names::ranks;
 pub use nodes::MOST_NODES;
-pub use sizes::{FileSizes, Habits};
 pub use streams::Streams;
 pub use traffic::{
     Bulk, BulkPlan, Onoff, OnoffPlan, Short, ShortPlan, Sizes, SizesPlan, SurgePlan, Traffic, TrafficPlan,

@@ -3,8 +3,8 @@
 
 use super::distribution::{distribution, empirical};
 use super::error::{LONGEST_S, PlanError, bad, within};
-use super::sizes::{FileSizes, Habits};
 use crate::forms::{Drawn, Rows};
+use crate::sizes::{FileSizes, Habits};
 use longfat_units::{Distribution, Empirical};
 use serde::{Deserialize, Serialize};
 
@@ -158,7 +158,7 @@ impl TrafficPlan {
             }
             TrafficPlan::Surge(surge) => {
                 members(&key("users"), surge.users)?;
-                surge.habits.check(&key("habits"))?;
+                check_habits(&key("habits"), &surge.habits)?;
                 Traffic::Surge(surge)
             }
             TrafficPlan::Short(short) => {
@@ -186,10 +186,39 @@ impl SizesPlan {
     fn check(self, at: &str) -> Result<Sizes, PlanError> {
         Ok(match self {
             SizesPlan::Files(files) => {
-                files.check(at)?;
+                check_files(at, &files)?;
                 Sizes::Files(files)
             }
             SizesPlan::Empirical(rows) => Sizes::Empirical(empirical(at, &rows, 1.0, 1e15)?),
         })
     }
+}
+
+fn check_habits(at: &str, habits: &Habits) -> Result<(), PlanError> {
+    let key = |name: &str| format!("{at}.{name}");
+    check_files(at, &habits.sizes)?;
+    within(&key("files_most"), habits.files_most as f64, 1.0, 1e6)?;
+    for (name, shape) in [
+        ("files_shape", habits.files_shape),
+        ("active_off_shape", habits.active_off_shape),
+        ("inactive_off_shape", habits.inactive_off_shape),
+    ] {
+        within(&key(name), shape, 0.05, 100.0)?;
+    }
+    within(&key("active_off_scale_s"), habits.active_off_scale_s, 0.0, LONGEST_S)?;
+    within(&key("inactive_off_least_s"), habits.inactive_off_least_s, 1e-6, LONGEST_S)
+}
+
+fn check_files(at: &str, files: &FileSizes) -> Result<(), PlanError> {
+    let key = |name: &str| format!("{at}.{name}");
+    within(&key("body_mu"), files.body_mu, 0.0, 30.0)?;
+    within(&key("body_sigma"), files.body_sigma, 0.0, 10.0)?;
+    within(&key("tail_share"), files.tail_share, 0.0, 1.0)?;
+    within(&key("tail_least_bytes"), files.tail_least_bytes, 1.0, 1e12)?;
+    // sizes of the body are drawn until one lies below the tail, so the body's middle has to lie there
+    if !files.body_fits() {
+        return bad(key("body_mu"), "the middle of the body lies above tail_least_bytes");
+    }
+    within(&key("tail_shape"), files.tail_shape, 0.05, 100.0)?;
+    within(&key("largest_bytes"), files.largest_bytes, files.tail_least_bytes, 1e15)
 }

@@ -9,10 +9,9 @@ use crate::forms::{
     NAME, Number, RATES_BPS, Rows, TRANSFER, Words, number, number_schema, share_of, size, weighted_mean,
     whole,
 };
-use crate::keys::{Checked, Keys, read, view, write};
-use crate::plan::{FileSizes, Habits};
+use crate::keys::{Checked, Keys, read, table, view, write};
 use crate::problem::{Problem, Refusal, Refused, refuse, refuse_key};
-use crate::table;
+use crate::sizes::{FileSizes, Habits};
 use crate::text::{general, listed_words, shown, suggestion};
 use crate::tree::{Item, Table, Value};
 use crate::units::{RATE, TIME, split};
@@ -452,7 +451,7 @@ impl Background {
             Background::Surge(part) => part.load,
             Background::Short(part) => part.load,
             Background::Onoff(part) => part.load,
-            _ => None,
+            Background::Web(_) | Background::Bulk(_) => None,
         };
         self.connections().load_bps(load, path)
     }
@@ -497,7 +496,7 @@ impl Background {
                 part.connections.placed.transport.algorithm = algorithm;
                 part.load = None;
             }
-            _ => {}
+            Background::Web(_) | Background::Bulk(_) => {}
         }
         self
     }

@@ -5,9 +5,8 @@ use crate::form::{Maybe, View};
 use crate::forms::{
     DRAWN_RTT, DRAWN_TIME, Drawn, MOMENT, MOST_FLOWS, NAME, PERIOD, SWITCH, TRANSFER, Words, whole,
 };
-use crate::keys::Checked;
+use crate::keys::{Checked, table};
 use crate::problem::{Refusal, refuse_key};
-use crate::table;
 use crate::tree::Table;
 use crate::units::TIME;
 

@@ -6,9 +6,8 @@ use crate::forms::{
     RATES_BPS, REORDER, ROUTER, RTT, Rate, Reorder, SERVICE_TICK, SWITCH, VARYING_RATE, Words, constant_rate,
     time,
 };
-use crate::keys::Checked;
+use crate::keys::{Checked, table};
 use crate::problem::{Refusal, refuse_key};
-use crate::table;
 use longfat_net::LossModel;
 use longfat_net::disturbance::Remark;
 use serde::{Deserialize, Serialize};

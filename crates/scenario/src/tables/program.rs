@@ -2,9 +2,8 @@
 
 use crate::form::{Custom, Maybe, View, any_of};
 use crate::forms::{MOMENT, NAME, Words};
-use crate::keys::Checked;
+use crate::keys::{Checked, table};
 use crate::problem::{Refusal, refuse, refuse_key};
-use crate::table;
 use crate::tree::{Item, Table, Value};
 use crate::units::TIME;
 use serde_json::json;

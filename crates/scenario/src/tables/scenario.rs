@@ -6,8 +6,7 @@ use super::link::{Bottleneck, Link, Node};
 use super::program::Program;
 use crate::form::Maybe;
 use crate::forms::{DURATION, SEEDS, TEXT, WINDOW, whole};
-use crate::keys::{Checked, Tables, one_table};
-use crate::table;
+use crate::keys::{Checked, Tables, one_table, table};
 use crate::tree::Table;
 
 table! {

@@ -6,11 +6,11 @@ use crate::forms::{
     ALGORITHM, Algorithm, Carrier, ECN, Ecn, MSS_BYTES, NAME, RECEIVER, Receiver, SEGMENTS,
     SEGMENTS_OR_INFINITE, SWITCH, TICK, Words, constant_rate, row_named, size, table_of, time, whole,
 };
-use crate::keys::{Checked, Keys, Mark, read, write};
+use crate::keys::{Checked, Keys, Mark, read, table, write};
 use crate::problem::{Refusal, refuse_key};
 use crate::stacks::{self, Stack};
-use crate::table;
 use crate::tree::{Item, Table, Value};
+use crate::units::SIZE;
 use crate::world::Files;
 use longfat_transport::cc::LossDetection;
 use longfat_transport::{BackoffUntil, FirstReduction, Recovery, RtoConfig, RtoMinOf, RttSamples};
@@ -47,6 +47,8 @@ impl SlowStart {
 
 /// IPv4 (20), TCP (20) and its timestamps option (12) before each segment's payload, bytes.
 pub const HEADER_BYTES: u32 = 52;
+/// The longest packet of IP, bytes.
+const LARGEST_PACKET_BYTES: u32 = 65_535;
 /// The timestamps option of RFC 7323, padded, bytes.
 pub const TIMESTAMP_BYTES: u32 = 12;
 
@@ -372,6 +374,14 @@ impl Checked for Transport {
     }
 
     fn check(&self) -> Result<(), Refusal> {
+        let room = LARGEST_PACKET_BYTES - self.header_bytes();
+        if self.mss_bytes() > room {
+            return refuse_key(
+                "mss",
+                format!("with {} B of headers it does not fit into an IP packet", self.header_bytes()),
+                format!("up to {}", SIZE.write(room.into())),
+            );
+        }
         self.options_fit()?;
         self.one_rule_ends_slow_start()
     }

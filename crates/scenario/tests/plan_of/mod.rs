@@ -25,8 +25,8 @@ pub fn plan_of(partial: &Value) -> String {
 
 fn fill_disturbance(disturbance: Option<&mut Value>) {
     let Some(given) = disturbance.and_then(Value::as_object_mut) else { return };
-    let keys = split(given, |key| key == "medium");
-    given.insert("keys".to_owned(), keys.into());
+    let disturbed = split(given, |key| key == "medium");
+    given.insert("disturbed".to_owned(), disturbed.into());
     given.entry("medium").or_insert_with(|| json!("m"));
 }
 
@@ -42,7 +42,7 @@ fn fill_connection(connection: &mut Value) {
     let mut ends = split(given, |key| OF_THE_PATH.contains(&key) || OF_THE_FLOW.contains(&key));
     let parameters = ends.shift_remove("parameters").unwrap_or_else(|| json!({}));
     if let Some(name) = ends.get_mut("algorithm") {
-        *name = json!({"name": name.take(), "parameters": parameters});
+        *name = json!({"kind": name.take(), "parameters": parameters});
     }
     if let Some(Value::Bool(ecn)) = ends.get("ecn") {
         let word = if *ecn { "on" } else { "off" };

@@ -87,7 +87,7 @@ mod tests {
     const KINDS: [&str; 9] =
         ["web", "surge", "short", "bulk", "onoff", "none", "random", "every", "gilbert_elliott"];
 
-    /// Keys of numbers in `ConnectionPlan` and `CapacityPlan`.
+    /// Keys of numbers in `Transport` and `CapacityPlan`.
     const KEYS: [&str; 3] = ["sack_compression", "ack_ahead", "least_bps"];
 
     #[test]
@@ -109,11 +109,12 @@ mod tests {
     fn a_change_concerns_the_plans_that_name_what_it_changed_at_any_depth() {
         let changes: &[&[&str]] = &[&["westwood+"], &["xcp", "web"], &["cubic"]];
         let version = |plan: Value| last(changes, &plan);
-        assert_eq!(version(json!({"flows": [{"algorithm": "reno"}]})), 1);
-        assert_eq!(version(json!({"flows": [{"algorithm": "reno"}, {"algorithm": "westwood+"}]})), 2);
-        assert_eq!(version(json!({"background": [{"kind": "web", "flow": {"algorithm": "westwood+"}}]})), 3);
+        let flow = |kind: &str| json!({"transport": {"algorithm": {"kind": kind, "parameters": {}}}});
+        assert_eq!(version(json!({"flows": [flow("reno")]})), 1);
+        assert_eq!(version(json!({"flows": [flow("reno"), flow("westwood+")]})), 2);
+        assert_eq!(version(json!({"background": [{"kind": "web", "flow": flow("westwood+")}]})), 3);
         assert_eq!(version(json!({"links": [{"router": {"kind": "friendly", "protocol": "xcp"}}]})), 3);
-        assert_eq!(version(json!({"flows": [{"algorithm": "cubic"}], "background": [{"kind": "web"}]})), 4);
+        assert_eq!(version(json!({"flows": [flow("cubic")], "background": [{"kind": "web"}]})), 4);
     }
 
     #[test]
@@ -127,13 +128,13 @@ mod tests {
 
     #[test]
     fn names_in_a_plan_do_not_count_as_words_of_a_change() {
-        let plan = json!({"links": [{"name": "cubic"}], "flows": [{"name": "web", "algorithm": "reno"}]});
+        let plan = json!({"links": [{"name": "cubic"}], "flows": [{"name": "web"}]});
         assert_eq!(last(&[&["cubic"], &["web"]], &plan), 1);
     }
 
     #[test]
     fn a_change_of_everything_concerns_every_plan_and_hides_earlier_changes() {
         let changes: &[&[&str]] = &[&["cubic"], &[]];
-        assert_eq!([json!({}), json!({"algorithm": "cubic"})].map(|plan| last(changes, &plan)), [3, 3]);
+        assert_eq!([json!({}), json!({"kind": "cubic"})].map(|plan| last(changes, &plan)), [3, 3]);
     }
 }

@@ -72,7 +72,7 @@ impl<'a> Carrier<'a> {
                     slow_start_exit: plan.slow_start.exit(),
                     byte_counting: plan.byte_counting,
                     slow_start_limit: plan.slow_start_limit.unwrap_or(f64::INFINITY),
-                    loss_detection: plan.detects_losses(loss_detection),
+                    loss_detection: plan.loss_detection_used(loss_detection),
                     recovery: plan.recovery_used(),
                     timeout_reductions: plan.timeout_reductions,
                     first_reduction: plan.first_reduction,

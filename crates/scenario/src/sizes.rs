@@ -1,7 +1,6 @@
 //! Sizes of files and habits of users, as Barford and Crovella describe them: Generating Representative Web
 //! Workloads for Network and Server Performance Evaluation, SIGMETRICS 1998.
 
-use super::error::{LONGEST_S, PlanError, bad, within};
 use crate::sums::sum;
 use longfat_units::{Stream, bounded_pareto_at, math};
 use serde::{Deserialize, Serialize};
@@ -43,38 +42,7 @@ pub struct FileSizes {
     pub largest_bytes: f64,
 }
 
-impl Habits {
-    pub(super) fn check(&self, at: &str) -> Result<(), PlanError> {
-        let key = |name: &str| format!("{at}.{name}");
-        self.sizes.check(at)?;
-        within(&key("files_most"), self.files_most as f64, 1.0, 1e6)?;
-        for (name, shape) in [
-            ("files_shape", self.files_shape),
-            ("active_off_shape", self.active_off_shape),
-            ("inactive_off_shape", self.inactive_off_shape),
-        ] {
-            within(&key(name), shape, 0.05, 100.0)?;
-        }
-        within(&key("active_off_scale_s"), self.active_off_scale_s, 0.0, LONGEST_S)?;
-        within(&key("inactive_off_least_s"), self.inactive_off_least_s, 1e-6, LONGEST_S)
-    }
-}
-
 impl FileSizes {
-    pub(super) fn check(&self, at: &str) -> Result<(), PlanError> {
-        let key = |name: &str| format!("{at}.{name}");
-        within(&key("body_mu"), self.body_mu, 0.0, 30.0)?;
-        within(&key("body_sigma"), self.body_sigma, 0.0, 10.0)?;
-        within(&key("tail_share"), self.tail_share, 0.0, 1.0)?;
-        within(&key("tail_least_bytes"), self.tail_least_bytes, 1.0, 1e12)?;
-        // sizes of the body are drawn until one lies below the tail, so the body's middle has to lie there
-        if !self.body_fits() {
-            return bad(key("body_mu"), "the middle of the body lies above tail_least_bytes");
-        }
-        within(&key("tail_shape"), self.tail_shape, 0.05, 100.0)?;
-        within(&key("largest_bytes"), self.largest_bytes, self.tail_least_bytes, 1e15)
-    }
-
     /// Draws the bytes of a file.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         let unit = stream.unit();
