@@ -25,7 +25,7 @@ TOO_LONG = "a number has too many digits"
 
 
 def toml(text: str) -> dict[str, Any]:
-    """Returns the content of a TOML text, of version 1.1 unless it has dates. Raises tomllib.TOMLDecodeError."""
+    """Returns the content of a TOML text; TOML 1.1 if it has no dates. Raises tomllib.TOMLDecodeError."""
     read = _core.toml_tables(text)
     if read is not None:
         return read

@@ -57,7 +57,9 @@ def test_only_the_medium_disturbs_the_way_back() -> None:
         "overtaking": False,
         "outages": [{"begin_s": 1.0, "length_s": 0.1, "drains": True}],
     }
-    assert back["disturbed"] == UNDISTURBED | {key: there["disturbed"][key] for key in ("added_delay", "outages")}
+    assert back["disturbed"] == UNDISTURBED | {
+        key: there["disturbed"][key] for key in ("added_delay", "outages")
+    }
     assert there["medium"] == back["medium"] == "bottleneck"
     assert disturbances(data()) == disturbances(data(jitter="0 s", duplicate=0, outages=[])) == [None, None]
 
@@ -82,7 +84,9 @@ def test_a_trace_of_delays_is_a_file_beside_the_scenario(tmp_path: Path) -> None
     )
     scenario = Scenario.load(file)
     steps = [[0.0, 0.003], [15.0, 0.0125], [30.0, 0.004]]
-    assert scenario.plan["links"][0]["disturbance"]["disturbed"] == UNDISTURBED | {"added_delay": {"steps": steps}}
+    assert scenario.plan["links"][0]["disturbance"]["disturbed"] == UNDISTURBED | {
+        "added_delay": {"steps": steps}
+    }
     written = scenario.filled().to_dict()["bottleneck"]["added_delay"]
     digest = hashlib.sha256((tmp_path / "leo.delays").read_bytes()).hexdigest()
     assert written == {"trace": str(tmp_path / "leo.delays"), "sha256": digest}
