@@ -123,7 +123,7 @@ PATTERNS = {
     "time": (SCHEMA["properties"]["duration"]["pattern"], TIME.units),
     "rate": (SCHEMA["$defs"]["Bottleneck"]["properties"]["access_rate"]["pattern"], RATE.units),
     "buffer": (
-        SCHEMA["$defs"]["Bottleneck"]["properties"]["buffer"]["anyOf"][1]["pattern"],
+        SCHEMA["$defs"]["Buffer"]["anyOf"][1]["pattern"],
         ("% BDP", "%BDP", "BDP", *SIZE.units, *TIME.units),
     ),
 }
