@@ -3,6 +3,8 @@
 //! intended change, add it to `src/results/version.rs` and write the digests again: `UPDATE_RESULTS=1 cargo
 //! test -p longfat-sim --test runs results::`.
 
+#![allow(clippy::expect_used, reason = "a test may panic")]
+
 use crate::common::clouds::figure_4_1;
 use crate::common::{bulk, choices, dumbbell, flow, onoff, run, short, surge, variants, web, with};
 use crate::plan_of::plan_of;
