@@ -115,7 +115,8 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
 
 def _check_columns(sweep: Sweep, scenario: Scenario) -> None:
     """Raises InputError if a figure asks for a column that a very short run does not give."""
-    if {part for asked in sweep.figures for part in asked.parts} <= tables.usual_columns(scenario):
+    parts = {part for asked in sweep.figures for part in asked.parts} - tables.COLUMNS_OF_RUNS
+    if not parts or parts <= tables.usual_columns(scenario):
         return
     known = _columns(scenario)
     for number, asked in enumerate(sweep.figures):

@@ -20,7 +20,7 @@ colour = "jain"
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -83,10 +83,19 @@ def read(data: Any, axes: Sequence[Axis], source: str) -> tuple[Layout, ...]:
             f"{source}: figure: this is not a list of tables; accepted: a list of tables, [[figure]]"
         )
     values = {key: [step[i] for step in axis.steps] for axis in axes for i, key in enumerate(axis.keys)}
-    return tuple(_layout(table, values, f"{source}: figure.{number}") for number, table in enumerate(data))
+    sizes = {key: _different(column) for key, column in values.items()}
+    return tuple(
+        _layout(table, values, sizes, f"{source}: figure.{number}") for number, table in enumerate(data)
+    )
 
 
-def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) -> Layout:
+def _different(values: Iterable[Any]) -> int:
+    return len(set(map(repr, values)))
+
+
+def _layout(
+    table: Mapping[str, Any], values: Mapping[str, list[Any]], sizes: Mapping[str, int], at: str
+) -> Layout:
     kind: Any = table.get("kind")
     if not any(kind == known for known in KEYS):  # it may be something that cannot be hashed
         raise InputError(f'{at}.kind = {kind}: there is no such kind; accepted: "lines" or "heat"')
@@ -132,7 +141,7 @@ def _layout(table: Mapping[str, Any], values: Mapping[str, list[Any]], at: str) 
         table.get("title", ""),
         scale,
     )
-    _check_sizes(layout, values, at)
+    _check_sizes(layout, sizes, at)
     return layout
 
 
@@ -164,9 +173,11 @@ def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, li
     return kept
 
 
-def _check_sizes(layout: Layout, values: Mapping[str, list[Any]], at: str) -> None:
+def _check_sizes(layout: Layout, sizes: Mapping[str, int], at: str) -> None:
     def number(key: str | None) -> int:
-        return 1 if key is None else len(set(map(repr, layout.where.get(key, values[key]))))
+        if key is None:
+            return 1
+        return _different(layout.where[key]) if key in layout.where else sizes[key]
 
     panels = number(layout.rows) * number(layout.columns)
     if panels > MOST_PANELS:

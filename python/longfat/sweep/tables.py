@@ -131,10 +131,14 @@ def columns(kept: Mapping[str, Any]) -> list[str]:
     return [*row, *(f"flow_{flow['name']}_{key}" for flow in kept["flows"] for key in flow if key != "name")]
 
 
+COLUMNS_OF_RUNS = frozenset(("seed", "duration_s", "packets", *METRICS))
+"""Columns that every run fills."""
+
+
 def usual_columns(scenario: Scenario) -> set[str]:
     """Columns that every run of a scenario fills, with any queues; see `columns` for all of them."""
     return {
-        *("seed", "duration_s", "packets", *METRICS),
+        *COLUMNS_OF_RUNS,
         *(f"{link}_{key}" for link in scenario.core.link_names() for key in LINK_VALUES),
         *(f"flow_{flow}_{key}" for flow in scenario.flow_names() for key in FLOW_VALUES),
     }
