@@ -304,8 +304,11 @@ def test_what_is_left_of_a_damaged_file_is_read_with_a_note(tmp_path: Path) -> N
         (None, "No such file or directory"),
         (b"", "it is empty"),
         (b"\n\r\r\n", "it ends within the header of a capture: it was cut short, or is none"),
-        (gzip.compress(b""), "it is empty when it is unpacked"),
-        (gzip.compress(bytes(100))[:12], "its compressed data end early, or something else follows them"),
+        (gzip.compress(b"", mtime=0), "it is empty when it is unpacked"),
+        (
+            gzip.compress(bytes(100), mtime=0)[:12],
+            "its compressed data end early, or something else follows them",
+        ),
         (lzma.compress(bytes(100))[:20], "its compressed data end early, or something else follows them"),
         (ZSTD[:8], "its compressed data end early, or something else follows them"),
         (ZSTD[:-2], "its compressed data end early, or something else follows them"),
