@@ -228,7 +228,7 @@ fn settings(parameters: Vec<(&'static str, Setting)>) -> BTreeMap<String, Settin
 fn capacity(rate: &Rate) -> Option<CapacityPlan> {
     match rate {
         Rate::Constant(_) => None,
-        Rate::Sine { min, period_s, .. } => Some(CapacityPlan::Sine { least_bps: *min, period_s: *period_s }),
+        Rate::Sine(sine) => Some(CapacityPlan::Sine { least_bps: sine.min, period_s: sine.period_s }),
         Rate::Steps(steps) => Some(CapacityPlan::Steps(steps.clone())),
         Rate::Trace(times, ..) => Some(CapacityPlan::TraceMs(times.to_vec())),
     }

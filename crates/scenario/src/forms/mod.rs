@@ -23,6 +23,6 @@ pub use element::{
     Element, ElementKind, QUEUE, ROUTER, default, file_words, parameter_schema, row_schema, written,
 };
 pub use loss::LOSS;
-pub use rate::{Rate, VARYING_RATE};
+pub use rate::{Rate, Sine, VARYING_RATE};
 pub use receiver::{RECEIVER, Receiver};
 pub use trace::Source;

@@ -29,14 +29,7 @@ pub enum Rate {
     /// It does not vary.
     Constant(f64),
     /// A sine between the greatest and the least rate.
-    Sine {
-        /// The greatest rate.
-        max: f64,
-        /// The least rate.
-        min: f64,
-        /// The period, s.
-        period_s: f64,
-    },
+    Sine(Sine),
     /// A time in s and a rate from then on.
     Steps(Vec<(f64, f64)>),
     /// Times of deliveries, ms, the mean rate, and their file.
@@ -48,7 +41,7 @@ impl Rate {
     /// links and the reverse path use that number.
     pub fn bps(&self) -> f64 {
         match self {
-            Rate::Constant(bps) | Rate::Sine { max: bps, .. } | Rate::Trace(_, bps, _) => *bps,
+            Rate::Constant(bps) | Rate::Sine(Sine { max: bps, .. }) | Rate::Trace(_, bps, _) => *bps,
             Rate::Steps(steps) => steps.iter().map(|step| step.1).fold(0.0, f64::max),
         }
     }
@@ -101,11 +94,11 @@ const STEPS: Under<Steps> = Under(
 fn read(item: &Item, at: &At<'_>) -> Result<Rate, Refused> {
     match &item.value {
         value if SINE.fits(value) => {
-            let Sine { max, min, period_s } = SINE.read(item, at)?;
-            if min > max {
+            let sine = SINE.read(item, at)?;
+            if sine.min > sine.max {
                 return refuse("sine.min is above sine.max", "the lesser rate as min");
             }
-            Ok(Rate::Sine { max, min, period_s })
+            Ok(Rate::Sine(sine))
         }
         value if STEPS.fits(value) => STEPS.read(item, at).map(Rate::Steps),
         Value::Table(table) if trace::is_named(table) => Ok(read_trace(table, at)?),
@@ -154,7 +147,7 @@ fn convert(lines: &[Vec<&str>]) -> String {
 fn write(rate: &Rate) -> Value {
     match rate {
         Rate::Constant(bps) => CONSTANT.write(bps),
-        &Rate::Sine { max, min, period_s } => SINE.write(&Sine { max, min, period_s }),
+        Rate::Sine(sine) => SINE.write(sine),
         Rate::Steps(steps) => STEPS.write(steps),
         Rate::Trace(_, _, source) => source.written(),
     }
