@@ -44,8 +44,6 @@ def test_a_figure_of_usual_columns_is_checked_without_a_run(monkeypatch: pytest.
 @pytest.mark.parametrize("path", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
 def test_every_run_fills_the_usual_columns(path: Path) -> None:
     scenario = Scenario.load(path)
-    if any(algorithm.foreign for algorithm in (flow.algorithm for flow in scenario.flow)):
-        pytest.skip("only the kernel has its algorithm")
     kept = reduce_run(simulate.run(scenario.lasting(min(0.001, scenario.duration))))
     assert tables.usual_columns(scenario) <= set(tables.columns(kept))
 
