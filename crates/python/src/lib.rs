@@ -154,13 +154,14 @@ fn to_result<'py>(
 
 /// live_run(plan, congestion, forms, objects, pacing_ratio, iperf3, capture, programs) -> dict
 ///
-/// Runs a plan, as `Scenario.plan` has it, on this machine's own TCP. `congestion` maps the names of flows and backgrounds to the
-/// kernel's names of their algorithms, or to keys of `objects`. `forms` is the folder of the algorithms that
-/// `make bpf` built; `objects` maps names to users' own objects: the file, the variable and the kernel's name.
-/// `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, None for the default.
-/// `iperf3` is the path of that program if it makes the traffic of flows over TCP, else None. `capture` is that of
-/// `simulate`. `programs` are tables of what runs on the path beside the plan, or None. The process moves into namespaces of
-/// its own for good, so call this in a process that does nothing else.
+/// Runs a plan, as `Scenario.plan` has it, on this machine's own TCP. `congestion` maps the names of
+/// flows and backgrounds to the kernel's names of their algorithms, or to keys of `objects`. `forms` is
+/// the folder of the algorithms that `make bpf` built; `objects` maps names to users' own objects: the
+/// file, the variable and the kernel's name. `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, None for the
+/// default. `iperf3` is the path of that program if it makes the traffic of flows over TCP, else None.
+/// `capture` is that of `simulate`. `programs` are tables of what runs on the path beside the plan, or
+/// None. The process moves into namespaces of its own for good, so call this in a process that does
+/// nothing else.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 fn live_run<'py>(

@@ -215,7 +215,7 @@ pub fn any_of(schemas: impl IntoIterator<Item = Json>) -> Json {
     json!({"anyOf": schemas.into_iter().collect::<Vec<_>>()})
 }
 
-/// The schema of a table with these keys, of which the first few have to be given, and no others.
+/// The schema of a table with these keys and no others; the first `required` ones have to be given.
 pub fn table_schema(keys: &[(&str, Json)], required: usize) -> Json {
     let properties: Map<String, Json> =
         keys.iter().map(|(key, schema)| ((*key).to_owned(), schema.clone())).collect();

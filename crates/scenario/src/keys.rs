@@ -467,7 +467,10 @@ macro_rules! table {
 
             fn marks(out: &mut Vec<(&'static str, &'static [$crate::keys::Mark])>) {
                 $(<$Base as $crate::keys::Keys>::marks(out);)?
-                $(out.push(($crate::keys::table!(@name $field $($alias)?), &[$($crate::keys::Mark::$mark),*]));)*
+                $(out.push((
+                    $crate::keys::table!(@name $field $($alias)?),
+                    &[$($crate::keys::Mark::$mark),*],
+                ));)*
             }
 
             fn describe(out: &mut Vec<$crate::form::Key>) {

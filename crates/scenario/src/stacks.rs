@@ -208,7 +208,7 @@ pub static STACKS: &[Stack] = &[
                     "recovery",
                     Text("rate-halving-to-half"),
                     "Linux 2.6.11, net/ipv4/tcp_input.c, tcp_cwnd_down: the window falls to half of \
-                     ssthresh, whatever the algorithm; LLS 2007, Appendix I: the base kernel has rate \
+                     ssthresh, with every algorithm; LLS 2007, Appendix I: the base kernel has rate \
                      halving",
                 ),
                 set(
@@ -260,8 +260,8 @@ pub static STACKS: &[Stack] = &[
                     None,
                     &[(&["hstcp", "stcp"], Some(No))],
                     "Linux 2.6.18, net/ipv4/tcp_highspeed.c and tcp_scalable.c: these two count ACKs \
-                     whatever tcp_abc is; tcp_bic.c and tcp_cubic.c make up for delayed ACKs, tcp_htcp.c \
-                     counts segments",
+                     for every value of tcp_abc; tcp_bic.c and tcp_cubic.c make up for delayed ACKs, \
+                     tcp_htcp.c counts segments",
                 ),
                 set_for(
                     "initial_ssthresh",

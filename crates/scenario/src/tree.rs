@@ -165,7 +165,7 @@ impl Value {
 }
 
 impl Table {
-    /// An empty table with room for so many entries.
+    /// An empty table with room for this many entries.
     pub fn with_room(entries: usize) -> Table {
         Table(Vec::with_capacity(entries))
     }

@@ -395,7 +395,8 @@ fn any_flow() -> impl Strategy<Value = Value> {
             with(
                 flow,
                 json!({"parameters": parameters, "rtt_s": rtt_s, "host_tick": tick,
-                    "access_rate_bps": access, "forward": [forward], "reverse": [reverse], "delayed_ack": delayed, "start_s": start_s}),
+                    "access_rate_bps": access, "forward": [forward], "reverse": [reverse],
+                    "delayed_ack": delayed, "start_s": start_s}),
             )
         },
     )

@@ -19,8 +19,8 @@ const MOST_FLOWS: usize = 1_000_000;
 
 /// A run, as read from JSON: numbers only, in SI units.
 ///
-/// The scenario's defaults are filled in already. In JSON a key whose value is null may be missing, and so may
-/// those of [`Transport`] and [`Disturbed`](crate::tables::Disturbed), which then have their defaults.
+/// The scenario's defaults are filled in already. In JSON a key whose value is null may be missing, and so
+/// may those of [`Transport`] and [`Disturbed`](crate::tables::Disturbed), which then have their defaults.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {

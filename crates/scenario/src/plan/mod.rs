@@ -1,8 +1,8 @@
 //! The plan of a run: its types, as read from JSON, and every check of them.
 //!
 //! Two of the scenario's tables stand in it as they are: how the ends of a connection behave, and what
-//! disturbs a link. [`Plan::from_json`] reads a plan, and [`Plan::check`] turns it into a [`CheckedPlan`], the
-//! only thing from which a run can be built. A check happens once: what it had to parse or build (rates,
+//! disturbs a link. [`Plan::from_json`] reads a plan, and [`Plan::check`] turns it into a [`CheckedPlan`],
+//! the only thing from which a run can be built. A check happens once: what it had to parse or build (rates,
 //! capacities, queues, parameters) stays in the checked types, so nothing has to be checked again later.
 
 mod checked;
