@@ -4,6 +4,8 @@
 //! full queues, every connection that may be open at once, every sample and event. It is an upper bound of
 //! what the scenario itself asks for; what an algorithm of one's own does with its window is not in it.
 
+mod largest;
+
 use crate::forms::{Added, Drawn};
 use crate::occupancy::{self, Larger, Path};
 use crate::plan::{
@@ -13,7 +15,8 @@ use crate::sums::sum;
 use longfat_net::LossModel;
 use longfat_transport::cc::LossDetection;
 use longfat_units::math;
-use std::sync::Arc;
+
+pub use largest::largest_within;
 
 // Bytes of one of each, above what runs with many of them were measured to take.
 
@@ -475,54 +478,6 @@ fn greatest_rtt_s(connection: &ConnectionPlan) -> f64 {
         Drawn::Exponential(_, mean_s) => 3.0 * mean_s,
         Drawn::Empirical(rows) => rows.iter().map(|row| row.0).fold(0.0, f64::max),
     }
-}
-
-/// The largest value is found within this factor.
-const WITHIN: f64 = 1.01;
-
-/// What would be accepted, in words, in place of the value that takes most of the memory: the most, to two
-/// digits, where that is known.
-pub fn largest_within(plan: &Plan, tables: &[usize], allowed: f64) -> String {
-    let Estimate { key, .. } = estimate(plan, tables);
-    if key.ends_with(".gap_s") {
-        return "a longer one".to_owned();
-    }
-    let with = |value: f64| -> Option<Plan> {
-        let mut changed = plan.clone();
-        let (place, name) = key.rsplit_once('.')?;
-        let index: usize = place.split_once('[')?.1.strip_suffix(']')?.parse().ok()?;
-        match (place.split_once('[')?.0, name) {
-            ("flows", "initial_window") => {
-                let table = tables.get(index)?;
-                let alike = changed.flows.iter_mut().zip(tables).filter(|(_, other)| *other == table);
-                alike.for_each(|(flow, _)| {
-                    Arc::make_mut(&mut flow.connection.transport).initial_window = value;
-                });
-            }
-            ("background", "sessions" | "users" | "flows" | "sources") => {
-                match &mut changed.background.get_mut(index)?.traffic {
-                    TrafficPlan::Web(web) => web.sessions = value as u64,
-                    TrafficPlan::Surge(surge) => surge.users = value as u64,
-                    TrafficPlan::Bulk(bulk) => bulk.flows = value as u64,
-                    TrafficPlan::Onoff(onoff) => onoff.sources = value as u64,
-                    TrafficPlan::Short(_) => return None,
-                }
-            }
-            _ => return None,
-        }
-        Some(changed)
-    };
-    let fits = |value: f64| with(value).is_some_and(|plan| estimate(&plan, tables).bytes <= allowed);
-    if !fits(1.0) {
-        return "less".to_owned();
-    }
-    let (mut low, mut high) = (1.0, 1e9);
-    while high > low * WITHIN {
-        let middle = math::sqrt(low * high);
-        if fits(middle) { low = middle } else { high = middle }
-    }
-    let unit = math::pow(10.0, (math::log10(low).floor() - 1.0).max(0.0));
-    format!("up to about {}", (low / unit).floor() * unit)
 }
 
 #[cfg(test)]
