@@ -47,12 +47,12 @@ def json_value(text: str | bytes) -> Any:
         raise ValueError(TOO_DEEP) from None
 
 
-def text(path: str | os.PathLike[str], *, encoding: str = "utf-8", most_bytes: int = MOST_BYTES) -> str:
-    """Returns the text of a file without a byte order mark; also of a pipe or a device, up to this length.
+def text(path: str | os.PathLike[str]) -> str:
+    """Returns the text of a file in UTF-8 without a byte order mark; also of a pipe or a device.
 
     Raises:
-        OSError: it cannot be read, is a folder, or is longer than `most_bytes`.
-        UnicodeDecodeError: it is not in this encoding.
+        OSError: it cannot be read, is a folder, or is longer than `MOST_BYTES`.
+        UnicodeDecodeError: it is not in UTF-8.
     """
     try:
         is_file = stat.S_ISREG(os.stat(path).st_mode)
@@ -60,22 +60,17 @@ def text(path: str | os.PathLike[str], *, encoding: str = "utf-8", most_bytes: i
         raise OSError(errno.EINVAL, "a name of a file has no NUL") from None
     # a regular file does not make its reader wait, except in /proc
     file = os.open(path, os.O_RDONLY | (os.O_NONBLOCK if is_file else 0))
+    pieces, rest = [], MOST_BYTES
     try:
-        data = _limited(file, most_bytes)
+        while rest >= 0 and (piece := os.read(file, PIECE_BYTES)):
+            pieces.append(piece)
+            rest -= len(piece)
+    except BlockingIOError:
+        problem = "has no end: it waits for more, as some files of /proc do"
+        raise OSError(errno.EAGAIN, problem) from None
     finally:
         os.close(file)
-    return data.decode(encoding).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _limited(file: int, most_bytes: int) -> bytes:
-    data = bytearray()
-    while len(data) <= most_bytes:
-        try:
-            part = os.read(file, min(PIECE_BYTES, most_bytes + 1 - len(data)))
-        except BlockingIOError:
-            problem = "has no end: it waits for more, as some files of /proc do"
-            raise OSError(errno.EAGAIN, problem) from None
-        if not part:
-            return bytes(data)
-        data += part
-    raise OSError(errno.EFBIG, f"more than {most_bytes / 1e6:g} MB")
+    if rest < 0:
+        raise OSError(errno.EFBIG, f"more than {MOST_BYTES / 1e6:g} MB")
+    read = b"".join(pieces).decode().removeprefix("\ufeff")
+    return read.replace("\r\n", "\n").replace("\r", "\n") if "\r" in read else read
