@@ -8,6 +8,7 @@ use longfat_scenario::keys::{self, Keys};
 use longfat_scenario::memory::{self, Estimate};
 use longfat_scenario::plan::Plan;
 use longfat_scenario::problem::{Problem, Refusal};
+use longfat_scenario::read::DeTable;
 use longfat_scenario::resolve::{self, Resolved};
 use longfat_scenario::stacks::{STACKS, Setting as StackSetting, Stack, Word};
 use longfat_scenario::tables::{FILES, Placed, Scenario};
@@ -25,7 +26,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 pub use values::Refused;
 use values::{
-    objects_of, of_python, plain, table_of_python, table_to_python, to_python, view_to_python, with_lists,
+    objects_of, of_python, of_toml_table, plain, table_of_python, table_to_python, to_python, view_to_python,
+    with_lists,
 };
 
 /// The machine that runs Python: its files, and a module of Python that knows users' own algorithms.
@@ -424,18 +426,8 @@ fn rename(tables: &mut Table, digest: &str, name: &str) {
 ///
 /// The tables of a TOML text; None if it is not TOML, or has what only Python knows, such as dates.
 #[pyfunction]
-pub fn toml_tables<'py>(py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
-    fn has_moment(value: &Value) -> bool {
-        match value {
-            Value::Moment(_) => true,
-            Value::List(items) => items.iter().any(|item| has_moment(&item.value)),
-            Value::Table(table) => table.iter().any(|(_, item)| has_moment(&item.value)),
-            _ => false,
-        }
-    }
-    let tables =
-        read::parse(text).ok().filter(|found| !found.iter().any(|(_, item)| has_moment(&item.value)));
-    tables.map(|tables| table_to_python(py, &tables, &[])).transpose()
+pub fn toml_tables<'py>(py: Python<'py>, text: &str) -> Option<Bound<'py, PyDict>> {
+    of_toml_table(py, DeTable::parse(text).ok()?.get_ref())
 }
 
 /// Reads "key=value".

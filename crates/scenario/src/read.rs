@@ -8,7 +8,7 @@ use crate::text::quoted;
 use crate::tree::{Item, Table, Value};
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+pub use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 
 /// Reads the tree of a TOML text.
 pub fn parse(text: &str) -> Result<Table, Vec<Problem>> {
@@ -72,24 +72,25 @@ fn item(found: Spanned<DeValue<'_>>) -> Result<Item, Range<usize>> {
     let overflow = || span.clone();
     let value = match found.into_inner() {
         DeValue::String(text) => Value::Text(text.into_owned()),
-        DeValue::Integer(number) => {
-            let found = i64::from_str_radix(number.as_str(), number.radix());
-            Value::Integer(found.map_err(|_| overflow())?.into())
-        }
-        DeValue::Float(number) => {
-            let text = number.as_str();
-            let found: f64 = text.parse().map_err(|_| overflow())?;
-            if found.is_infinite() && !text.contains("inf") {
-                return Err(span);
-            }
-            Value::Float(found)
-        }
+        DeValue::Integer(number) => Value::Integer(integer(&number).ok_or_else(overflow)?.into()),
+        DeValue::Float(number) => Value::Float(float(&number).ok_or_else(overflow)?),
         DeValue::Boolean(switch) => Value::Bool(switch),
         DeValue::Datetime(moment) => Value::Moment(moment.to_string()),
         DeValue::Array(items) => Value::List(items.into_iter().map(item).collect::<Result<_, _>>()?),
         DeValue::Table(inner) => Value::Table(table(inner)?),
     };
     Ok(Item { value, span: Some(span), key: None })
+}
+
+/// The value of a whole number; `None` if it is too large.
+pub fn integer(number: &DeInteger<'_>) -> Option<i64> {
+    i64::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+/// The value of any other number; `None` if it is too large.
+pub fn float(number: &DeFloat<'_>) -> Option<f64> {
+    let text = number.as_str();
+    text.parse().ok().filter(|found: &f64| !found.is_infinite() || text.contains("inf"))
 }
 
 /// Reads a scenario from a tree.

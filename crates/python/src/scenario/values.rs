@@ -1,6 +1,7 @@
 //! Values of scenarios in Python and in the core.
 
 use longfat_scenario::form::View;
+use longfat_scenario::read::{self, DeTable, DeValue};
 use longfat_scenario::tree::{Item, Object, Table, Value};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -126,6 +127,31 @@ pub fn table_to_python<'py>(
         dict.set_item(key, to_python(py, &item.value, objects)?)?;
     }
     Ok(dict)
+}
+
+/// A value of TOML as Python has it; `None` if it is a date, or has a number that is too large.
+fn of_toml<'py>(py: Python<'py>, value: &DeValue<'_>) -> Option<Bound<'py, PyAny>> {
+    Some(match value {
+        DeValue::String(text) => PyString::new(py, text).into_any(),
+        DeValue::Integer(number) => PyInt::new(py, read::integer(number)?).into_any(),
+        DeValue::Float(number) => PyFloat::new(py, read::float(number)?).into_any(),
+        DeValue::Boolean(switch) => PyBool::new(py, *switch).to_owned().into_any(),
+        DeValue::Datetime(_) => return None,
+        DeValue::Array(items) => {
+            let items = items.iter().map(|item| of_toml(py, item.get_ref()));
+            PyList::new(py, items.collect::<Option<Vec<_>>>()?).ok()?.into_any()
+        }
+        DeValue::Table(table) => of_toml_table(py, table)?.into_any(),
+    })
+}
+
+/// The same of a table.
+pub fn of_toml_table<'py>(py: Python<'py>, table: &DeTable<'_>) -> Option<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (key, value) in table {
+        dict.set_item(key.get_ref(), of_toml(py, value.get_ref())?).ok()?;
+    }
+    Some(dict)
 }
 
 /// SI numbers as Python has them.
