@@ -147,6 +147,10 @@ def figure(keys: dict[str, Any], told: str) -> tuple[dict[str, Any], str]:
             {"axes": {"bottleneck": [BASE["bottleneck"]], "bottleneck.rate": ["1 Mbit/s"]}},
             "lies within the axis",
         ),
+        (
+            {"axes": {"bottleneck.rate": ["1 Mbit/s"], "seed": [1], "bottleneck": [BASE["bottleneck"]]}},
+            "bottleneck.rate lies within the axis bottleneck; accepted: axes that do not overlap",
+        ),
         ({"axes": {"flow.0.rtt": {"from": "1 ms", "to": "1 Mbit/s", "points": 3}}}, "differ in kind"),
         ({"duration": "1 s"}, "is a scenario; accepted: a sweep"),
         ({"axes": {"seed": [1]}, "keep": "all"}, 'accepted: "summary" or "series"'),

@@ -125,7 +125,7 @@ def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
     """Returns the figure of a layout, with `prefix` before its name; errors as in `heat_map` and `lines`."""
     found = _found(swept, layout)
     if not found.groups:
-        layout = replace(layout, lines=None, columns=None, rows=None)  # one panel is enough to say so
+        layout = layout._replace(lines=None, columns=None, rows=None)  # one panel is enough to say so
     across, down = (_levels(swept, layout, found, part) for part in ("columns", "rows"))
     panels = []
     for row, column in itertools.product(down, across):

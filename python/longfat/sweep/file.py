@@ -19,9 +19,11 @@ repeats vary faster still.
 
 from __future__ import annotations
 
+import itertools
 import math
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -82,14 +84,15 @@ def from_dict(data: Mapping[str, Any], *, source: str = "sweep", folder: Path | 
             )
     document, base_folder = _base(data.get("base"), source, folder)
     axes = _axes(data, source)
-    where = Filter(data.get("where", ""), [key for axis in axes for key in axis.keys], source)
+    keys = [key for axis in axes for key in axis.keys]
+    where = Filter(data.get("where", ""), keys, source)
     repeats = data.get("repeats", 1)
     if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
         raise InputError(
             f"{source}: repeats = {repeats}: this is no number of repeats; "
             f"accepted: a whole number from 1 to {MOST_REPEATS}"
         )
-    if repeats != 1 and "seed" in (key for axis in axes for key in axis.keys):
+    if repeats != 1 and "seed" in keys:
         raise InputError(f"{source}: repeats and an axis of seeds exclude each other; accepted: one of them")
     seed = document.get("seed", 1)
     if isinstance(seed, int) and seed <= SEEDS[1] < seed + repeats - 1:
@@ -162,19 +165,22 @@ def _axes(data: Mapping[str, Any], source: str) -> tuple[Axis, ...]:
     if not isinstance(zipped, list) or not all(isinstance(table, dict) for table in zipped):
         raise InputError(f"{source}: zip: this is not a list of tables; accepted: a list of tables, [[zip]]")
     axes = []
+    at = f"{source}: axes"
     for key, value in _dotted(tables):
-        axes.append(Axis((key,), tuple((step,) for step in _values(key, value, f"{source}: axes"))))
+        values = _values(key, value, at)
+        if repeated := _repeated(values):
+            raise InputError(f"{at}.{key}: {repeated[0]} appears twice; accepted: each value once")
+        axes.append(Axis((key,), tuple(zip(values))))
     for i, table in enumerate(zipped):
         at = f"{source}: zip.{i}"
-        columns = {key: _values(key, value, at, once=False) for key, value in _dotted(table)}
+        columns = {key: _values(key, value, at) for key, value in _dotted(table)}
         if not columns:
             raise InputError(f"{at}: there is no axis; accepted: keys that have equally many values")
-        sizes = {key: len(values) for key, values in columns.items()}
-        if len(set(sizes.values())) > 1:
-            told = ", ".join(f"{key} has {size}" for key, size in sizes.items())
+        if len(set(map(len, columns.values()))) > 1:
+            told = ", ".join(f"{key} has {len(values)}" for key, values in columns.items())
             raise InputError(f"{at}: {told}; accepted: equally many values for each key")
         steps = tuple(zip(*columns.values(), strict=True))
-        if len(set(map(repr, steps))) < len(steps):
+        if _repeated(steps):
             raise InputError(f"{at}: the same values are there twice; accepted: each combination once")
         axes.append(Axis(tuple(columns), steps))
     if not axes:
@@ -182,14 +188,14 @@ def _axes(data: Mapping[str, Any], source: str) -> tuple[Axis, ...]:
             f"{source}: there are no axes; "
             'accepted: [axes] with keys such as "bottleneck.rate" = ["10 Mbit/s"]'
         )
-    keys = [key for axis in axes for key in axis.keys]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise InputError(f"{source}: {key} is an axis twice; accepted: each key once")
-        within = next((other for other in keys if key.startswith(f"{other}.")), None)
-        if within is not None:
+    # in this order, a key stands right before those within it
+    dotted = sorted(f"{key}." for axis in axes for key in axis.keys)
+    for other, key in itertools.pairwise(dotted):
+        if key == other:
+            raise InputError(f"{source}: {key[:-1]} is an axis twice; accepted: each key once")
+        if key.startswith(other):
             raise InputError(
-                f"{source}: {key} lies within the axis {within}; accepted: axes that do not overlap"
+                f"{source}: {key[:-1]} lies within the axis {other[:-1]}; accepted: axes that do not overlap"
             )
     return tuple(axes)
 
@@ -203,7 +209,15 @@ def _dotted(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield f"{prefix}{key}", value
 
 
-def _values(key: str, value: Any, at: str, *, once: bool = True) -> list[Any]:
+def _repeated(values: Sequence[Any]) -> list[Any]:
+    """Returns the values that are there more than once."""
+    if len(set(map(repr, values))) == len(values):
+        return []
+    times = Counter(map(repr, values))
+    return [value for value in values if times[repr(value)] > 1]
+
+
+def _values(key: str, value: Any, at: str) -> list[Any]:
     if isinstance(value, dict):
         value = _range(value, f"{at}.{key}")
     if not isinstance(value, list):
@@ -212,14 +226,9 @@ def _values(key: str, value: Any, at: str, *, once: bool = True) -> list[Any]:
         )
     if not value:
         raise InputError(f"{at}.{key}: there is no value; accepted: at least one")
-    seen = set()
     for item in value:
         if not is_finite(item):
             raise InputError(f"{at}.{key}: {shown(item)}: it is not finite; accepted: finite numbers")
-        written = repr(item)
-        if once and written in seen:
-            raise InputError(f"{at}.{key}: {item} appears twice; accepted: each value once")
-        seen.add(written)
     return value
 
 
@@ -280,7 +289,7 @@ def _first_scenario(sweep: Sweep) -> Scenario | None:
 
     It is None where another problem refuses it: the first run will report that.
     """
-    first = next(sweep.points(), None)
+    first = next(sweep.combinations(), None)
     if first is None:
         raise InputError(
             f"{sweep.source}: where excludes every run; accepted: a condition that some run meets"

@@ -76,14 +76,9 @@ class Sweep:
 
     def combinations(self) -> Iterator[Point]:
         """Yields the first run of each combination of values that the filter keeps, in order."""
-        number = 0
+        number, keys = 0, self.keys
         for steps in itertools.product(*(axis.steps for axis in self.axes)):
-            pairs = [
-                pair
-                for axis, step in zip(self.axes, steps, strict=True)
-                for pair in zip(axis.keys, step, strict=True)
-            ]
-            values = dict(pairs)
+            values = dict(zip(keys, itertools.chain(*steps), strict=True))
             if self.where(values):
                 yield Point(number, values, 0)
                 number += self.repeats

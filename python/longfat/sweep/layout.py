@@ -21,8 +21,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from longfat.errors import InputError
 from longfat.sweep.axes import Axis, in_si
@@ -31,7 +32,10 @@ from longfat.words import suggestion
 Kind = Literal["lines", "heat"]
 Scale = Literal["linear", "log"]
 COMMON = ("kind", "title", "x", "y", "rows", "columns", "where")
-KEYS: dict[str, tuple[str, ...]] = {"lines": (*COMMON, "lines", "y_scale"), "heat": (*COMMON, "colour")}
+KEYS = {
+    "lines": dict.fromkeys((*COMMON, "lines", "y_scale")),
+    "heat": dict.fromkeys((*COMMON, "colour")),
+}
 DRAWN: dict[str, tuple[str, ...]] = {
     "lines": ("x", "rows", "columns", "lines"),
     "heat": ("x", "y", "rows", "columns"),
@@ -42,8 +46,7 @@ MOST_LINES = 12
 QUOTIENT = re.compile(r"\s+/\s+")
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """One figure: `figure` is the column that it shows; the others are axes.
 
     Attributes:
@@ -57,7 +60,7 @@ class Layout:
     lines: str | None = None
     rows: str | None = None
     columns: str | None = None
-    where: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    where: Mapping[str, Sequence[Any]] = MappingProxyType({})
     title: str = ""
     y_scale: Scale = "linear"
 
@@ -73,7 +76,22 @@ class Layout:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the figure as sweep.json stores it."""
-        return asdict(self)
+        return self._asdict()
+
+
+class _Column:
+    """The values of an axis."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self.values = values
+
+    @cached_property
+    def in_si(self) -> list[Any]:
+        return [in_si(value) for value in self.values]
+
+    @cached_property
+    def size(self) -> int:
+        return _different(self.values)
 
 
 def read(data: Any, axes: Sequence[Axis], source: str) -> tuple[Layout, ...]:
@@ -82,41 +100,42 @@ def read(data: Any, axes: Sequence[Axis], source: str) -> tuple[Layout, ...]:
         raise InputError(
             f"{source}: figure: this is not a list of tables; accepted: a list of tables, [[figure]]"
         )
-    values = {key: [step[i] for step in axis.steps] for axis in axes for i, key in enumerate(axis.keys)}
-    sizes = {key: _different(column) for key, column in values.items()}
-    return tuple(
-        _layout(table, values, sizes, f"{source}: figure.{number}") for number, table in enumerate(data)
-    )
+    columns = {}
+    for axis in axes:
+        for i, key in enumerate(axis.keys):
+            columns[key] = _Column([step[i] for step in axis.steps])
+    return tuple(_layout(table, columns, f"{source}: figure.{number}") for number, table in enumerate(data))
 
 
 def _different(values: Iterable[Any]) -> int:
     return len(set(map(repr, values)))
 
 
-def _layout(
-    table: Mapping[str, Any], values: Mapping[str, list[Any]], sizes: Mapping[str, int], at: str
-) -> Layout:
+def _layout(table: Mapping[str, Any], columns: Mapping[str, _Column], at: str) -> Layout:
     kind: Any = table.get("kind")
-    if not any(kind == known for known in KEYS):  # it may be something that cannot be hashed
+    if kind not in tuple(KEYS):  # it may be something that cannot be hashed
         raise InputError(f'{at}.kind = {kind}: there is no such kind; accepted: "lines" or "heat"')
     accepted = KEYS[kind]
     for key, value in table.items():
         if key not in accepted:
             raise InputError(
-                f"{at}: {key}: there is no such key{suggestion(key, list(accepted))}; "
+                f"{at}: {key}: there is no such key{suggestion(key, accepted)}; "
                 f"accepted: {', '.join(accepted)}"
             )
-        if key != "where" and (not isinstance(value, str) or not value):
+        if not (isinstance(value, str) and value) and key != "where":
             raise InputError(f"{at}.{key} = {value}: this is not a string; accepted: a string")
     used: dict[str, str] = {}
     for key in DRAWN[kind]:
-        if key in table:
-            axis = _axis(table[key], values, f"{at}.{key}")
-            if axis in used:
-                raise InputError(
-                    f"{at}.{key} = {axis}: it is already used as {used[axis]}; accepted: another axis"
-                )
-            used[axis] = key
+        axis = table.get(key)
+        if axis is None:
+            continue
+        if axis not in columns:
+            raise _no_axis(axis, columns, f"{at}.{key}")
+        if axis in used:
+            raise InputError(
+                f"{at}.{key} = {axis}: it is already used as {used[axis]}; accepted: another axis"
+            )
+        used[axis] = key
     shown = "y" if kind == "lines" else "colour"
     for key in ("x", "y", shown):
         if key not in table:
@@ -137,47 +156,48 @@ def _layout(
         table.get("lines"),
         table.get("rows"),
         table.get("columns"),
-        _where(table.get("where", {}), values, f"{at}.where"),
+        _where(table.get("where", {}), columns, at),
         table.get("title", ""),
         scale,
     )
-    _check_sizes(layout, sizes, at)
+    _check_sizes(layout, columns, at)
     return layout
 
 
-def _axis(key: str, values: Mapping[str, Any], at: str) -> str:
-    if key not in values:
-        raise InputError(
-            f"{at}.{key}: there is no such axis{suggestion(key, list(values))}; accepted: {', '.join(values)}"
-        )
-    return key
+def _no_axis(key: str, columns: Mapping[str, _Column], at: str) -> InputError:
+    near = suggestion(key, columns)
+    return InputError(f"{at}.{key}: there is no such axis{near}; accepted: {', '.join(columns)}")
 
 
-def _where(table: Any, values: Mapping[str, list[Any]], at: str) -> dict[str, list[Any]]:
+def _where(table: Any, columns: Mapping[str, _Column], at: str) -> dict[str, list[Any]]:
     if not isinstance(table, dict):
         raise InputError(
-            f'{at}: this is not a table; accepted: a table such as {{ "flow.0.algorithm" = "reno" }}'
+            f'{at}.where: this is not a table; accepted: a table such as {{ "flow.0.algorithm" = "reno" }}'
         )
     kept = {}
     for key, wanted in table.items():
-        _axis(key, values, at)
+        if key not in columns:
+            raise _no_axis(key, columns, f"{at}.where")
+        values, known = columns[key].values, columns[key].in_si
         items = wanted if isinstance(wanted, list) else [wanted]
-        known, asked = [in_si(value) for value in values[key]], [in_si(item) for item in items]
-        kept[key] = [value for value, number in zip(values[key], known, strict=True) if number in asked]
-        for item, number in zip(items, asked, strict=True):
+        asked = {in_si(item): item for item in items}
+        for number, item in asked.items():
             if number not in known:
-                told = ", ".join(str(value) for value in values[key])
-                raise InputError(f"{at}.{key} = {item}: this is not a value of the axis; accepted: {told}")
+                told = ", ".join(map(str, values))
+                raise InputError(
+                    f"{at}.where.{key} = {item}: this is not a value of the axis; accepted: {told}"
+                )
+        kept[key] = [value for value, number in zip(values, known, strict=True) if number in asked]
         if not kept[key]:
-            raise InputError(f"{at}.{key}: there is no value; accepted: at least one")
+            raise InputError(f"{at}.where.{key}: there is no value; accepted: at least one")
     return kept
 
 
-def _check_sizes(layout: Layout, sizes: Mapping[str, int], at: str) -> None:
+def _check_sizes(layout: Layout, columns: Mapping[str, _Column], at: str) -> None:
     def number(key: str | None) -> int:
         if key is None:
             return 1
-        return _different(layout.where[key]) if key in layout.where else sizes[key]
+        return _different(layout.where[key]) if key in layout.where else columns[key].size
 
     panels = number(layout.rows) * number(layout.columns)
     if panels > MOST_PANELS:

@@ -43,15 +43,16 @@ class Filter:
         if not isinstance(text, str):
             raise InputError(f"{source}: where: this is not a string; accepted: a string")
         self.text = text
+        self._tree: ast.expr | None = None
+        if not text:
+            return
         self._names = {key.replace(".", "_").replace("-", "_"): key for key in keys}
         self._at = f"{source}: where = {shown(text)}"
-        self._tree: ast.expr | None = None
         if len(text) > LONGEST:
             raise InputError(f"{self._at}: it has {len(text)} characters; accepted: up to {LONGEST}")
-        if text:
-            with self._told():
-                self._tree = ast.parse(text, mode="eval").body
-                self._check(self._tree)
+        with self._told():
+            self._tree = ast.parse(text, mode="eval").body
+            self._check(self._tree)
 
     def __call__(self, values: Mapping[str, Any]) -> bool:
         """Whether the point with these values stays; raises InputError if they cannot be compared."""
