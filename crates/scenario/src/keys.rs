@@ -306,9 +306,9 @@ impl<T: Checked> Inline<T> {
     pub fn parse(&self, value: &Value, at: &At<'_>) -> Result<T, Refusal> {
         let Some(table) = value.table() else { return refuse("this is not a table", self.example) };
         let mut problems = Vec::new();
-        let found = T::take(table, at, &mut problems);
-        let own = at.to_string().len() + 1;
-        if let Some(missing) = problems.iter().map(|one| &one.key[own..]).find(|key| !table.has(key)) {
+        // its messages name keys from here
+        let found = T::take(table, &At::top(at.context), &mut problems);
+        if let Some(missing) = problems.iter().map(|one| &one.key).find(|key| !table.has(key)) {
             return refuse(format!("{missing} is missing"), self.example);
         }
         let mut known = Vec::new();
@@ -318,7 +318,7 @@ impl<T: Checked> Inline<T> {
             return Err(Refusal::new(format!("there is no key {word}{near}"), self.example).at_part(word));
         }
         match (found, problems.into_iter().next()) {
-            (_, Some(Problem { key, refusal, .. })) => Err(refusal.under(&key[own..])),
+            (_, Some(Problem { key, refusal, .. })) => Err(refusal.under(&key)),
             (Some(found), None) => found.check().map(|()| found),
             (None, None) => refuse("this is not a table", self.example),
         }
