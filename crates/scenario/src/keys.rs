@@ -3,7 +3,7 @@
 use crate::at::At;
 use crate::form::{Form, Key, TableDoc, View, table_schema};
 use crate::problem::{Problem, Refusal, Refused, refuse};
-use crate::text::{shown, suggestion};
+use crate::text::{nearest, shown, suggestion};
 use crate::tree::{Item, Table, Value};
 use serde_json::Value as Json;
 use std::marker::PhantomData;
@@ -130,7 +130,7 @@ pub fn read<T: Checked>(item: &Item, at: &At<'_>) -> Result<T, Refused> {
         problems.push(Problem {
             key: at.below(word).to_string(),
             value: None,
-            refusal: Refusal::new(format!("there is no such key{near}"), known.join(", ")),
+            refusal: Refusal::new(format!("there is no such key{near}"), keys_like(word, &known)),
             span: item.key.clone().or_else(|| item.span.clone()),
         });
     }
@@ -141,6 +141,21 @@ pub fn read<T: Checked>(item: &Item, at: &At<'_>) -> Result<T, Refused> {
         },
         _ => Err(Refused::Keys(problems)),
     }
+}
+
+/// The most keys of a table that a message lists.
+const MOST_LISTED: usize = 12;
+
+/// What messages list of a table's keys in place of a word that is none: all if they are few, else the nearest.
+fn keys_like(word: &str, known: &[&str]) -> String {
+    if known.len() <= MOST_LISTED {
+        return known.join(", ");
+    }
+    let near = match &*nearest(word, known) {
+        [] => "one".to_owned(),
+        near => format!("{} or another", near.join(", ")),
+    };
+    format!("{near} of the {} keys that `longfat schema` lists", known.len())
 }
 
 /// The item at dotted keys below another, or the last one on the way to it; and whether it is there.

@@ -155,6 +155,19 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_key_of_a_table_with_many_is_answered_with_the_nearest_ones() {
+        let found = messages(
+            "duration = \"1 s\"\n[bottleneck]\nrate = \"1 Mbit/s\"\nqueue = { kind = \"red\", mni = 1 }\n\
+             [[flow]]\nrtt = \"1 ms\"\nstat = 1\nzzzzzz = 3\n",
+        );
+        let accepted: Vec<&str> = found.iter().filter_map(|one| one.split("accepted: ").nth(1)).collect();
+        assert!(accepted[0].contains("max_p"), "a short list is whole: {accepted:?}");
+        let count = accepted[2].split(' ').nth(3).unwrap();
+        let listed = format!("of the {count} keys that `longfat schema` lists");
+        assert_eq!(accepted[1..], [format!("start, rtt, stop or another {listed}"), format!("one {listed}")]);
+    }
+
+    #[test]
     fn all_parts_that_do_not_fit_together_are_reported_at_once() {
         let found = messages(
             "duration = \"5 s\"\nwindow = [\"1 s\", \"6 s\"]\n[bottleneck]\nrate = \"10 Mbit/s\"\n\

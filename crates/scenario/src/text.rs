@@ -102,6 +102,16 @@ pub fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> S
     near.map_or_else(String::new, |(_, other)| format!(", did you mean \"{other}\"?"))
 }
 
+/// The up to three known words that the fewest changes of letters make of a word, the nearest first.
+pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Vec<&'a str> {
+    let letters = word.chars().count();
+    let changes = known.iter().map(|other| (strsim::osa_distance(word, other), *other));
+    // with changes of more than half of its letters, it is another word
+    let mut near: Vec<_> = changes.filter(|(changes, _)| 2 * changes <= letters).collect();
+    near.sort_by_key(|(changes, _)| *changes);
+    near.into_iter().take(3).map(|(_, other)| other).collect()
+}
+
 /// Words in a row: `"a", "b" or "c"`.
 pub fn listed(words: &[String]) -> String {
     match words {
