@@ -168,6 +168,28 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_number_of_a_drawn_time_is_marked_itself() {
+        for (start, marked) in [
+            ("{ uniform = [\"1 s\", \"2 kB\"] }", "\"2 kB\""),
+            ("{ uniform = [7, \"2 s\"] }", "7"),
+            ("{ exponential = \"1 kB\" }", "\"1 kB\""),
+            ("{ exponential = \"3 s\", least = \"-1 s\" }", "\"-1 s\""),
+            ("{ uniform = [\"2 s\", \"1 s\"] }", "{ uniform = [\"2 s\", \"1 s\"] }"),
+        ] {
+            let text = format!(
+                "duration = \"9 s\"\n[bottleneck]\nrate = \"1 Mbit/s\"\n[[flow]]\nrtt = \"1 ms\"\nstart = {start}"
+            );
+            let found = messages(&text);
+            let marks = format!(
+                "{}{} accepted",
+                " ".repeat(text.lines().last().unwrap().find(marked).unwrap()),
+                "^".repeat(marked.len())
+            );
+            assert!(found[0].contains(&format!("| {marks}")), "{}", found[0]);
+        }
+    }
+
+    #[test]
     fn all_parts_that_do_not_fit_together_are_reported_at_once() {
         let found = messages(
             "duration = \"5 s\"\nwindow = [\"1 s\", \"6 s\"]\n[bottleneck]\nrate = \"10 Mbit/s\"\n\

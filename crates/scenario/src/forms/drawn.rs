@@ -250,6 +250,7 @@ impl Form for DrawnForm {
 
     fn read(&self, item: &Item, at: &At<'_>) -> Result<Drawn, Refused> {
         let parse = |value: &Value| self.quantity.parse(value);
+        let part = |value: &Value, part: &str| parse(value).map_err(|refusal| refusal.at_part(part));
         let Some(table) = item.value.table() else { return Ok(Drawn::Fixed(parse(&item.value)?)) };
         let of = |key: &str| table.get(key).map_or(&Value::Null, |item| &item.value);
         if table.has_only(&["uniform"], &[]) {
@@ -259,14 +260,14 @@ impl Form for DrawnForm {
                     "two times such as { uniform = [\"0 s\", \"40 s\"] }",
                 );
             };
-            let (low, high) = (parse(&low.value)?, parse(&high.value)?);
+            let (low, high) = (part(&low.value, "uniform.0")?, part(&high.value, "uniform.1")?);
             if low > high {
                 return refuse("uniform has its first time above the second", "the lesser time first");
             }
             Ok(Drawn::Uniform(low, high))
         } else if table.has_only(&["exponential"], &["least"]) {
-            let mean = parse(of("exponential"))?;
-            let least = if table.has("least") { parse(of("least"))? } else { 0.0 };
+            let mean = part(of("exponential"), "exponential")?;
+            let least = if table.has("least") { part(of("least"), "least")? } else { 0.0 };
             if least > mean {
                 return refuse("least is above the mean", "the lesser time as least");
             }
