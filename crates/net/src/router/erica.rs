@@ -71,6 +71,7 @@ pub const ROW: Router = Router {
         style: None,
     },
     check: |_| Ok(()),
+    sends_messages: false,
 };
 
 /// What the last interval says about the link.

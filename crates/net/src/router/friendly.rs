@@ -85,6 +85,7 @@ pub const ROW: Router = Router {
         style: None,
     },
     check: |_| Ok(()),
+    sends_messages: false,
 };
 
 const ZOMBIES: usize = 1000;

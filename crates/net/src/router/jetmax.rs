@@ -54,6 +54,7 @@ pub const ROW: Router = Router {
         style: None,
     },
     check: |_| Ok(()),
+    sends_messages: false,
 };
 
 /// What arrives in one interval.

@@ -46,6 +46,7 @@ pub const ROW: Router = Router {
         style: None,
     },
     check: |_| Ok(()),
+    sends_messages: false,
 };
 
 /// The price of a link of `capacity_bps` after `bytes` more have arrived in `span_s`, s.

@@ -49,6 +49,7 @@ pub const ROW: Router = Router {
         style: None,
     },
     check: |_| Ok(()),
+    sends_messages: false,
 };
 
 const SLOT: Interval = Interval::from_millis(200);

@@ -57,6 +57,7 @@ pub const ROW: Router = Router {
         style: None,
     },
     check: |_| Ok(()),
+    sends_messages: false,
 };
 
 /// The least rate is this for each mean round-trip time, bits: a hundredth of 1000 bytes.

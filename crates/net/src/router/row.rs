@@ -13,6 +13,8 @@ pub struct Router {
     pub entry: Entry,
     /// Refuses values that do not go together.
     pub check: fn(&Parameters) -> Result<(), ParameterError>,
+    /// Whether it sends messages to other routers.
+    pub sends_messages: bool,
 }
 
 impl Deref for Router {

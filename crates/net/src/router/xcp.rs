@@ -68,6 +68,7 @@ pub const ROW: Router = Router {
         style: None,
     },
     check: |_| Ok(()),
+    sends_messages: false,
 };
 
 const FIRST_INTERVAL_S: f64 = 0.05;

@@ -89,6 +89,7 @@ pub const ROW: Router = Router {
         style: None,
     },
     check: check_errors,
+    sends_messages: true,
 };
 
 fn check_errors(p: &Parameters) -> Result<(), ParameterError> {

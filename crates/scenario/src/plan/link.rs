@@ -158,6 +158,11 @@ impl CheckedQueue {
 }
 
 impl CheckedRouter {
+    /// Whether it sends messages to other routers.
+    pub const fn sends_messages(&self) -> bool {
+        self.row.sends_messages
+    }
+
     /// Builds the router around this queue, before a link of this capacity.
     pub fn build<P: Packet + Send + 'static>(
         self,
