@@ -12,8 +12,8 @@ impl FlowId {
     pub const NONE: FlowId = FlowId(u32::MAX);
 }
 
-/// The purpose of a packet. Data, connection requests, acknowledgements of acknowledgements and queries travel
-/// from sender to receiver, the others back.
+/// The purpose of a packet. Data, connection requests, acknowledgements of acknowledgements and queries
+/// travel from sender to receiver, the others back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Kind {
     /// Payload.
@@ -25,8 +25,8 @@ pub enum Kind {
     Syn,
     /// The answer to a connection request.
     SynAck,
-    /// Tells the receiver of a transport over UDP that its report has arrived (UDT's ACK2), or carries another message
-    /// of its sender.
+    /// Tells the receiver of a transport over UDP that its report has arrived (UDT's ACK2), or carries
+    /// another message of its sender.
     AckAck,
     /// Sent by one network element to another (XCP-i requests, probes).
     Control,
@@ -68,24 +68,38 @@ pub trait Packet: 'static {
     fn ecn(&self) -> Ecn;
     /// Sets its ECN field.
     fn set_ecn(&mut self, ecn: Ecn);
-    /// Returns its IP time-to-live.
-    fn ttl(&self) -> u8;
-    /// Sets its IP time-to-live.
-    fn set_ttl(&mut self, ttl: u8);
+    /// Returns its IP time-to-live; 0 where that is not known.
+    fn ttl(&self) -> u8 {
+        0
+    }
+    /// Sets its IP time-to-live, where that is known.
+    fn set_ttl(&mut self, _ttl: u8) {}
     /// Returns its explicit congestion header, if it carries one.
-    fn explicit(&self) -> Option<&Explicit>;
+    fn explicit(&self) -> Option<&Explicit> {
+        None
+    }
     /// Returns the same for changes on the way.
-    fn explicit_mut(&mut self) -> Option<&mut Explicit>;
+    fn explicit_mut(&mut self) -> Option<&mut Explicit> {
+        None
+    }
     /// Returns what accompanies that header for routers that count their own kind.
-    fn trail(&self) -> Option<&Trail>;
+    fn trail(&self) -> Option<&Trail> {
+        None
+    }
     /// Returns the same for changes on the way.
-    fn trail_mut(&mut self) -> Option<&mut Trail>;
+    fn trail_mut(&mut self) -> Option<&mut Trail> {
+        None
+    }
     /// Makes a packet of kind [`Kind::Control`] and this IP length in bytes that carries a message.
     fn control(message: Message, bytes: u32) -> Self
     where
         Self: Sized;
     /// Returns the message that the packet carries, if any.
-    fn message(&self) -> Option<&Message>;
+    fn message(&self) -> Option<&Message> {
+        None
+    }
     /// Returns the same for changes on the way.
-    fn message_mut(&mut self) -> Option<&mut Message>;
+    fn message_mut(&mut self) -> Option<&mut Message> {
+        None
+    }
 }
