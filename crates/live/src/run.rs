@@ -246,6 +246,8 @@ pub fn run(
         transfers,
         events: hosts.events,
         events_handled: packets,
+        driver: "live",
+        servers: Vec::new(),
     };
     Ok(Live { outcome, validity, capture: written, programs })
 }

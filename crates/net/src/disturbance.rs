@@ -211,8 +211,8 @@ impl<P> Ord for Held<P> {
 pub enum Fate<P> {
     /// It is on its way.
     Carried,
-    /// It is, and a copy of it too.
-    Doubled,
+    /// It is, and a copy of it too; this is another one.
+    Doubled(P),
     /// An outage took it.
     Lost(P),
 }
@@ -230,7 +230,7 @@ pub struct Disturbed<P> {
 
 impl Disturbances {
     /// Whether packets leave in the order in which they come, and each once.
-    fn keeps_order(&self) -> bool {
+    pub fn keeps_order(&self) -> bool {
         let varies = self.jitter > Interval::ZERO || !matches!(self.added, AddedDelay::None);
         self.reorder.probability == 0.0 && self.duplicate == 0.0 && !(self.overtaking && varies)
     }
@@ -321,8 +321,8 @@ impl<P: Packet + Clone> Disturbed<P> {
             return Fate::Carried;
         }
         self.hold(at, packet.clone());
-        self.hold(at, packet);
-        Fate::Doubled
+        self.hold(at, packet.clone());
+        Fate::Doubled(packet)
     }
 
     /// Takes the next packet that leaves by `now`, with the time at which it does.
@@ -460,7 +460,7 @@ mod tests {
             let mut part: Disturbed<SimPacket> = Disturbed::new(law);
             let (mut copies, mut left) = (0, vec![]);
             for seq in 0..300 {
-                copies += usize::from(part.enter(ms(seq), data(0, seq, 1500)) == Fate::Doubled);
+                copies += usize::from(matches!(part.enter(ms(seq), data(0, seq, 1500)), Fate::Doubled(_)));
                 while let Some((packet, at)) = part.release(ms(seq)) {
                     left.push((packet.seq, at));
                 }

@@ -2,8 +2,9 @@
 
 use longfat_units::Time;
 
-/// Packets under way, each with the time of its arrival; arrival times never decrease. The first ones may have arrived
-/// already, and keep their places until they are [discarded](Pipe::discard_before).
+/// Packets under way, each with the time of its arrival; arrival times never decrease. The first ones may
+/// have arrived already and wait: they keep their places, and in place of the time stands what is known of
+/// them, which is up to the caller.
 ///
 /// A ring whose size is a power of two. Callers read a packet in the ring and then discard it, which avoids a
 /// move.
@@ -11,16 +12,21 @@ use longfat_units::Time;
 #[repr(C)] // what a usual packet needs lies together, in few cache lines
 pub struct Pipe<P> {
     slots: Vec<(Time, P)>,
-    /// The index of the first packet. It never wraps; only its low bits select a slot.
-    first: usize,
-    len: usize,
-    /// When the first packet arrives: read far more often than it changes.
+    /// The number of the first packet. Those behind it have the next numbers, and the low bits of a number
+    /// select the slot. Numbers begin anew whenever the pipe is empty.
+    first: u32,
+    len: u32,
+    /// How many of the first packets wait.
+    waiting: u32,
+    /// A flag of the caller's.
+    pub is_noted: bool,
+    /// When the first packet behind those arrives: read far more often than it changes.
     head: Time,
 }
 
 impl<P> Default for Pipe<P> {
     fn default() -> Self {
-        Pipe { slots: Vec::new(), first: 0, len: 0, head: Time::NEVER }
+        Pipe { slots: Vec::new(), first: 0, len: 0, waiting: 0, is_noted: false, head: Time::NEVER }
     }
 }
 
@@ -31,7 +37,7 @@ impl<P: Default> Pipe<P> {
 
     #[inline(always)]
     fn slot(&self, place: usize) -> usize {
-        self.first.wrapping_add(place) & self.slots.len().wrapping_sub(1)
+        (self.first as usize).wrapping_add(place) & self.slots.len().wrapping_sub(1)
     }
 
     /// When the next packet arrives; [`Time::NEVER`] if none is under way.
@@ -40,14 +46,14 @@ impl<P: Default> Pipe<P> {
         self.head
     }
 
-    /// A packet enters and will arrive at `at`. Returns what was in its slot, either the default or a packet that
-    /// has been discarded, so that callers can use its parts again.
+    /// A packet enters and will arrive at `at`. Returns what was in its slot, either the default or a packet
+    /// that has been discarded, so that callers can use its parts again.
     #[inline(always)]
     pub fn push(&mut self, at: Time, packet: P) -> P {
-        if self.len == self.slots.len() {
+        if self.len() == self.slots.len() {
             self.grow();
         }
-        let slot = self.slot(self.len);
+        let slot = self.slot(self.len());
         if self.head == Time::NEVER {
             self.head = at;
         }
@@ -74,45 +80,54 @@ impl<P: Default> Pipe<P> {
         }
     }
 
+    /// Doubles the room. Packets keep their numbers, which select other slots then.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let mask = self.slots.len().wrapping_sub(1);
-        self.slots.rotate_left(if self.len == 0 { 0 } else { self.first & mask });
-        self.first = 0;
-        let slots = (2 * self.slots.len()).max(Self::FIRST_SLOTS);
+        let before = self.slots.len();
+        let slots = (2 * before).max(Self::FIRST_SLOTS);
         self.slots.resize_with(slots, || (Time::NEVER, P::default()));
+        if before == 0 {
+            return;
+        }
+        let (low, high) = self.slots.split_at_mut(before);
+        let first = self.first as usize & (before - 1);
+        if self.first as usize & before == 0 {
+            low[..first].swap_with_slice(&mut high[..first]);
+        } else {
+            low[first..].swap_with_slice(&mut high[first..]);
+        }
     }
 
     /// A reference to the packet that arrives next.
     #[inline(always)]
     pub fn first(&self) -> Option<&P> {
-        self.slots.get(self.slot(0)).filter(|_| self.len > 0).map(|(_, packet)| packet)
+        self.iter().next().map(|(_, packet)| packet)
     }
 
-    /// The same for changes.
+    /// Asks the processor for the packets that arrive next, as many as mostly do so together.
     #[inline(always)]
-    pub fn first_mut(&mut self) -> Option<&mut P> {
-        let slot = self.slot(0);
-        self.slots.get_mut(slot).filter(|_| self.len > 0).map(|(_, packet)| packet)
+    pub fn prefetch_next(&self) {
+        self.prefetch(self.waiting as usize);
     }
 
-    /// Asks the processor for the first packets, as many as mostly arrive together.
+    /// The same for the first of those that wait.
     #[inline(always)]
-    pub fn prefetch_first(&self) {
+    pub fn prefetch_waiting(&self) {
         self.prefetch(0);
-    }
-
-    /// The same behind the first `n`.
-    #[inline(always)]
-    pub fn prefetch_after(&self, n: usize) {
-        self.prefetch(n);
     }
 
     /// The same for the places of the packets that enter next.
     #[inline(always)]
     pub fn prefetch_end(&self) {
-        self.prefetch(self.len);
+        self.prefetch(self.len());
+    }
+
+    /// The same for the place of the packet with this number.
+    #[inline(always)]
+    pub fn prefetch_number(&self, number: u32) {
+        let slot = number as usize & self.slots.len().wrapping_sub(1);
+        self.slots.get(slot).into_iter().for_each(longfat_units::cache::prefetch);
     }
 
     #[inline(always)]
@@ -124,91 +139,151 @@ impl<P: Default> Pipe<P> {
         }
     }
 
-    /// Takes the packet that arrives next.
+    /// Takes the packet that arrives next. Not for a pipe in which packets wait.
     #[inline]
     pub fn pop(&mut self) -> Option<P> {
+        debug_assert!(self.waiting == 0, "the first one has arrived");
+        if self.len == 0 {
+            return None;
+        }
         let slot = self.slot(0);
-        let packet = self.slots.get_mut(slot).filter(|_| self.len > 0).map(|(_, p)| core::mem::take(p));
+        let packet = self.slots.get_mut(slot).map(|(_, p)| core::mem::take(p));
         self.discard(1);
+        let next = if self.len == 0 { None } else { self.slots.get(self.slot(0)) };
+        self.head = next.map_or(Time::NEVER, |&(at, _)| at);
         packet
     }
 
-    /// The packets under way, each with the time of its arrival, in order.
+    /// The packets in their places, each with the time of its arrival, in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &(Time, P)> + '_ {
-        (0..self.len).filter_map(|i| self.slots.get(self.slot(i)))
+        (0..self.len()).filter_map(|i| self.slots.get(self.slot(i)))
     }
 
-    /// The packets under way in order, each with the time of its arrival, in two stretches.
+    /// The packets from the place `begin` up to the place `end`, with their times, in two stretches.
     #[inline(always)]
-    pub fn stretches(&mut self) -> [&mut [(Time, P)]; 2] {
-        self.stretches_after(0)
-    }
-
-    /// The same without the first `n`.
-    #[inline(always)]
-    pub fn stretches_after(&mut self, n: usize) -> [&mut [(Time, P)]; 2] {
-        let begin = self.slot(n);
-        let (len, slots) = (self.len - n.min(self.len), self.slots.len());
+    fn stretches(&mut self, begin: usize, end: usize) -> [&mut [(Time, P)]; 2] {
+        let (len, slots, begin) = (end - begin, self.slots.len(), self.slot(begin));
         let (before, after) = self.slots.split_at_mut(begin.min(slots));
         let near = len.min(after.len());
         let far = (len - near).min(before.len());
         [&mut after[..near], &mut before[..far]]
     }
 
-    /// Discards the first `n` packets without reading them.
+    /// Those of the next `most` packets that arrive before `until` begin to wait. `meet` is called for each,
+    /// with its number and the time of its arrival, and returns what stands in place of that. Returns how
+    /// many there are.
     #[inline(always)]
-    pub fn discard(&mut self, n: usize) {
-        self.discard_before(n, 0);
+    pub fn admit(
+        &mut self,
+        until: Time,
+        most: usize,
+        mut meet: impl FnMut(u32, Time, &mut P) -> Time,
+    ) -> usize {
+        let waited = self.waiting as usize;
+        let first = self.first.wrapping_add(self.waiting);
+        let (mut met, mut head) = (0, Time::NEVER);
+        let end = self.len();
+        'packets: for stretch in self.stretches(waited, end) {
+            for (time, packet) in stretch {
+                if *time >= until || met as usize >= most {
+                    head = *time;
+                    break 'packets;
+                }
+                *time = meet(first.wrapping_add(met), *time, packet);
+                met += 1;
+            }
+        }
+        self.head = head;
+        self.waiting += met;
+        met as usize
     }
 
-    /// The same, but the `stay` packets behind them, which have arrived, keep their places. Until they are discarded,
-    /// [`Pipe::head`] is when the packet behind them arrives; [`Pipe::stretches_after`] can leave them out.
+    /// The packet that waits with this number, and what stands in place of the time of its arrival.
     #[inline(always)]
-    pub fn discard_before(&mut self, n: usize, stay: usize) {
-        if n < self.len {
-            self.first = self.first.wrapping_add(n);
-            self.len -= n;
+    pub fn waiting_mut(&mut self, number: u32) -> Option<&mut (Time, P)> {
+        let mask = self.slots.len().wrapping_sub(1);
+        debug_assert!(number.wrapping_sub(self.first) < self.waiting, "a packet that does not wait");
+        self.slots.get_mut(number as usize & mask)
+    }
+
+    /// The first packets that wait leave, up to the one for which `leave` returns false; it is called for
+    /// each, with what stands in place of the time of its arrival.
+    #[inline(always)]
+    pub fn leave(&mut self, mut leave: impl FnMut(Time, &mut P) -> bool) {
+        let mut gone = 0;
+        let waiting = self.waiting as usize;
+        'packets: for stretch in self.stretches(0, waiting) {
+            for (known, packet) in stretch {
+                if !leave(*known, packet) {
+                    break 'packets;
+                }
+                gone += 1;
+            }
+        }
+        self.waiting -= gone as u32;
+        self.discard(gone);
+    }
+
+    /// Takes the last ones of those that wait out of their places, as long as `is_gone` returns true for what
+    /// stands in place of the time of their arrival.
+    pub fn retract(&mut self, mut is_gone: impl FnMut(Time) -> bool) {
+        let (waiting, slots) = (self.waiting as usize, self.slots.len());
+        let gone = (0..waiting).rev().take_while(|&place| is_gone(self.slots[self.slot(place)].0)).count();
+        for place in waiting..self.len() {
+            let (from, to) = (self.slot(place), self.slot(place - gone));
+            debug_assert!(from < slots && to < slots);
+            self.slots.swap(from, to);
+        }
+        self.len -= gone as u32;
+        self.waiting -= gone as u32;
+    }
+
+    /// Discards the first `n` packets without reading them; what arrives next stays the same.
+    #[inline(always)]
+    fn discard(&mut self, n: usize) {
+        if n < self.len() {
+            self.first = self.first.wrapping_add(n as u32);
+            self.len -= n as u32;
         } else {
             self.first = 0; // the slots that were used last, and are in the cache
             self.len = 0;
         }
-        let next = if stay < self.len { self.slots.get(self.slot(stay)) } else { None };
-        self.head = next.map_or(Time::NEVER, |&(at, _)| at);
-    }
-
-    /// Takes those of the first `n` packets away at whose places, counted from the first, `keep` returns false.
-    pub fn retain_first(&mut self, n: usize, keep: impl Fn(usize) -> bool) {
-        let mut free = n; // what is kept moves up to this place
-        for place in (0..n).rev().filter(|&place| keep(place)) {
-            free -= 1;
-            let (from, to) = (self.slot(place), self.slot(free));
-            self.slots.swap(from, to);
-        }
-        self.first = self.first.wrapping_add(free);
-        self.len -= free;
     }
 
     /// The last `n` packets that have entered, in order.
     pub fn last(&self, n: usize) -> impl Iterator<Item = &P> + '_ {
-        (self.len.saturating_sub(n)..self.len)
+        (self.len().saturating_sub(n)..self.len())
             .filter_map(|i| self.slots.get(self.slot(i)).map(|(_, packet)| packet))
     }
 
-    /// How many packets arrive before `until`, or have arrived.
+    /// How many packets arrive before `until`.
     pub fn due(&self, until: Time) -> usize {
-        let (mut due, mut most) = (0, self.len);
+        let (waiting, mut due, mut most) = (self.waiting as usize, 0, self.under_way());
         while due < most {
             let middle = due + (most - due) / 2;
-            let early = self.slots.get(self.slot(middle)).is_some_and(|&(at, _)| at < until);
+            let early = self.slots.get(self.slot(waiting + middle)).is_some_and(|&(at, _)| at < until);
             (due, most) = if early { (middle + 1, most) } else { (due, middle) };
         }
         due
     }
 
     /// How many packets are in their places.
+    #[inline(always)]
     pub const fn len(&self) -> usize {
-        self.len
+        self.len as usize
+    }
+
+    /// How many of them wait.
+    #[inline(always)]
+    pub const fn waiting(&self) -> usize {
+        self.waiting as usize
+    }
+
+    /// How many have not arrived.
+    #[inline(always)]
+    pub const fn under_way(&self) -> usize {
+        (self.len - self.waiting) as usize
     }
 
     /// Whether there are none.
@@ -230,17 +305,10 @@ mod tests {
                 if push > 1 {
                     pipe.push(Time::from_ns(i), i);
                     model.push_back(i);
-                } else if push > 0 {
+                } else {
                     pipe.free(4);
                     proptest::prop_assert_eq!(pipe.first(), model.front());
                     proptest::prop_assert_eq!(pipe.pop(), model.pop_front());
-                } else {
-                    let [near, far] = pipe.stretches();
-                    let all = near.iter().chain(far.iter()).copied();
-                    proptest::prop_assert!(all.eq(model.iter().map(|&at| (Time::from_ns(at), at))));
-                    let some = i as usize % 4;
-                    pipe.discard(some);
-                    model.drain(..some.min(model.len()));
                 }
                 proptest::prop_assert_eq!(pipe.head(), model.front().map_or(Time::NEVER, |&at| Time::from_ns(at)));
                 proptest::prop_assert!(pipe.iter().copied().eq(model.iter().map(|&at| (Time::from_ns(at), at))));
@@ -259,41 +327,59 @@ mod tests {
             let room = pipe.slots.len();
             pipe.free(most);
             proptest::prop_assert_eq!(pipe.slots.len(), if packets > 0 { room } else { 0 });
-            pipe.discard(packets);
+            while pipe.pop().is_some() {}
             pipe.free(most);
             proptest::prop_assert_eq!(pipe.slots.len(), if room > most { 0 } else { room });
         }
 
         #[test]
-        fn packets_that_have_arrived_keep_their_places_until_they_are_discarded(
-            steps in proptest::collection::vec((0usize..6, 0usize..6), 1..200),
+        fn packets_wait_under_their_numbers_until_they_leave_in_order(
+            steps in proptest::collection::vec((0usize..9, 0u64..9, 0usize..9, proptest::collection::vec(0usize..40, 0..6)), 1..80),
         ) {
-            let (mut pipe, mut model, mut arrived, mut at) = (Pipe::default(), VecDeque::new(), 0, 0u64);
-            for (entering, leaving) in steps {
+            // what stands in place of the time of a packet that waits, and of one that is gone
+            const WAITS: Time = Time::NEVER;
+            const GONE: Time = Time::ZERO;
+            let (mut pipe, mut at) = (Pipe::default(), 1u64);
+            let (mut waiting, mut coming) = (Vec::<(u32, u64, Time)>::new(), VecDeque::<u64>::new());
+            for (entering, until, most, going) in steps {
                 for _ in 0..entering {
                     pipe.push(Time::from_ns(at), at);
-                    model.push_back(at);
+                    coming.push_back(at);
                     at += 1;
                 }
-                let head = model.get(arrived).map_or(Time::NEVER, |&at| Time::from_ns(at));
-                proptest::prop_assert_eq!(pipe.head(), head);
-                let arrived_before = arrived;
-                pipe.retain_first(arrived_before, |place| place % 3 != 1);
-                let mut place = 0;
-                model.retain(|_| {
-                    place += 1;
-                    place > arrived_before || (place - 1) % 3 != 1
+                let until = Time::from_ns((at - 1).saturating_sub(until));
+                let due = coming.iter().filter(|&&at| Time::from_ns(at) < until).count();
+                proptest::prop_assert_eq!(pipe.due(until), due);
+                let admitted = pipe.admit(until, most, |number, at, packet| {
+                    waiting.push((number, *packet, WAITS));
+                    assert_eq!((at, Some(*packet)), (Time::from_ns(*packet), coming.pop_front()));
+                    WAITS
                 });
-                arrived -= (arrived + 1) / 3;
-                let gone = leaving.min(model.len());
-                model.drain(..gone);
-                arrived = (arrived + entering / 2).saturating_sub(gone).min(model.len());
-                pipe.discard_before(gone, arrived);
-                let behind = || model.iter().skip(arrived).map(|&at| (Time::from_ns(at), at));
-                proptest::prop_assert_eq!(pipe.head(), behind().next().map_or(Time::NEVER, |(at, _)| at));
-                let [near, far] = pipe.stretches_after(arrived);
-                proptest::prop_assert!(near.iter().chain(far.iter()).copied().eq(behind()));
-                proptest::prop_assert!(pipe.iter().map(|&(_, at)| at).eq(model.iter().copied()));
+                proptest::prop_assert_eq!(admitted, due.min(most));
+                let head = coming.front().map_or(Time::NEVER, |&at| Time::from_ns(at));
+                proptest::prop_assert_eq!((pipe.head(), pipe.waiting()), (head, waiting.len()));
+                for place in going.into_iter().filter(|&place| place < waiting.len()).collect::<Vec<_>>() {
+                    let (number, packet, known) = &mut waiting[place];
+                    *known = GONE;
+                    let there = pipe.waiting_mut(*number).expect("it waits");
+                    proptest::prop_assert_eq!(there.1, *packet);
+                    there.0 = GONE;
+                }
+                let mut left = Vec::new();
+                pipe.leave(|known, packet| {
+                    let leaves = known == GONE;
+                    left.extend(leaves.then_some(*packet));
+                    leaves
+                });
+                let first = waiting.iter().position(|&(.., known)| known == WAITS).unwrap_or(waiting.len());
+                proptest::prop_assert!(waiting.drain(..first).map(|(_, packet, _)| packet).eq(left));
+                pipe.retract(|known| known == GONE);
+                while waiting.last().is_some_and(|&(.., known)| known == GONE) {
+                    waiting.pop();
+                }
+                let all = waiting.iter().map(|&(_, packet, _)| packet).chain(coming.iter().copied());
+                proptest::prop_assert!(pipe.iter().map(|&(_, packet)| packet).eq(all));
+                proptest::prop_assert_eq!((pipe.under_way(), pipe.head()), (coming.len(), head));
             }
         }
     }

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! lib, steps   run to the end, or step by step, with the driver that suits the plan
-//! drive        batches (the fast driver), feeds, events (the oracle), tap, agenda
+//! drive        batches (the fast driver), cross, feeds, events (the oracle), tap, agenda
 //! run          the state of a run: forwarding, background connections, messages, lookahead, sampling
 //! results      series and samples, summary, metrics of series, outcome, version
 //! model        links, flows, workloads, routes
@@ -21,9 +21,11 @@
 //! | lookahead | the shortest time in which anything that leaves a link can reach a host or another link |
 //! | batch | the span that the fast driver handles at a time: of a link in its turn, or of all links in step |
 //! | oracle | the driver that handles one event at a time, against which tests compare the fast driver |
-//! | arithmetic | of a queue: departures are computed at arrival, without events of their own |
-//! | elements | the chain of queue and routers before a link whose departures are not arithmetic |
-//! | ticket | what stands for a packet in a queue of the fast driver, while the packet stays where it is |
+//! | server | what decides when packets leave a link: it computes departures at arrival, or asks its queue for packets |
+//! | handle | what stands for a packet at the links of the fast driver, while the packet stays in the ring of its end |
+//! | loan | a handle with what the packet carries besides the usual, for a router |
+//! | straight | of a packet: it has no further link before it, and overtakes no other of its end |
+//! | loose | of a packet: it may overtake others of its end |
 //! | summary | the numbers of the measured span; a figure is a drawing, or one in a paper |
 //! | index | the position of a flow, link or session in its list |
 //! | slot | the position of a source of events in the agenda |
@@ -67,7 +69,7 @@ impl Simulation {
         let mut drive = drive::Drive::of(&mut self);
         let end = self.after_end();
         drive.advance(&mut self, end, wanted)?;
-        Ok(self.finish(drive.events()))
+        Ok(self.finish(drive.description()))
     }
 
     /// As [`Simulation::run`], and tells `tap` of every packet. That takes the oracle; the results are the same.
@@ -80,9 +82,9 @@ impl Simulation {
             tap.opens(self.flows[i].began, i, &flow.name, &flow.connection);
         }
         self.build_queues(false);
-        let mut kept = drive::events::Kept::new(&self);
+        let mut oracle = drive::events::Kept::new(&self);
         let end = self.after_end();
-        drive::events::drive(&mut self, &mut kept, end, wanted, Some(tap))?;
-        Ok(self.finish(kept.events))
+        drive::events::drive(&mut self, &mut oracle, end, wanted, Some(tap))?;
+        Ok(self.finish(drive::Drive::Events(Box::new(oracle)).description()))
     }
 }

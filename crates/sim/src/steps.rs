@@ -109,7 +109,7 @@ impl Stepped {
 
     /// Everything that the run returns, if it has ended.
     pub fn finish(self) -> Option<Outcome> {
-        let events = self.drive.events();
-        self.done.then(|| self.run.finish(events))
+        let driver = self.drive.description();
+        self.done.then(|| self.run.finish(driver))
     }
 }

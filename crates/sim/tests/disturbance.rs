@@ -165,9 +165,9 @@ fn orderly() -> Vec<Value> {
 }
 
 #[test]
-fn disturbances_leave_a_link_its_quick_way_if_they_keep_the_order() {
+fn a_link_reorders_packets_unless_its_disturbances_keep_the_order() {
     for law in orderly() {
-        assert!(link(law.clone(), 50).has_lane(), "{law}");
+        assert!(!link(law.clone(), 50).reorders, "{law}");
     }
     for law in [
         json!({"jitter": 0.01, "overtaking": true}),
@@ -175,7 +175,7 @@ fn disturbances_leave_a_link_its_quick_way_if_they_keep_the_order() {
         json!({"reorder": {"probability": 0.1, "delay_s": 0.1}}),
         json!({"duplicate": 0.1}),
     ] {
-        assert!(!link(law.clone(), 50).has_lane(), "{law}");
+        assert!(link(law.clone(), 50).reorders, "{law}");
     }
 }
 
@@ -208,7 +208,7 @@ proptest! {
         let counters = link.counters;
         let arrived = arrivals.len() as u64;
         let gone = left.len() as u64 + counters.packets_dropped + counters.packets_lost;
-        if link.is_arithmetic() {
+        if link.is_computed() {
             prop_assert!(planned.is_null());
         } else {
             prop_assert_eq!(gone, arrived + counters.packets_doubled);

@@ -1,4 +1,4 @@
-//! The two drivers give the same bytes: in batches with arithmetic departures, and event by event with queues
+//! The two drivers give the same bytes: in batches with computed departures, and event by event with queues
 //! that the link asks for packets. Odd plans still give finite numbers.
 
 use crate::common::disturbance::{disturbance, with_tick};
@@ -69,7 +69,7 @@ fn links_without_any_delay_give_the_same_bytes_whatever_their_queue() {
 
 #[test]
 fn links_of_different_ways_beside_each_other_give_the_same_bytes() {
-    // of the queues, two hold tickets; one meets a flow of a longer path, one a lossy one
+    // one link meets a flow of a longer path, one a lossy one
     let paths: [(&[usize], &[usize]); 5] =
         [(&[0], &[1]), (&[1], &[0]), (&[0], &[0]), (&[2, 3], &[4]), (&[5], &[4])];
     for row in disciplines() {
@@ -300,7 +300,7 @@ fn flows_that_are_too_many_for_a_cache_give_the_same_bytes_by_both_drivers() {
 }
 
 #[test]
-fn tickets_of_more_flows_than_a_cache_holds_give_the_same_bytes_by_both_drivers() {
+fn handles_of_more_flows_than_a_cache_holds_give_the_same_bytes_by_both_drivers() {
     let cases = [(1e6, 400, 2.0), (2e8, 400, 2.0), (2e8, 30, 90.0)];
     let kinds = ["codel", "fq_codel", "sfq", "choke", "pie", "fq_pie", "dualpi2"];
     for (kind, (rate_bps, packets, bursts)) in
@@ -450,7 +450,7 @@ proptest! {
     }
 
     #[test]
-    fn queues_that_hold_tickets_give_the_same_bytes_as_those_that_hold_packets(
+    fn queues_that_hold_handles_give_the_same_bytes_as_those_that_hold_packets(
         seed in 0u64..1000,
         flows in proptest::collection::vec((any_flow(), proptest::sample::select(vec![2.0, 10.0, 300.0]), any::<bool>()), 1..7),
         rate_bps in prop_oneof![1e5..5e6, 5e6..1e8],

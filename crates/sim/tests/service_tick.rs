@@ -25,7 +25,7 @@ fn ticking(rate_bps: f64, packets: u64, tick_s: f64, seed: u64) -> Value {
     plan
 }
 
-/// A link of a plan; with `fast`, its departures are arithmetic where they can be.
+/// A link of a plan; with `fast`, its departures are computed where they can be.
 fn nth(plan: &Value, index: usize, fast: bool) -> Link {
     let mut plan = sound(plan);
     Link::new(plan.links.remove(index), fast)
@@ -236,7 +236,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn arithmetic_and_events_give_the_same_departures_drops_and_lengths(
+    fn computed_departures_and_events_give_the_same_departures_drops_and_lengths(
         rate_bps in prop_oneof![1e5..1e9f64, Just(12e6)],
         tick_us in prop_oneof![1u64..20_000, Just(1000)],
         limit in 1u64..100,
@@ -297,6 +297,6 @@ fn without_a_tick_nothing_changes() {
         written["links"][i]["service_tick_s"] = json!(0.0);
     }
     crate::common::assert_same(&run(&plan), &run(&written));
-    assert!(nth(&written, 0, true).is_arithmetic());
+    assert!(nth(&written, 0, true).is_computed());
     assert!(link("x", 1e6, 1).get("service_tick_s").is_none());
 }

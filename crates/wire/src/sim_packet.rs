@@ -110,6 +110,7 @@ impl Extra {
 
 /// A simulated TCP packet. Sequence numbers count segments, not bytes.
 #[derive(Clone, PartialEq, Debug, Default)]
+#[repr(C)] // size, kind and ECN field lie together, since links ask for these
 pub struct SimPacket {
     /// Data: the segment's number. Acknowledgement: the next segment expected.
     pub seq: u64,

@@ -1,9 +1,10 @@
 //! The arrivals of a batch at one link, in order.
 
-use crate::model::link::Crossed;
-use longfat_net::DropReason;
-use longfat_units::Time;
+use longfat_units::{Interval, Time};
 
+/// Bits of a sort key that hold where an arrival stands among those collected; the others hold the time since
+/// the batch began.
+pub const PLACE_BITS: u32 = 24;
 /// Up to so many arrivals are sorted without buckets.
 const FEW: usize = 32;
 /// The most arrivals in one bucket for which sorting by insertion is quicker than any other way.
@@ -11,40 +12,19 @@ const CROWDED: u32 = 24;
 /// A bucket holds 1/2 to 1 key on average (measured, docs/performance.md): with fewer buckets more keys move.
 const BITS_MORE: u32 = 1;
 
-/// A packet that crosses a link in a batch.
-#[derive(Clone, Copy)]
-pub struct Crossing {
-    /// IP bytes, or [`Crossing::LOST`].
-    pub bytes: u32,
-    /// Why the queue marked or dropped it, where it may have several reasons.
-    pub reason: Option<DropReason>,
-    /// Whether it may be marked.
-    pub markable: bool,
-    /// When it departs; never if the queue dropped it.
-    pub departs_at: Time,
+/// The place in this sort key.
+#[inline(always)]
+pub const fn place_of(key: u64) -> usize {
+    (key & ((1 << PLACE_BITS) - 1)) as usize
 }
 
-impl Crossing {
-    /// No packet is this small: a loss process took it, and the queue never saw it.
-    pub const LOST: u32 = 0;
-    /// Fills room that no packet has used yet.
-    pub const NONE: Crossing = Crossing { bytes: 0, reason: None, markable: false, departs_at: Time::NEVER };
-
-    /// What becomes of it. Only a queue that `JUDGES` has reasons.
-    #[inline(always)]
-    pub const fn outcome<const JUDGES: bool>(self) -> Crossed {
-        let reason = if JUDGES { self.reason } else { None };
-        match (Crossing { reason, ..self }) {
-            Crossing { bytes: Self::LOST, .. } => Crossed::Lost,
-            Crossing { departs_at: Time::NEVER, reason: Some(reason), .. } => Crossed::Dropped(reason),
-            Crossing { departs_at: Time::NEVER, .. } => Crossed::Dropped(DropReason::Full),
-            Crossing { departs_at, reason: Some(reason), .. } => Crossed::Marked(departs_at, reason),
-            Crossing { departs_at, .. } => Crossed::Departs(departs_at),
-        }
-    }
+/// The time in this sort key, in a batch that begins at `from`.
+#[inline(always)]
+pub fn time_of(key: u64, from: Time) -> Time {
+    from.later_by(Interval::from_ns(key >> PLACE_BITS))
 }
 
-/// Sort keys of arrivals: the time in the upper bits, the source in the lower ones.
+/// Sort keys of arrivals: the time in the upper bits, the place in the lower ones.
 #[derive(Default)]
 pub struct Arrivals {
     /// The keys, and room for more behind them.
@@ -75,8 +55,8 @@ impl Arrivals {
         self.len += write(&mut self.keys[self.len..until]);
     }
 
-    /// The keys in ascending order. Links are busy most of the time, so the keys are spread over a batch almost
-    /// evenly: one to two buckets for each key leave little to sort.
+    /// The keys in ascending order. Links are busy most of the time, so the keys are spread over a batch
+    /// almost evenly: one to two buckets for each key leave little to sort.
     pub fn sorted(&mut self) -> &[u64] {
         if self.len <= FEW || !self.spread() {
             let keys = &mut self.keys[..self.len];
@@ -121,8 +101,8 @@ impl Arrivals {
     }
 }
 
-/// Sorts keys that are almost in order. Neighbours change places without a branch, since nobody can predict which ones
-/// do; few keys have to go further.
+/// Sorts keys that are almost in order. Neighbours change places without a branch, since nobody can predict
+/// which ones do; few keys have to go further.
 fn insert_each(keys: &mut [u64]) {
     let Some(&first) = keys.first() else { return };
     let (mut before, mut last) = (0, first); // the last two of those in order

@@ -94,8 +94,8 @@ pub fn drive<'t>(
             return Ok(());
         }
         driver.kept.events += 1;
-        // a run may be idle, and a sample looks at every flow; a source that acts again at the same moment sends
-        // a burst, which may be of any length
+        // a run may be idle, and a sample looks at every flow; a source that acts again at the same moment
+        // sends a burst, which may be of any length
         let long = slot == PROBE || (now, slot) == driver.kept.last;
         if (long || driver.kept.events.is_multiple_of(Simulation::EVENTS_PER_POLL)) && !wanted() {
             return Err(RunError::Interrupted);
@@ -200,7 +200,7 @@ impl Driver<'_, '_> {
             return self.settle(now, index);
         }
         let link = &mut self.run.links[index];
-        if !link.is_arithmetic() {
+        if !link.is_computed() {
             link.arrive(now, packet);
         } else {
             match link.offer(now, &mut packet) {
@@ -209,7 +209,7 @@ impl Driver<'_, '_> {
                         let (arrival, last) = self.run.arrival(index, &packet, departure);
                         tap.leaves(now, index, &packet, arrival, last);
                     }
-                    if let Some(flow) = self.run.pass_on(index, packet, departure, false) {
+                    if let Some(flow) = self.run.pass_on(index, packet, departure) {
                         self.plan_flow(flow);
                     }
                 }
@@ -240,7 +240,7 @@ impl Driver<'_, '_> {
     /// A link has acted: takes away what it has released, and plans its next events.
     fn settle(&mut self, now: Time, index: usize) {
         self.tell(now, index);
-        for flow in self.run.clear_link(now, index, false) {
+        for flow in self.run.clear_link(now, index) {
             self.plan_flow(flow);
         }
         let (link, links) = (&self.run.links[index], self.run.links.len());

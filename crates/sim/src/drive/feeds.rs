@@ -1,7 +1,7 @@
 //! The ends of flows that send to each link: when each of them acts next, and when its first packet arrives.
 
-use super::sources::Source;
-use crate::model::flow::{Flow, Way};
+use crate::model::flow::Flow;
+use crate::model::link::{End, Origin};
 use crate::model::order::Order;
 use longfat_net::Pipe;
 use longfat_units::Time;
@@ -17,7 +17,7 @@ struct Next {
     wake: Time,
     /// When the first packet that it has sent arrives at the link.
     head: Time,
-    /// How many packets it has sent that have not arrived, or wait there as tickets.
+    /// How many packets it has sent that have not arrived.
     sent: usize,
 }
 
@@ -26,7 +26,7 @@ impl Next {
 
     #[inline]
     fn of(wake: Time, pipe: &Pipe<SimPacket>) -> Self {
-        Next { wake, head: pipe.head(), sent: pipe.len() }
+        Next { wake, head: pipe.head(), sent: pipe.under_way() }
     }
 }
 
@@ -47,23 +47,13 @@ impl Earliest {
     }
 }
 
-/// The packets that arrive at a link in a batch.
-pub struct Arriving {
-    /// The worst that any of them meets.
-    pub way: Way,
-    /// There are no more than this.
-    pub most: usize,
-}
-
 /// The ends that send to one link.
 #[derive(Default)]
 struct Feed {
-    ends: Vec<Source>,
+    ends: Vec<Origin>,
     /// The order of each end.
     ranks: Vec<Rank>,
     nexts: Vec<Next>,
-    /// What packets of each end meet.
-    ways: Vec<Way>,
     /// The earliest of each block, as last computed.
     blocks: Vec<Earliest>,
     /// Whether something in each block may have changed since.
@@ -73,20 +63,19 @@ struct Feed {
     /// Ends may not be in their order: some have come to another one's place, or late.
     mixed: bool,
     /// Room to sort the ends with packets in a batch.
-    sorting: Vec<(Rank, Source)>,
+    sorting: Vec<(Rank, Origin)>,
 }
 
 impl Feed {
-    fn add(&mut self, end: Source, rank: Rank, way: Way) -> usize {
+    fn add(&mut self, end: Origin, rank: Rank) -> usize {
         if let Some(place) = self.vacant.pop() {
-            self.replace(place, end, rank, way);
+            self.replace(place, end, rank);
             return place;
         }
         self.mixed |= self.ranks.last().is_some_and(|&last| last > rank);
         let place = self.ends.len();
         self.ends.push(end);
         self.ranks.push(rank);
-        self.ways.push(way);
         self.nexts.push(Next::NEVER);
         if place.is_multiple_of(BLOCK) {
             self.blocks.push(Earliest::of(&[]));
@@ -96,8 +85,8 @@ impl Feed {
     }
 
     /// An end takes the place of one that is over.
-    fn replace(&mut self, place: usize, end: Source, rank: Rank, way: Way) {
-        (self.ends[place], self.ranks[place], self.ways[place], self.mixed) = (end, rank, way, true);
+    fn replace(&mut self, place: usize, end: Origin, rank: Rank) {
+        (self.ends[place], self.ranks[place], self.mixed) = (end, rank, true);
     }
 
     fn remove(&mut self, place: usize) {
@@ -115,7 +104,7 @@ impl Feed {
     #[inline]
     fn set_sent(&mut self, place: usize, pipe: &Pipe<SimPacket>) {
         let next = &mut self.nexts[place];
-        (next.head, next.sent) = (pipe.head(), pipe.len());
+        (next.head, next.sent) = (pipe.head(), pipe.under_way());
         self.stale[place / BLOCK] = true;
     }
 
@@ -130,7 +119,7 @@ impl Feed {
     }
 
     /// The next end from `place` on that acts before `until`; then `place` is the one after it.
-    fn acting(&mut self, place: &mut usize, until: Time) -> Option<Source> {
+    fn acting(&mut self, place: &mut usize, until: Time) -> Option<End> {
         if *place == 0 {
             self.refresh();
         }
@@ -141,15 +130,15 @@ impl Feed {
             }
             *place += 1;
             if next.wake < until {
-                return Some(self.ends[*place - 1]);
+                return Some(self.ends[*place - 1].end);
             }
         }
         None
     }
 
-    fn arriving(&mut self, until: Time, sources: &mut Vec<Source>) -> Arriving {
+    fn arriving(&mut self, until: Time, origins: &mut Vec<Origin>) -> usize {
         self.refresh();
-        let mut arriving = Arriving { way: Way::Plain, most: 0 };
+        let mut most = 0;
         for block in (0..self.blocks.len()).filter(|&block| self.blocks[block].head < until) {
             for place in BLOCK * block..self.ends.len().min(BLOCK * (block + 1)) {
                 let next = self.nexts[place];
@@ -157,16 +146,15 @@ impl Feed {
                     if self.mixed {
                         self.sorting.push((self.ranks[place], self.ends[place]));
                     } else {
-                        sources.push(self.ends[place]);
+                        origins.push(self.ends[place]);
                     }
-                    arriving.way = arriving.way.max(self.ways[place]);
-                    arriving.most += next.sent;
+                    most += next.sent;
                 }
             }
         }
         self.sorting.sort_unstable_by_key(|&(rank, _)| rank);
-        sources.extend(self.sorting.drain(..).map(|(_, end)| end));
-        arriving
+        origins.extend(self.sorting.drain(..).map(|(_, end)| end));
+        most
     }
 }
 
@@ -197,25 +185,24 @@ impl Feeds {
         if self.places.len() <= index {
             self.places.resize(index + 1, NOWHERE);
         }
-        let data = self.admit_end(index, Source::Data(index), flow);
-        let acks = self.admit_end(index, Source::Acks(index), flow);
+        let data = self.admit_end(index, flow, true);
+        let acks = self.admit_end(index, flow, false);
         self.places[index] = [data, acks];
         self.look_at(index, flow);
     }
 
-    fn admit_end(&mut self, index: usize, end: Source, flow: &Flow) -> Place {
-        let is_sender = end.host().1;
-        let (rank, way) = ((flow.order, !is_sender), flow.way(is_sender));
+    fn admit_end(&mut self, index: usize, flow: &Flow, is_sender: bool) -> Place {
+        let (origin, rank) = (flow.origin(index, is_sender), (flow.order, !is_sender));
         let link = if is_sender { flow.route.forward[0] } else { flow.route.reverse[0] };
         let (old, place) = self.places[index][usize::from(!is_sender)];
         if old == link {
-            self.links[link].replace(place, end, rank, way);
+            self.links[link].replace(place, origin, rank);
             return (link, place);
         }
         if let Some(old) = self.links.get_mut(old) {
             old.remove(place);
         }
-        (link, self.links[link].add(end, rank, way))
+        (link, self.links[link].add(origin, rank))
     }
 
     /// Notes when both ends of a flow act next.
@@ -255,15 +242,16 @@ impl Feeds {
         first
     }
 
-    /// The next end from `place` on that sends to this link and acts before `until`; then `place` is the one after
-    /// it. Begin with place 0.
-    pub fn acting(&mut self, link: usize, place: &mut usize, until: Time) -> Option<Source> {
+    /// The next end from `place` on that sends to this link and acts before `until`; then `place` is the one
+    /// after it. Begin with place 0.
+    pub fn acting(&mut self, link: usize, place: &mut usize, until: Time) -> Option<End> {
         self.links[link].acting(place, until)
     }
 
-    /// Adds the ends whose packets arrive at this link before `until`, in the order of the flows, to `sources`.
-    pub fn arriving(&mut self, link: usize, until: Time, sources: &mut Vec<Source>) -> Arriving {
-        self.links[link].arriving(until, sources)
+    /// Adds the ends whose packets arrive at this link before `until`, in the order of the flows, to
+    /// `origins`. Returns how many packets there are at most.
+    pub fn arriving(&mut self, link: usize, until: Time, origins: &mut Vec<Origin>) -> usize {
+        self.links[link].arriving(until, origins)
     }
 }
 
@@ -282,11 +270,11 @@ mod tests {
         ) {
             let steps: Vec<Step> = steps;
             let rank = |flow: usize, is_sender: bool| (Order::of_flow(flow as u32 * 7 % 60), !is_sender);
-            let order = |end: Source| rank(end.host().0, end.host().1);
+            let order = |end: End| rank(end.host().0, end.host().1);
             let mut feed = Feed::default();
             let mut model = std::collections::BTreeMap::<Rank, (usize, u64, u64)>::new();
             for (flow, is_sender, times) in steps {
-                let end = if is_sender { Source::Data(flow) } else { Source::Acks(flow) };
+                let end = End::of(flow as u32, is_sender);
                 let key = order(end);
                 let Some((wake, head)) = times else {
                     if let Some((place, ..)) = model.remove(&key) {
@@ -294,15 +282,15 @@ mod tests {
                     }
                     continue;
                 };
-                let place = model.get(&key).map_or_else(|| feed.add(end, key, Way::Plain), |known| known.0);
+                let place = model.get(&key).map_or_else(|| feed.add(Origin::new(end, 0, false), key), |known| known.0);
                 feed.set(place, Next { wake: Time::from_ns(wake), head: Time::from_ns(head), sent: 1 });
                 model.insert(key, (place, wake, head));
                 let until = 4;
-                let mut sources = Vec::new();
-                let arriving = feed.arriving(Time::from_ns(until), &mut sources);
+                let mut origins = Vec::new();
+                let most = feed.arriving(Time::from_ns(until), &mut origins);
                 let due: Vec<_> = model.iter().filter(|(_, known)| known.2 < until).map(|(&key, _)| key).collect();
-                prop_assert_eq!(sources.iter().map(|&source| order(source)).collect::<Vec<_>>(), due.clone());
-                prop_assert_eq!(arriving.most, due.len());
+                prop_assert_eq!(origins.iter().map(|origin| order(origin.end)).collect::<Vec<_>>(), due.clone());
+                prop_assert_eq!(most, due.len());
                 let mut place = 0;
                 let mut acting: Vec<_> =
                     std::iter::from_fn(|| feed.acting(&mut place, Time::from_ns(until))).map(order).collect();

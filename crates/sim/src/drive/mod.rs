@@ -8,15 +8,12 @@ mod agenda;
 mod ahead;
 mod arrivals;
 pub mod batches;
-mod crossing;
+mod collect;
+mod cross;
 pub mod events;
 mod feeds;
-mod lanes;
-mod left;
-mod road;
-mod sources;
+mod straight;
 pub mod tap;
-mod tickets;
 
 /// With a shorter lookahead, batches hold too little to be worth it (chosen here).
 const LEAST_LOOKAHEAD: Interval = Interval::from_ns(100);
@@ -32,7 +29,10 @@ pub enum Drive {
 impl Drive {
     /// The driver that suits this run, which has not begun.
     pub fn of(run: &mut Simulation) -> Self {
-        let in_batches = run.plan.fast && run.lookahead.least() >= LEAST_LOOKAHEAD;
+        let has_router = run.links.iter().any(|link| link.has_router);
+        let doubles = run.links.iter().any(|link| link.doubles);
+        let suits = !run.sends_messages && !(has_router && doubles);
+        let in_batches = run.plan.fast && suits && run.lookahead.least() >= LEAST_LOOKAHEAD;
         run.build_queues(in_batches);
         if in_batches {
             Drive::Batches(Box::new(batches::Kept::new(run)))
@@ -54,8 +54,8 @@ impl Drive {
         }
     }
 
-    /// The run will pause at `until`: the ends of the plan's flows run no further ahead than that. Those of background
-    /// connections may, since nobody looks at them in a pause.
+    /// The run will pause at `until`: the ends of the plan's flows run no further ahead than that. Those of
+    /// background connections may, since nobody looks at them in a pause.
     pub fn pause_at(&mut self, run: &mut Simulation, until: Time) -> Result<(), RunError> {
         let Drive::Batches(kept) = self else { return Ok(()) };
         for index in 0..run.plan.flows.len() {
@@ -76,11 +76,11 @@ impl Drive {
         }
     }
 
-    /// The number of events handled so far.
-    pub fn events(&self) -> u64 {
+    /// Its name, and the number of events handled so far.
+    pub fn description(&self) -> (&'static str, u64) {
         match self {
-            Drive::Batches(kept) => kept.events,
-            Drive::Events(kept) => kept.events,
+            Drive::Batches(kept) => ("batches", kept.events),
+            Drive::Events(kept) => ("events", kept.events),
         }
     }
 }

@@ -1,51 +1,67 @@
 //! A shared link: a queue, a transmitter, a stretch of propagation.
 
-mod arithmetic;
+mod asked;
+mod computed;
 mod counters;
-mod elements;
-mod lane;
+mod handle;
 mod line;
-mod ticket;
-mod ticketed;
 
-pub(crate) use arithmetic::each_arithmetic;
-pub use arithmetic::{Arithmetic, Departures};
-pub use counters::{Crossed, LinkCounters};
-use elements::{Actions, Clock, Elements, Installed};
-pub use lane::{Exit, Lane, Use};
+pub use asked::Asked;
+pub(crate) use computed::each_computed;
+pub use computed::{Computed, Departures};
+pub use counters::LinkCounters;
+pub use handle::{End, GONE, Handle, Loan, Origin, WAITS};
 use line::Line;
-use longfat_net::DropReason;
-use longfat_net::disturbance::{Disturbed, Fate};
+use longfat_net::disturbance::{Disturbances, Disturbed};
+#[cfg(test)]
+use longfat_net::queue;
 use longfat_net::queue::{Limit, RedLaw};
 use longfat_net::{
-    Address, Capacity, ConstantFifo, Credit, ListedFifo, LossModel, Occupancy, Pipe, Sojourn, TickingFifo,
+    Address, Capacity, ConstantFifo, Credit, DropReason, ListedFifo, LossModel, Occupancy, Offered, Pipe,
+    Sojourn, TickingFifo, Ticks,
 };
 use longfat_scenario::plan::{CheckedLink, CheckedQueue, CheckedRouter};
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{Ecn, FlowId, Packet, SimPacket};
 use thiserror::Error;
-pub use ticket::{End, Ticket};
-pub use ticketed::{Rows, Ticketed};
 
 /// How packets get from the queue to the wire.
-enum Service<P> {
+pub enum Server<P> {
     /// Departures are computed at arrival.
-    Arithmetic(Arithmetic),
-    /// Any queue: the link asks for the next packet when it is free, or for several at a tick of its clock.
-    Elements(Box<Elements<P>>),
-    /// The same, but the queue holds tickets in place of packets.
-    Tickets(Box<Ticketed>),
+    Computed(Computed),
+    /// Any queue: the link asks it for packets.
+    Asked(Box<Asked<P>>),
+    /// The same in the fast driver.
+    Handles(Box<Asked<Handle>>),
+    /// The same with a router.
+    Loans(Box<Asked<Loan>>),
 }
 
-impl<P> Service<P> {
-    /// The wire, unless departures are arithmetic.
-    const fn line(&self) -> Option<&Line> {
-        match self {
-            Service::Arithmetic(_) => None,
-            Service::Elements(elements) => Some(&elements.line),
-            Service::Tickets(queue) => Some(&queue.line),
+/// Evaluates one expression with a queue that computes departures, or another with one that is asked for
+/// packets.
+macro_rules! each_server {
+    ($server:expr, $fifo:ident => $computed:expr, $queue:ident => $asked:expr) => {
+        match $server {
+            Server::Computed(computed) => each_computed!(computed, $fifo => $computed),
+            Server::Asked($queue) => $asked,
+            Server::Handles($queue) => $asked,
+            Server::Loans($queue) => $asked,
         }
-    }
+    };
+}
+
+/// Where packets go that leave a link.
+pub trait Exit<P> {
+    /// Whether it may get a packet before others that leave earlier at other links.
+    const RUNS_AHEAD: bool;
+    /// The packet is on the wire; `at` is the time of its last bit, later where the link is disturbed.
+    fn departs(&mut self, packet: P, at: Time);
+    /// The packet was dropped or lost.
+    fn drops(&mut self, packet: P, reason: DropReason);
+    /// A packet was doubled.
+    fn doubles(&mut self, packet: P);
+    /// An element sends a message of its own.
+    fn originates(&mut self, packet: P, to: Address);
 }
 
 /// A shared link.
@@ -73,7 +89,7 @@ pub struct Link<P = SimPacket> {
     /// Messages of its elements on their way to the first link, by that link's index.
     pub control: Vec<(usize, Pipe<P>)>,
     /// Packets whose transmission has begun, with the time of their last bit; the caller takes them away.
-    /// Empty where departures are arithmetic.
+    /// Empty where departures are computed.
     pub departed: Vec<(P, Time)>,
     /// Packets that elements dropped, or that were lost behind the wire, and why; the caller takes them away.
     pub dropped: Vec<(P, DropReason)>,
@@ -83,17 +99,39 @@ pub struct Link<P = SimPacket> {
     pub counters: LinkCounters,
     /// Why nobody may set its rate, if so.
     fixed: Option<RateError>,
+    /// Whether packets may overtake each other behind the wire.
+    pub reorders: bool,
+    /// Whether its queue is for L4S and so has two queues.
+    pub l4s: bool,
+    /// Whether packets may arrive twice.
+    pub doubles: bool,
+    /// Whether a router holds its queue.
+    pub has_router: bool,
     /// What its queue is built from, until it is.
     unbuilt: Option<Box<Unbuilt>>,
-    service: Service<P>,
+    /// How packets get from the queue to the wire; none before the queue is built.
+    server: Option<Server<P>>,
 }
 
-/// What the queue of a link is built from.
+/// What a queue that is asked for packets is built from.
 struct Unbuilt {
     queue: CheckedQueue,
     router: Option<CheckedRouter>,
-    /// It may hold tickets.
-    may_hold_tickets: bool,
+    ticks: Option<Ticks>,
+    disturbances: Option<Box<Disturbances>>,
+}
+
+impl Unbuilt {
+    fn build<P: Packet + Clone + Send + 'static>(self, capacity: &Capacity, limit: Limit) -> Box<Asked<P>> {
+        let line = Line::new(capacity.clone(), self.queue.measures_waits());
+        let queue = self.queue.build();
+        let queue = match self.router {
+            None => queue,
+            Some(router) => router.build(queue, limit, capacity.clone()),
+        };
+        let ticks = self.ticks.map(|ticks| (ticks, Credit::new(capacity.clone())));
+        Box::new(Asked::new(queue, line, ticks, self.disturbances.map(|law| Disturbed::new(*law))))
+    }
 }
 
 /// Why the rate of a link cannot be set while it runs.
@@ -111,63 +149,29 @@ pub enum RateError {
 }
 
 impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
-    /// A link as planned. `fast` allows arithmetic departures where the queue and the rate have them.
+    /// A link as planned. `fast` allows computed departures where the queue and the rate have them.
     pub fn new(planned: CheckedLink, fast: bool) -> Self {
         let mut link = Self::without_queue(planned, fast);
         link.build_queue();
         link
     }
 
-    /// The same, but a queue that is not arithmetic has yet to be built.
+    /// The same, but a queue that is asked for packets has yet to be built.
     pub(crate) fn without_queue(planned: CheckedLink, fast: bool) -> Self {
         let CheckedLink { plan, rate, capacity, ticks, disturbances, queue, router, .. } = planned;
         let limit = queue.setup.limit;
-        let calm = router.is_none() && disturbances.is_none();
-        let measured = queue.measures_waits();
-        let plain = queue.is_drop_tail() && capacity.is_constant() && !measured;
-        let elements = || {
-            Service::Elements(Box::new(Elements {
-                chain: Vec::new(),
-                line: Line::new(capacity.clone(), measured),
-                clock: ticks.map(|ticks| Clock {
-                    ticks,
-                    credit: Credit::new(capacity.clone()),
-                    begun: None,
-                    next: Time::NEVER,
-                }),
-                behind: disturbances.map(|law| Box::new(Disturbed::new(*law))),
-                held_until: Time::ZERO,
-                withheld: false,
-            }))
-        };
-        let service = match ticks {
-            _ if !fast || !calm => elements(),
-            None if plain => {
-                Service::Arithmetic(Arithmetic::Constant(Box::new(ConstantFifo::new(rate, limit))))
-            }
-            Some(ticks) if plain => {
-                Service::Arithmetic(Arithmetic::Ticking(Box::new(TickingFifo::new(rate, limit, ticks))))
-            }
-            Some(_) => elements(),
-            None if queue.is_drop_tail() => {
-                let fifo = ListedFifo::new(capacity.clone(), limit, measured);
-                Service::Arithmetic(Arithmetic::Listed(Box::new(fifo)))
-            }
-            None if queue.discipline.name == "red" => {
-                let law = RedLaw::build(queue.setup.clone(), &queue.parameters);
-                let fifo = ListedFifo::new(capacity.clone(), law, measured);
-                Service::Arithmetic(Arithmetic::Red(Box::new(fifo)))
-            }
-            None => elements(),
-        };
-        let may_hold_tickets = fast && calm && ticks.is_none();
-        let unbuilt = matches!(service, Service::Elements(_));
-        let unbuilt = unbuilt.then(|| Box::new(Unbuilt { queue, router, may_hold_tickets }));
-        let fixed = match (&capacity, &plan.router) {
+        let reorders = disturbances.as_ref().is_some_and(|law| !law.keeps_order());
+        let l4s = queue.discipline.l4s;
+        let doubles = disturbances.as_ref().is_some_and(|law| law.duplicate > 0.0);
+        let has_router = router.is_some();
+        let fixed = match (&capacity, &router) {
             (Capacity::Constant(_), None) => fast.then_some(RateError::Fixed),
             (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
             _ => Some(RateError::Varies),
         };
+        let computes = fast && router.is_none() && disturbances.is_none();
+        let computed = computes.then(|| computed(&queue, rate, &capacity, ticks)).flatten();
+        let unbuilt = computed.is_none().then(|| Box::new(Unbuilt { queue, router, ticks, disturbances }));
         Link {
             name: plan.name,
             rate,
@@ -185,22 +189,42 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             doubled: Vec::new(),
             counters: LinkCounters::default(),
             fixed,
+            reorders,
+            l4s,
+            doubles,
+            has_router,
             unbuilt,
-            service,
+            server: computed.map(Server::Computed),
         }
     }
 
     /// Builds its queue, unless it has one.
     pub(crate) fn build_queue(&mut self) {
-        if let (Service::Elements(elements), Some(unbuilt)) = (&mut self.service, self.unbuilt.take()) {
-            let Unbuilt { queue, router, .. } = *unbuilt;
-            let queue = queue.build();
-            let element = match router {
-                None => queue,
-                Some(router) => router.build(queue, self.limit, self.capacity.clone()),
-            };
-            elements.chain.push(Installed { element, timer_at: Time::NEVER });
+        if let Some(unbuilt) = self.unbuilt.take() {
+            self.server = Some(Server::Asked(unbuilt.build(&self.capacity, self.limit)));
         }
+    }
+
+    /// The same for the fast driver, which keeps packets in the rings of their ends.
+    pub(crate) fn build_queue_of_handles(&mut self) {
+        if let Some(unbuilt) = self.unbuilt.take() {
+            self.server = Some(if self.has_router {
+                Server::Loans(unbuilt.build(&self.capacity, self.limit))
+            } else {
+                Server::Handles(unbuilt.build(&self.capacity, self.limit))
+            });
+        }
+    }
+
+    /// Its server; the caller has built the queue.
+    fn server(&self) -> &Server<P> {
+        let Some(server) = &self.server else { unreachable!("a link without a queue") };
+        server
+    }
+
+    fn server_mut(&mut self) -> &mut Server<P> {
+        let Some(server) = &mut self.server else { unreachable!("a link without a queue") };
+        server
     }
 
     /// Whether, and if not why, [`Link::set_rate`] may be called.
@@ -213,62 +237,39 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         if let Some(reason) = self.fixed {
             return Err(reason);
         }
-        let Service::Elements(elements) = &mut self.service else { return Err(RateError::Fixed) };
         self.capacity = self.capacity.changed(now, rate).ok_or(RateError::Varies)?;
-        elements.change(now, &self.capacity);
+        match self.server.as_mut() {
+            Some(Server::Asked(queue)) => queue.change(now, &self.capacity),
+            Some(Server::Handles(queue)) => queue.change(now, &self.capacity),
+            Some(Server::Loans(_) | Server::Computed(_)) | None => return Err(RateError::Fixed),
+        }
         Ok(())
     }
 
     /// A flow begins whose packets will cross the link, and this is its identity; one that had its place is
     /// over.
     pub fn begins(&mut self, flow: FlowId, identity: u64) {
-        match &mut self.service {
-            Service::Arithmetic(_) => {}
-            Service::Elements(elements) => {
-                elements.chain.iter_mut().for_each(|installed| installed.element.begins(flow, identity));
-            }
-            Service::Tickets(queue) => queue.queue.begins(flow, identity),
-        }
+        each_server!(self.server_mut(), _fifo => {}, server => server.queue.begins(flow, identity));
     }
 
-    /// Puts an element in front of the existing ones.
+    /// Builds its queue behind another element.
     #[cfg(test)]
-    pub fn install(&mut self, element: Box<dyn longfat_net::Element<P> + Send>) {
-        if let Service::Elements(elements) = &mut self.service {
-            elements.chain.insert(0, Installed { element, timer_at: Time::NEVER });
+    pub fn install(&mut self, element: impl FnOnce(queue::Boxed<P>) -> queue::Boxed<P>) {
+        self.build_queue();
+        if let Some(Server::Asked(server)) = self.server.take() {
+            self.server = Some(Server::Asked(Box::new((*server).behind(element))));
         }
     }
 
-    /// Whether departures are arithmetic: then packets go through [`Link::offer`], otherwise through
-    /// [`Link::arrive`], unless the queue holds tickets: then batches go through [`Ticketed::run`].
+    /// Whether departures are computed: then packets go through [`Link::offer`], otherwise through
+    /// [`Link::arrive`].
     #[inline]
-    pub const fn is_arithmetic(&self) -> bool {
-        matches!(self.service, Service::Arithmetic(_))
+    pub const fn is_computed(&self) -> bool {
+        matches!(self.server, Some(Server::Computed(_)))
     }
 
-    /// The arithmetic queue, the counters and the propagation delay, where departures are arithmetic.
-    #[inline(always)]
-    pub fn arithmetic(&mut self) -> Option<(&mut Arithmetic, &mut LinkCounters, Interval)> {
-        match &mut self.service {
-            Service::Arithmetic(queue) => Some((queue, &mut self.counters, self.delay)),
-            Service::Elements(_) | Service::Tickets(_) => None,
-        }
-    }
-
-    /// Whether there is a quick way through the link, which its queue and what lies behind that have to allow. Only for
-    /// runs without messages of elements.
-    pub fn has_lane(&self) -> bool {
-        matches!(&self.service, Service::Elements(elements) if elements.has_lane())
-    }
-
-    /// Lets `what` use the quick way through the link, if there is one.
-    pub fn lane(&mut self, what: impl Use<P>) {
-        if let Service::Elements(elements) = &mut self.service {
-            elements.lane(&mut self.counters, what);
-        }
-    }
-
-    /// Offers a packet to the arithmetic queue, which may mark it. Returns when its last bit is on the wire.
+    /// Offers a packet to the queue that computes departures, which may mark it. Returns when its last bit is
+    /// on the wire.
     ///
     /// # Errors
     /// Why the queue drops it.
@@ -276,124 +277,67 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub fn offer(&mut self, now: Time, packet: &mut P) -> Result<Time, DropReason> {
         let (bytes, markable) = (packet.bytes(), packet.ecn() != Ecn::NotCapable);
         self.counters.packets_in += 1;
-        let crossed: Crossed = match &mut self.service {
-            Service::Arithmetic(queue) => {
-                each_arithmetic!(queue, fifo => Departures::offer(&mut **fifo, now, bytes, markable))
+        let offered = match &mut self.server {
+            Some(Server::Computed(queue)) => {
+                each_computed!(queue, fifo => Departures::offer(&mut **fifo, now, bytes, markable))
             }
-            Service::Elements(_) | Service::Tickets(_) => {
-                debug_assert!(false, "a queue that the link asks for packets");
-                None.into()
-            }
+            _ => unreachable!("a queue that the link asks for packets"),
         };
-        self.counters.count(crossed);
-        match crossed {
-            Crossed::Departs(at) => Ok(at),
-            Crossed::Marked(at, _) => {
+        match offered {
+            Offered::Departs(at) => Ok(at),
+            Offered::Marked(at, reason) => {
+                self.counters.marks[reason as usize] += 1;
                 packet.set_ecn(Ecn::Marked);
                 Ok(at)
             }
-            Crossed::Dropped(reason) => Err(reason),
-            Crossed::Lost => Err(DropReason::Lost),
+            Offered::Dropped(reason) => {
+                self.counters.count_drop(reason);
+                Err(reason)
+            }
         }
     }
 
-    /// A packet arrives at the elements. [`Link::departed`] and [`Link::dropped`] then hold what departs or
-    /// is dropped.
+    /// A packet arrives at a queue that the link asks. [`Link::departed`] and [`Link::dropped`] then hold
+    /// what departs or is dropped.
     pub fn arrive(&mut self, now: Time, packet: P) {
-        self.counters.packets_in += 1;
-        self.deliver(now, packet);
+        self.with_asked(|queue, counters, exit| queue.arrive(now, packet, counters, exit));
     }
 
     /// A message arrives at the elements it is addressed to. Unlike a packet that [`arrives`](Link::arrive),
     /// it will not cross the link.
     pub fn deliver(&mut self, now: Time, packet: P) {
-        debug_assert!(!matches!(self.service, Service::Tickets(_)), "a packet where the queue holds tickets");
-        if let Service::Elements(elements) = &mut self.service {
-            let mut actions = Actions::default();
-            elements.pass(now, 0, packet, &mut actions);
-            self.carry_out(now, actions);
-        }
+        self.arrive(now, packet);
+        self.counters.packets_in -= 1;
     }
 
-    /// The transmitter is free again, an element's timer fired, or a packet leaves the disturbed part of the link.
+    /// The transmitter is free again, the queue's timer fires, or a packet leaves the disturbed part of the
+    /// link.
     pub fn on_timer(&mut self, now: Time) {
-        let Service::Elements(elements) = &mut self.service else { return };
-        if elements.wake() <= now {
-            let mut actions = Actions::default();
-            elements.fire(now, &mut actions);
-            self.carry_out(now, actions);
-        } else {
-            self.disturb(now, Vec::new());
-        }
+        self.with_asked(|queue, counters, exit| queue.act(now, counters, exit));
     }
 
-    fn carry_out(&mut self, now: Time, mut actions: Actions<P>) {
-        let Service::Elements(elements) = &mut self.service else { return };
-        let mut entering = Vec::new();
-        let departed = if elements.behind.is_some() { &mut entering } else { &mut self.departed };
-        elements.serve(now, &mut actions, &mut self.counters, departed);
-        for (sum, n) in self.counters.drops.iter_mut().zip(actions.drops) {
-            *sum += n;
-        }
-        for (sum, n) in self.counters.marks.iter_mut().zip(actions.marks) {
-            *sum += n;
-        }
-        self.counters.packets_dropped += actions.dropped.len() as u64;
-        self.dropped.append(&mut actions.dropped);
-        self.originated.append(&mut actions.originated);
-        self.disturb(now, entering);
-    }
-
-    /// Leads packets from the transmitter into the disturbed part of the link, if there is one, and takes from it
-    /// what leaves it by `now`.
-    #[inline]
-    fn disturb(&mut self, now: Time, entering: Vec<(P, Time)>) {
-        if let Service::Elements(elements) = &mut self.service
-            && let Some(behind) = &mut elements.behind
-        {
-            for (mut packet, departure) in entering {
-                let flow = packet.flow();
-                self.counters.marks[DropReason::Forced as usize] += u64::from(behind.remark(&mut packet));
-                match behind.enter(departure, packet) {
-                    Fate::Carried => {}
-                    Fate::Doubled => {
-                        self.counters.packets_doubled += 1;
-                        self.doubled.push(flow);
-                    }
-                    Fate::Lost(packet) => {
-                        self.counters.packets_lost += 1;
-                        self.dropped.push((packet, DropReason::Lost));
-                    }
-                }
-            }
-            self.departed.extend(core::iter::from_fn(|| behind.release(now)));
+    fn with_asked(&mut self, act: impl FnOnce(&mut Asked<P>, &mut LinkCounters, &mut Outlet<'_, P>)) {
+        let Link { server, counters, departed, dropped, doubled, originated, .. } = self;
+        if let Some(Server::Asked(queue)) = server {
+            act(queue, counters, &mut Outlet { departed, dropped, doubled, originated });
         }
     }
 
     /// When [`Link::on_timer`] has to be called next.
     #[inline]
     pub fn wake(&self) -> Time {
-        match &self.service {
-            Service::Arithmetic(_) => Time::NEVER,
-            Service::Elements(elements) => match &elements.behind {
-                None => elements.wake(),
-                Some(behind) => elements.wake().min(behind.head()),
-            },
-            Service::Tickets(queue) => queue.wake(),
-        }
+        each_server!(self.server(), _fifo => Time::NEVER, queue => queue.wake())
     }
 
     /// Brings counters and queue length up to `now`, before anything happens at that time, and returns the
     /// occupancy and the counters.
     pub fn settle(&mut self, now: Time) -> (Occupancy, LinkCounters) {
-        match &mut self.service {
-            Service::Arithmetic(queue) => each_arithmetic!(queue, fifo => {
-                fifo.settle_into(now, &mut self.counters);
-                (*fifo.occupancy(), self.counters)
-            }),
-            Service::Elements(elements) => elements.line.settle(now, &mut self.counters),
-            Service::Tickets(queue) => queue.line.settle(now, &mut self.counters),
-        }
+        let Link { server, counters, .. } = self;
+        let Some(server) = server else { return (Occupancy::default(), *counters) };
+        each_server!(server, fifo => {
+            fifo.settle_into(now, counters);
+            (*fifo.occupancy(), *counters)
+        }, queue => queue.line.settle(now, counters))
     }
 
     /// When the first packet on its way to another link arrives there.
@@ -410,56 +354,81 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// Restarts the queue statistics.
     pub fn restart(&mut self, now: Time) {
-        match &mut self.service {
-            Service::Arithmetic(queue) => each_arithmetic!(queue, fifo => fifo.restart(now)),
-            Service::Elements(elements) => elements.line.restart(now),
-            Service::Tickets(queue) => queue.line.restart(now),
-        }
+        each_server!(self.server_mut(), fifo => fifo.restart(now), queue => queue.line.restart(now));
     }
 
     /// How many active flows its queue estimates, if it does.
     pub fn flows_estimated(&self) -> Option<f64> {
-        match &self.service {
-            Service::Arithmetic(_) => None,
-            Service::Tickets(tickets) => tickets.queue.flows_estimated(),
-            Service::Elements(elements) => elements.chain.iter().find_map(|e| e.element.flows_estimated()),
-        }
+        each_server!(self.server(), _fifo => None, server => server.queue.flows_estimated())
     }
 
-    /// The same in its low-latency queue, if a packet has ever been in one.
+    /// How long packets have waited in its low-latency queue since the last restart, if one has ever been
+    /// there.
     pub fn low_latency(&self) -> Option<&Sojourn> {
-        self.service.line()?.low_latency.as_ref()
+        each_server!(self.server(), _fifo => None, server => server.line.low_latency.as_ref())
     }
 
     /// How long packets have waited since the last restart, if that is measured.
     pub fn sojourn(&self) -> Option<&Sojourn> {
-        match &self.service {
-            Service::Arithmetic(queue) => each_arithmetic!(queue, fifo => fifo.sojourn()),
-            _ => self.service.line()?.sojourn.as_ref(),
-        }
+        each_server!(self.server(), fifo => fifo.sojourn(), server => server.line.sojourn.as_ref())
+    }
+
+    /// How packets get to the wire: `computed`, or `asked`.
+    pub fn server_name(&self) -> &'static str {
+        each_server!(self.server(), _fifo => "computed", _queue => "asked")
+    }
+
+    /// What the fast driver needs: the server, the counters, and the propagation delay.
+    pub(crate) fn parts(&mut self) -> (&mut Server<P>, &mut LinkCounters, Interval) {
+        let Link { server: Some(server), counters, delay, .. } = self else {
+            unreachable!("a link without a queue")
+        };
+        (server, counters, *delay)
     }
 }
 
-impl Link {
-    /// Builds its queue for tickets in place of packets if it can hold them; with `l4s`, some flows send
-    /// ECT(1). All packets that will come are those of this number of lasting flows, straight from one host,
-    /// and go straight to the other. The caller takes them through [`Link::tickets`].
-    pub(crate) fn hold_tickets(&mut self, flows: usize, l4s: bool) {
-        // a queue of L4S has two queues, and flows may have packets in both
-        let holds =
-            |unbuilt: &mut Box<Unbuilt>| unbuilt.may_hold_tickets && !(l4s && unbuilt.queue.discipline.l4s);
-        if let Some(unbuilt) = self.unbuilt.take_if(holds) {
-            let line = Line::new(self.capacity.clone(), unbuilt.queue.measures_waits());
-            self.service = Service::Tickets(Box::new(Ticketed::new(unbuilt.queue.build(), line, flows)));
+/// The queue that computes departures, where there is one for this rate.
+fn computed(queue: &CheckedQueue, rate: Rate, capacity: &Capacity, ticks: Option<Ticks>) -> Option<Computed> {
+    let limit = queue.setup.limit;
+    let measured = queue.measures_waits();
+    let is_plain = queue.is_drop_tail() && capacity.is_constant() && !measured;
+    match ticks {
+        None if is_plain => Some(Computed::Constant(Box::new(ConstantFifo::new(rate, limit)))),
+        Some(ticks) if is_plain => Some(Computed::Ticking(Box::new(TickingFifo::new(rate, limit, ticks)))),
+        Some(_) => None,
+        None if queue.is_drop_tail() => {
+            Some(Computed::Listed(Box::new(ListedFifo::new(capacity.clone(), limit, measured))))
         }
+        None if queue.discipline.name == "red" => {
+            let law = RedLaw::build(queue.setup.clone(), &queue.parameters);
+            Some(Computed::Red(Box::new(ListedFifo::new(capacity.clone(), law, measured))))
+        }
+        None => None,
     }
+}
 
-    /// The queue that holds tickets, if it does, the counters and the propagation delay.
-    pub(crate) fn tickets(&mut self) -> Option<(&mut Ticketed, &mut LinkCounters, Interval)> {
-        match &mut self.service {
-            Service::Tickets(queue) => Some((queue, &mut self.counters, self.delay)),
-            _ => None,
-        }
+/// What a link has released, for callers that take it away.
+struct Outlet<'a, P> {
+    departed: &'a mut Vec<(P, Time)>,
+    dropped: &'a mut Vec<(P, DropReason)>,
+    doubled: &'a mut Vec<FlowId>,
+    originated: &'a mut Vec<(P, Address)>,
+}
+
+impl<P: Packet> Exit<P> for Outlet<'_, P> {
+    const RUNS_AHEAD: bool = false;
+
+    fn departs(&mut self, packet: P, at: Time) {
+        self.departed.push((packet, at));
+    }
+    fn drops(&mut self, packet: P, reason: DropReason) {
+        self.dropped.push((packet, reason));
+    }
+    fn doubles(&mut self, packet: P) {
+        self.doubled.push(packet.flow());
+    }
+    fn originates(&mut self, packet: P, to: Address) {
+        self.originated.push((packet, to));
     }
 }
 

@@ -24,6 +24,10 @@ pub struct Outcome {
     pub events: Vec<EventRow>,
     /// How many events the driver handled, which says something about speed and nothing about results.
     pub events_handled: u64,
+    /// The driver: `batches`; `events`, the oracle; or `live`.
+    pub driver: &'static str,
+    /// How each link, in the order of the plan, gets its packets to the wire; none of a live run.
+    pub servers: Vec<&'static str>,
 }
 
 /// Why a run ended early.

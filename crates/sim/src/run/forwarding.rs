@@ -30,14 +30,8 @@ impl Simulation {
     }
 
     /// The last bit of a packet leaves link `index` at `departure`: sends the packet on. Returns the flow if
-    /// the packet is on the way to one of its ends. With `ahead`, that end takes it at once if it may.
-    pub(crate) fn pass_on(
-        &mut self,
-        index: usize,
-        mut packet: SimPacket,
-        departure: Time,
-        ahead: bool,
-    ) -> Option<usize> {
+    /// the packet is on the way to one of its ends.
+    pub(crate) fn pass_on(&mut self, index: usize, mut packet: SimPacket, departure: Time) -> Option<usize> {
         let link = &mut self.links[index];
         let at = departure + link.delay;
         if packet.kind == Kind::Control {
@@ -51,7 +45,7 @@ impl Simulation {
             self.lead(index, next, at, packet);
             return None;
         }
-        flow.pass_on(packet, at, ahead);
+        flow.pass_on(packet, at, false);
         Some(id)
     }
 
@@ -79,7 +73,7 @@ impl Simulation {
 
     /// Takes away what the elements of a link have dropped, sent and let depart. Returns the flows with
     /// packets on the way to their ends.
-    pub(crate) fn clear_link(&mut self, now: Time, index: usize, ahead: bool) -> Vec<usize> {
+    pub(crate) fn clear_link(&mut self, now: Time, index: usize) -> Vec<usize> {
         for (packet, _) in core::mem::take(&mut self.links[index].dropped) {
             self.drop(&packet);
         }
@@ -92,7 +86,7 @@ impl Simulation {
         let departed = core::mem::take(&mut self.links[index].departed);
         departed
             .into_iter()
-            .filter_map(|(packet, departure)| self.pass_on(index, packet, departure, ahead))
+            .filter_map(|(packet, departure)| self.pass_on(index, packet, departure))
             .collect()
     }
 

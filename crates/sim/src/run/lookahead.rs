@@ -18,17 +18,12 @@ pub struct Lookahead {
 }
 
 impl Lookahead {
-    /// The lookahead of what never leaves: paths of background connections, and messages, which take no less
-    /// than `messages` if there are any.
-    pub fn new<'a>(
-        links: &[Link],
-        paths: impl Iterator<Item = &'a [usize]>,
-        messages: Option<Interval>,
-    ) -> Self {
-        let onward = paths.map(|path| onward(links, path)).fold(Interval::MAX, Interval::min);
-        let shortest = links.iter().map(|link| link.delay).min().unwrap_or(Interval::MAX);
-        let messages = messages.map_or(Interval::MAX, |least| least.min(shortest));
-        Lookahead { least: onward.min(messages), nearest: 1 }
+    /// The lookahead of what never leaves: paths of background connections.
+    pub fn new<'a>(links: &[Link], paths: impl Iterator<Item = &'a [usize]>) -> Self {
+        Lookahead {
+            least: paths.map(|path| onward(links, path)).fold(Interval::MAX, Interval::min),
+            nearest: 1,
+        }
     }
 
     /// The lookahead.
@@ -95,11 +90,6 @@ impl Approaches {
             note(route.last(false), route.forward[0], route.to_end(links, false));
         }
         Approaches { of: of.into_iter().map(|from| from.into_iter().collect()).collect() }
-    }
-
-    /// The links from which packets come to this one next.
-    pub fn to(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
-        self.of[link].iter().map(|&(from, _)| from)
     }
 
     /// Until when all arrivals at a link are known, if each link has been run up to its time in `clocks`, and each

@@ -9,7 +9,7 @@ use longfat_units::{Interval, Time};
 use longfat_wire::{Content, Crossing, Kind, Message, Packet};
 
 /// Time from an element's call until its message joins the first queue: a router's processor makes the
-/// message, not its line cards. Chosen here. The lookahead of a run with messages is no longer than this.
+/// message, not its line cards. Chosen here.
 pub const PROCESSING: Interval = Interval::from_millis(1);
 
 /// The messages of a run: who can send them, which way they go, and how many there were.

@@ -2,6 +2,7 @@
 
 use super::state::Simulation;
 use crate::model::flow::next_on_grid;
+use crate::model::link::Link;
 use crate::results::outcome::Outcome;
 use crate::results::samples::{EventRow, FlowSample, InternalSample, Internals, LinkSample};
 use crate::results::series::Series;
@@ -112,8 +113,8 @@ impl Simulation {
         Summary { flows, links, background, packets: 0, messages: None }
     }
 
-    /// Everything that the run returns, at its end.
-    pub(crate) fn finish(mut self, events_handled: u64) -> Outcome {
+    /// Everything that the run returns, at its end, with what its driver says of itself.
+    pub(crate) fn finish(mut self, (driver, events_handled): (&'static str, u64)) -> Outcome {
         let end = self.end;
         let mut summary = match self.sampled.summary.take() {
             Some(summary) => summary,
@@ -142,6 +143,7 @@ impl Simulation {
             }));
         }
         events.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+        let servers = self.links.iter().map(Link::server_name).collect();
         let names = || self.plan.flows.iter().map(|flow| flow.name.clone());
         let internals = names().zip(self.sampled.internals).filter(|(_, found)| !found.is_empty()).collect();
         Outcome {
@@ -154,6 +156,8 @@ impl Simulation {
             transfers,
             events,
             events_handled,
+            driver,
+            servers,
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::inheritance::Inheritance;
 use super::lookahead::{Approaches, Lookahead};
-use super::messages::{Messages, PROCESSING};
-use crate::model::flow::{Carrier, Flow, Opening, RouteMetrics, SampleTimes, Way};
+use super::messages::Messages;
+use crate::model::flow::{Carrier, Flow, Opening, RouteMetrics, SampleTimes};
 use crate::model::link::{Link, LinkCounters};
 use crate::model::order::Order;
 use crate::model::workload::{Session, each_session};
@@ -50,7 +50,7 @@ pub struct Sampled {
 /// Who decides on the rates of the links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rates {
-    /// The plan alone. Departures from drop-tail and RED are then computed at arrival, and other queues may hold tickets.
+    /// The plan alone. Departures from drop-tail and RED are then computed at arrival.
     Planned,
     /// The caller may also set constant ones while the run pauses, so all links ask their queues. The results are
     /// the same, later.
@@ -61,8 +61,10 @@ pub enum Rates {
 pub struct Simulation {
     pub(crate) plan: CheckedRun,
     pub(crate) links: Vec<Link>,
-    /// Messages, where elements can send any.
+    /// Messages, where routers understand any.
     pub(crate) messages: Option<Box<Messages>>,
+    /// Whether any router sends messages.
+    pub(crate) sends_messages: bool,
     pub(crate) sessions: Vec<Session>,
     /// What the connections of each session have learnt.
     pub(crate) routes: Vec<RouteMetrics>,
@@ -113,6 +115,8 @@ impl Simulation {
     ) -> Result<Self, RunError> {
         let CheckedPlan { links: planned, run: plan, .. } = plan;
         let messages = Messages::new(&planned).map(Box::new);
+        let sends_messages =
+            planned.iter().any(|link| link.router.as_ref().is_some_and(|router| router.sends_messages()));
         let fast = plan.fast && rates == Rates::Planned;
         let links: Vec<Link> = planned.into_iter().map(|link| Link::without_queue(link, fast)).collect();
         let (from_s, to_s) = plan.window_s;
@@ -145,9 +149,10 @@ impl Simulation {
                 next_bound: measured.0,
                 ..Sampled::default()
             },
-            lookahead: Lookahead::new(&links, core::iter::empty(), None),
+            lookahead: Lookahead::new(&links, core::iter::empty()),
             links,
             messages,
+            sends_messages,
             plan,
         };
         run.add_named_flows(custom, wanted)?;
@@ -212,38 +217,16 @@ impl Simulation {
     }
 
     /// Builds the links' queues and announces the lasting flows to them, before the run begins. For a driver
-    /// that works `in_batches`, some hold tickets.
+    /// that works `in_batches`, they hold handles.
     pub(crate) fn build_queues(&mut self, in_batches: bool) {
-        if in_batches {
-            self.hold_tickets();
-        }
-        self.links.iter_mut().for_each(Link::build_queue);
+        let build = if in_batches { Link::build_queue_of_handles } else { Link::build_queue };
+        self.links.iter_mut().for_each(build);
         let seed = self.plan.seed;
         for ((i, flow), planned) in self.flows.iter().enumerate().zip(&self.plan.flows) {
             let identity = Streams::of_flow(seed, &planned.name).identity();
             for &link in flow.route.forward.iter().chain(&flow.route.reverse) {
                 self.links[link].begins(FlowId(i as u32), identity);
             }
-        }
-    }
-
-    /// Builds the links' queues for tickets where all packets come straight from one host of a lasting flow
-    /// and go straight to the other.
-    fn hold_tickets(&mut self) {
-        if !self.sessions.is_empty() || self.messages.is_some() {
-            return;
-        }
-        let mut plain = vec![true; self.links.len()];
-        for flow in &self.flows {
-            for (data, path) in [(true, &flow.route.forward), (false, &flow.route.reverse)] {
-                if flow.way(data) != Way::Plain {
-                    path.iter().for_each(|&link| plain[link] = false);
-                }
-            }
-        }
-        let l4s = self.flows.iter().any(|flow| flow.sending.sender.sends_ect1());
-        for (link, _) in self.links.iter_mut().zip(&plain).filter(|(_, plain)| **plain) {
-            link.hold_tickets(self.flows.len(), l4s);
         }
     }
 
@@ -261,8 +244,7 @@ impl Simulation {
 
     /// Computes the lookahead of the present flows: flows that have left no longer shorten it.
     pub(crate) fn compute_lookahead(&mut self) {
-        let messages = self.messages.as_ref().map(|_| PROCESSING);
-        self.lookahead = Lookahead::new(&self.links, self.background_paths(), messages);
+        self.lookahead = Lookahead::new(&self.links, self.background_paths());
         let mut present = vec![true; self.flows.len()];
         self.vacant.iter().for_each(|&i| present[i] = false);
         for (flow, _) in self.flows.iter().zip(present).filter(|(_, present)| *present) {
@@ -274,11 +256,6 @@ impl Simulation {
     #[inline(always)]
     pub(crate) fn check_algorithm(&mut self, index: usize) -> Result<(), RunError> {
         if self.flows[index].sending.sender.has_failed() { Err(self.failure(index)) } else { Ok(()) }
-    }
-
-    /// Fails if the algorithm of any flow has failed.
-    pub(crate) fn check_algorithms(&mut self) -> Result<(), RunError> {
-        (0..self.flows.len()).try_for_each(|index| self.check_algorithm(index))
     }
 
     #[cold]

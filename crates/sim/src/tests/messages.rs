@@ -7,6 +7,7 @@ use crate::results::outcome::Outcome;
 use crate::results::summary::MessageCounters;
 use crate::run::messages::PROCESSING;
 use crate::run::state::Simulation;
+use longfat_net::queue::Boxed;
 use longfat_net::{Address, DropReason, Element, Sink};
 use longfat_scenario::plan::Plan;
 use longfat_units::{Interval, Time};
@@ -74,6 +75,97 @@ impl Element<SimPacket> for Speaker {
     }
 }
 
+/// An element in front of a queue, both with timers of their own.
+struct InFront<E> {
+    element: E,
+    element_timer: Time,
+    queue: Boxed<SimPacket>,
+    queue_timer: Time,
+}
+
+impl<E: Element<SimPacket> + Send> InFront<E> {
+    fn of(element: E, queue: Boxed<SimPacket>) -> Boxed<SimPacket> {
+        Box::new(InFront { element, element_timer: Time::NEVER, queue, queue_timer: Time::NEVER })
+    }
+
+    /// Calls the element, passes on what it forwards, and sets the earlier timer.
+    fn act(
+        &mut self,
+        now: Time,
+        out: &mut dyn Sink<SimPacket>,
+        act: impl FnOnce(&mut E, &mut dyn Sink<SimPacket>),
+    ) {
+        let mut forwarded = Vec::new();
+        let InFront { element, element_timer, queue, queue_timer } = self;
+        act(element, &mut Part { out, timer_at: element_timer, forwarded: &mut forwarded });
+        for packet in forwarded {
+            queue.arrive(now, packet, &mut Part { out, timer_at: queue_timer, forwarded: &mut Vec::new() });
+        }
+        out.set_timer((*element_timer).min(*queue_timer));
+    }
+}
+
+impl<E: Element<SimPacket> + Send> Element<SimPacket> for InFront<E> {
+    fn arrive(&mut self, now: Time, packet: SimPacket, out: &mut dyn Sink<SimPacket>) {
+        self.act(now, out, |element, out| element.arrive(now, packet, out));
+    }
+
+    fn timer(&mut self, now: Time, out: &mut dyn Sink<SimPacket>) {
+        if self.queue_timer <= now {
+            self.queue_timer = Time::NEVER;
+            let timer_at = &mut self.queue_timer;
+            self.queue.timer(now, &mut Part { out, timer_at, forwarded: &mut Vec::new() });
+        }
+        let is_due = self.element_timer <= now;
+        if is_due {
+            self.element_timer = Time::NEVER;
+        }
+        self.act(now, out, |element, out| {
+            if is_due {
+                element.timer(now, out);
+            }
+        });
+    }
+
+    fn next(&mut self, now: Time, out: &mut dyn Sink<SimPacket>) -> Option<SimPacket> {
+        let timer_at = &mut self.queue_timer;
+        self.queue.next(now, &mut Part { out, timer_at, forwarded: &mut Vec::new() })
+    }
+
+    fn packets(&self) -> u64 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}
+
+/// The sink of one of the two.
+struct Part<'a> {
+    out: &'a mut dyn Sink<SimPacket>,
+    timer_at: &'a mut Time,
+    forwarded: &'a mut Vec<SimPacket>,
+}
+
+impl Sink<SimPacket> for Part<'_> {
+    fn forward(&mut self, packet: SimPacket) {
+        self.forwarded.push(packet);
+    }
+    fn drop(&mut self, packet: SimPacket, reason: DropReason) {
+        self.out.drop(packet, reason);
+    }
+    fn marked(&mut self, reason: DropReason) {
+        self.out.marked(reason);
+    }
+    fn set_timer(&mut self, at: Time) {
+        *self.timer_at = at;
+    }
+    fn originate(&mut self, packet: SimPacket, to: Address) {
+        self.out.originate(packet, to);
+    }
+}
+
 const RATE_BPS: f64 = 10e6;
 const DELAY_S: f64 = 0.005;
 const HOPS: usize = 4;
@@ -105,16 +197,18 @@ const PROBE_BYTES: u32 = 1000;
 fn run(plan: &Value, speakers: &[Speaks]) -> (Outcome, Vec<Vec<(f64, Seen)>>) {
     let plan = Plan::from_json(&plan_of(plan)).and_then(Plan::check).expect("the plan is in order");
     let mut run = Simulation::new(plan, &mut |_| None).expect("the plan can be run");
+    run.sends_messages = true;
     let diaries: Vec<Diary> = speakers.iter().map(|_| Diary::default()).collect();
     for (&(at, to, period), diary) in speakers.iter().zip(&diaries) {
-        run.links[at].install(Box::new(Speaker {
+        let speaker = Speaker {
             address: Address(at as u32),
             to: to.iter().copied().map(Address).collect(),
             bytes: PROBE_BYTES,
             period,
             sent: 0,
             diary: diary.clone(),
-        }));
+        };
+        run.links[at].install(|queue| InFront::of(speaker, queue));
     }
     let outcome = run.run(&mut || true).expect("nothing fails");
     (outcome, diaries.iter().map(|d| d.lock().expect("no test has panicked").clone()).collect())
@@ -342,9 +436,11 @@ fn reasons_of_drops_do_not_matter_to_messages() {
     }
     let plan = Plan::from_json(&plan_of(&chain(1.0))).and_then(Plan::check).expect("the plan is in order");
     let mut run = Simulation::new(plan, &mut |_| None).expect("the plan can be run");
-    run.links[1].install(Box::new(Censor));
+    run.sends_messages = true;
+    run.links[1].install(|queue| InFront::of(Censor, queue));
     let (address, to, diary) = (Address(0), vec![Address(3)], Diary::default());
-    run.links[0].install(Box::new(Speaker { address, to, bytes: 100, period: EVERY, sent: 0, diary }));
+    let speaker = Speaker { address, to, bytes: 100, period: EVERY, sent: 0, diary };
+    run.links[0].install(|queue| InFront::of(speaker, queue));
     let outcome = run.run(&mut || true).expect("nothing fails");
     let c = counters(&outcome);
     assert!(c.sent > 8 && c.dropped == c.sent && c.delivered == 0, "{c:?}");

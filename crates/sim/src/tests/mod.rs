@@ -3,7 +3,7 @@
 mod messages;
 #[path = "../../../scenario/tests/plan_of/mod.rs"]
 mod plan_of;
-mod tickets;
+mod servers;
 
 use serde_json::{Value, json};
 

@@ -6,13 +6,13 @@ use super::losses::PathLosses;
 use super::receiving::ReceivingEnd;
 use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
-use crate::model::link::{Crossed, Link, LinkCounters};
+use crate::model::link::{End, GONE, Handle, Link, Origin, WAITS};
 use crate::model::order::Order;
 use longfat_net::Pipe;
 use longfat_scenario::plan::{CheckedConnection, Streams};
 use longfat_units::cache::prefetch;
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, FlowId, Kind, SimPacket};
+use longfat_wire::{FlowId, Kind, Packet, SimPacket};
 
 /// Where a connection's packets go.
 #[derive(Clone, Debug)]
@@ -26,9 +26,41 @@ pub struct Route {
     pub forward_delay: Interval,
     /// From the last link to the sender.
     pub reverse_delay: Interval,
+    /// How many routers data pass behind the first link, each of which lowers the time-to-live.
+    forward_routers: u8,
+    /// The same for acknowledgements.
+    reverse_routers: u8,
+    /// Whether packets may overtake each other on the way.
+    pub reorders: bool,
 }
 
 impl Route {
+    /// The route of a connection with this round-trip time over these links; some of its packets carry ECT(1)
+    /// if `sends_ect1`.
+    fn new(plan: &CheckedConnection, links: &[Link], rtt: Interval, sends_ect1: bool) -> Self {
+        let one_way = Interval::from_ns(rtt.as_ns() / 2);
+        let shared = |path: &[usize]| {
+            let delays = path.iter().map(|&l| links[l].delay);
+            delays.fold(Interval::ZERO, |sum, delay| sum + delay)
+        };
+        let own = |all: Interval, path: &[usize]| all.saturating_sub(shared(path)).max(Interval::from_ns(1));
+        let routers = |path: &[usize]| path.iter().skip(1).filter(|&&l| !links[l].layer2).count() as u8;
+        // packets without ECT(1) get into the other queue of a link for L4S once an earlier link has marked
+        // them
+        let reorders = |path: &[usize]| {
+            path.iter().any(|&l| links[l].reorders || links[l].l4s && (sends_ect1 || path.len() > 1))
+        };
+        Route {
+            forward_delay: own(one_way, &plan.forward),
+            reverse_delay: own(rtt.saturating_sub(one_way), &plan.reverse),
+            forward_routers: routers(&plan.forward),
+            reverse_routers: routers(&plan.reverse),
+            reorders: reorders(&plan.forward) || reorders(&plan.reverse),
+            forward: plan.forward.clone(),
+            reverse: plan.reverse.clone(),
+        }
+    }
+
     /// The links this kind of packet crosses.
     #[inline]
     pub fn path(&self, kind: Kind) -> &[usize] {
@@ -50,17 +82,6 @@ impl Route {
 /// The slots of a ring for packets that a connection leaves to the next one, at most (chosen here): the usual
 /// initial window fits in. Long files are seldom, and every index carries one of them some time.
 const KEPT_SLOTS: usize = 16;
-
-/// What a connection's data, or its acknowledgements, meet on their path.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Way {
-    /// A single link.
-    Plain,
-    /// A single link, and the connection meets loss processes, perhaps only the other way.
-    Lossy,
-    /// Several links.
-    Long,
-}
 
 /// A connection in the simulator.
 #[repr(C)] // what a usual packet needs lies together, in few cache lines
@@ -119,18 +140,12 @@ pub struct Opening<'a> {
 }
 
 impl Flow {
-    /// A connection as planned, with this carrier. Inlined to save copies of 2 KiB: web traffic opens a connection for
-    /// every few packets.
+    /// A connection as planned, with this carrier. Inlined to save copies of 2 KiB: web traffic opens a
+    /// connection for every few packets.
     #[inline(always)]
     pub fn new(plan: &CheckedConnection, opening: &Opening<'_>, carrier: Carrier<'_>) -> Self {
         let Opening { id, order, streams, bytes, start, links, times } = *opening;
         let rtt = Interval::from_secs_f64(plan.rtt().draw(&mut streams.stream("rtt")));
-        let one_way = Interval::from_ns(rtt.as_ns() / 2);
-        let shared = |path: &[usize]| {
-            let delays = path.iter().map(|&l| links[l].delay);
-            delays.fold(Interval::ZERO, |sum, delay| sum + delay)
-        };
-        let own = |all: Interval, path: &[usize]| all.saturating_sub(shared(path)).max(Interval::from_ns(1));
         let moderation = Interval::from_secs_f64(plan.interrupt_moderation);
         let tick = Interval::from_secs_f64(plan.host_tick);
         let clock = HostClock::new(tick, moderation, streams.stream("tick"));
@@ -138,6 +153,7 @@ impl Flow {
             .then(|| Jitter::new(Interval::from_secs_f64(plan.send_jitter), streams.stream("jitter")));
         let access = Access::new(plan.access_rate(), None);
         let (sender, receiver) = carrier.ends(plan, id, bytes, streams, &clock);
+        let route = Route::new(plan, links, rtt, sender.sends_ect1());
         Flow {
             sending: SendingEnd::new(
                 sender,
@@ -153,12 +169,7 @@ impl Flow {
                 start,
                 times,
             ),
-            route: Route {
-                forward: plan.forward.clone(),
-                reverse: plan.reverse.clone(),
-                forward_delay: own(one_way, &plan.forward),
-                reverse_delay: own(rtt.saturating_sub(one_way), &plan.reverse),
-            },
+            route,
             losses: PathLosses::new(|l| (&*links[l].name, links[l].loss, links[l].ack_loss), plan, streams),
             began: start,
             order,
@@ -191,8 +202,8 @@ impl Flow {
         self.receiving.receiver.free();
     }
 
-    /// Sends a packet, which has crossed its last link at `at`, on its way to its end. With `ahead`, the receiver
-    /// takes data at once, and the sender acknowledgements.
+    /// Sends a packet, which has crossed its last link at `at`, on its way to its end. With `ahead`, the
+    /// receiver takes data at once, and the sender acknowledgements.
     #[inline(always)]
     pub fn pass_on(&mut self, packet: SimPacket, at: Time, ahead: bool) {
         if packet.kind.is_forward() {
@@ -218,71 +229,72 @@ impl Flow {
         }
     }
 
-    /// Its data packets cross a link, the only one on their path, as long as `crosses` returns true for the time at which
-    /// the next one reaches it. `meet` returns what becomes of each there, or `None` for one that was dropped and
-    /// counted before; it may ask the loss processes, and mark the packet. The next `waiting` packets have reached the link too, and stay in its
-    /// queue. Returns when the one behind them reaches the link.
+    /// The receiver takes the first of its data packets that are in their ring and do not wait any more;
+    /// `delay` is that of their last link. `outcome` returns what becomes of each, from what stands in the
+    /// ring. Handled at once, as in [`Flow::pass_on`] with `ahead`.
     #[inline(always)]
-    pub fn cross_data(
-        &mut self,
-        crosses: impl FnMut(Time) -> bool,
-        mut meet: impl FnMut(&mut PathLosses, Time, &mut SimPacket) -> Option<Crossed>,
-        counters: &mut LinkCounters,
-        delay: Interval,
-        waiting: usize,
-    ) -> Time {
-        let Flow { sending, receiving, losses, route, packets_lost, dropped, transfer, .. } = self;
-        let meet = |reaches_at, packet: &mut SimPacket| match meet(losses, reaches_at, packet) {
-            Some(outcome @ (Crossed::Departs(at) | Crossed::Marked(at, _))) => {
-                mark(outcome, packet, counters);
-                let at = at.later_by(delay).later_by(route.forward_delay);
-                if transfer.is_some() {
-                    receiving.note_arrival(at);
-                }
-                receiving.take_ahead(at, packet);
+    pub fn take_data(&mut self, delay: Interval, mut outcome: impl FnMut(Time, &mut SimPacket) -> Time) {
+        let Flow { sending, receiving, route, transfer, .. } = self;
+        sending.outgoing.leave(|known, packet| {
+            let known = outcome(known, packet);
+            if known >= GONE {
+                return known == GONE;
             }
-            Some(not_departed) => {
-                counters.count(not_departed);
-                *packets_lost += u64::from(packet.kind == Kind::Data);
-                *dropped += 1;
+            if route.forward_routers > 0 {
+                packet.ttl = packet.ttl.saturating_sub(route.forward_routers);
             }
-            None => {}
-        };
-        cross(&mut sending.outgoing, crosses, meet, waiting)
+            let at = known.later_by(delay).later_by(route.forward_delay);
+            if transfer.is_some() {
+                receiving.note_arrival(at);
+            }
+            receiving.take_ahead(at, packet);
+            true
+        });
     }
 
-    /// The same for its acknowledgements.
+    /// The same for its sender and its acknowledgements.
     #[inline(always)]
-    pub fn cross_acks(
-        &mut self,
-        crosses: impl FnMut(Time) -> bool,
-        mut meet: impl FnMut(&mut PathLosses, Time, &mut SimPacket) -> Option<Crossed>,
-        counters: &mut LinkCounters,
-        delay: Interval,
-        waiting: usize,
-    ) -> Time {
-        let Flow { sending, receiving, losses, route, dropped, transfer, .. } = self;
+    pub fn take_acks(&mut self, delay: Interval, mut outcome: impl FnMut(Time, &mut SimPacket) -> Time) {
+        let Flow { sending, receiving, route, transfer, .. } = self;
         let ReceivingEnd { outgoing, receiver, .. } = receiving;
-        let meet = |reaches_at, packet: &mut SimPacket| match meet(losses, reaches_at, packet) {
-            Some(outcome @ (Crossed::Departs(at) | Crossed::Marked(at, _))) => {
-                mark(outcome, packet, counters);
-                let at = at.later_by(delay).later_by(route.reverse_delay);
-                if !sending.take_ahead(at, packet, transfer.is_some()) {
-                    sending.incoming.push(at, core::mem::take(packet));
-                } else if let Some(extra) = packet.extra.take() {
-                    receiver.recycle(extra); // while it is in the cache
-                }
+        outgoing.leave(|known, packet| {
+            let known = outcome(known, packet);
+            if known >= GONE {
+                return known == GONE;
             }
-            Some(not_departed) => {
-                counters.count(not_departed);
-                *dropped += 1;
+            if route.reverse_routers > 0 {
+                packet.ttl = packet.ttl.saturating_sub(route.reverse_routers);
             }
-            None => {}
-        };
-        cross(outgoing, crosses, meet, waiting)
+            let at = known.later_by(delay).later_by(route.reverse_delay);
+            if !sending.take_ahead(at, packet, transfer.is_some()) {
+                sending.incoming.push(at, core::mem::take(packet));
+            } else if let Some(extra) = packet.extra.take() {
+                receiver.recycle(extra); // while it is in the cache
+            }
+            true
+        });
     }
 
-    /// Its data packets (or acknowledgements) on the way to their first link, and those that wait there as tickets.
+    /// A packet leaves its ring, and its last link at `at`, behind which it takes `delay`, before others that
+    /// it has overtaken.
+    pub fn take_one(&mut self, handle: Handle, at: Time, delay: Interval) {
+        let (_, data) = handle.end().host();
+        let Some((known, packet)) = self.on_the_way_mut(data).waiting_mut(handle.number()) else { return };
+        let mut packet = if *known == WAITS {
+            *known = GONE;
+            core::mem::take(packet)
+        } else {
+            *known += Interval::from_ns(1); // a copy of it is still on its way
+            packet.clone()
+        };
+        packet.ecn = handle.ecn();
+        let routers = if data { self.route.forward_routers } else { self.route.reverse_routers };
+        packet.ttl = packet.ttl.saturating_sub(routers);
+        self.pass_on(packet, at + delay, true);
+    }
+
+    /// Its data packets (or acknowledgements) on the way to their first link, and those that wait on their
+    /// way behind it.
     #[inline]
     pub const fn on_the_way(&self, data: bool) -> &Pipe<SimPacket> {
         if data { &self.sending.outgoing } else { &self.receiving.outgoing }
@@ -302,8 +314,8 @@ impl Flow {
 
     /// The same for the first of those packets, once [`Flow::prefetch_pipe`] has brought where they are.
     #[inline(always)]
-    pub fn prefetch_first(&self, data: bool) {
-        self.on_the_way(data).prefetch_first();
+    pub fn prefetch_next(&self, data: bool) {
+        self.on_the_way(data).prefetch_next();
     }
 
     /// The same for its loss processes.
@@ -325,20 +337,12 @@ impl Flow {
         prefetch(self.on_the_way(data));
     }
 
-    /// The same for the packets that reach that end next, and for the places of their answers, once the state has come.
+    /// The same for the packets that reach that end next, and for the places of their answers, once the state
+    /// has come.
     #[inline(always)]
     pub fn prefetch_packets(&self, data: bool) {
-        self.on_the_way(data).prefetch_first();
+        self.on_the_way(data).prefetch_waiting();
         self.on_the_way(!data).prefetch_end();
-    }
-
-    /// The same for the places of the answers to such packets, and for what those may carry, once the state has come.
-    #[inline(always)]
-    pub fn prefetch_answers(&self, data: bool) {
-        self.on_the_way(!data).prefetch_end();
-        if data {
-            self.receiving.receiver.prefetch_room();
-        }
     }
 
     /// The same for what acknowledgements carry besides the usual, once the state and the packets have come.
@@ -379,14 +383,24 @@ impl Flow {
         under_way <= 0 && self.receiving.last_arrival() < now && self.receiving.receiver.is_silent()
     }
 
-    /// What its data (or acknowledgements) meet on their path.
-    pub fn way(&self, data: bool) -> Way {
+    /// Its data packets (or acknowledgements) in their ring, and its loss processes.
+    #[inline(always)]
+    pub const fn ring_and_losses(&mut self, data: bool) -> (&mut Pipe<SimPacket>, &mut PathLosses) {
+        let Flow { sending, receiving, losses, .. } = self;
+        (if data { &mut sending.outgoing } else { &mut receiving.outgoing }, losses)
+    }
+
+    /// Where its data (or acknowledgements) come from, for their first link.
+    pub fn origin(&self, index: usize, data: bool) -> Origin {
         let path = if data { &self.route.forward } else { &self.route.reverse };
-        match (path.len(), self.losses.is_empty()) {
-            (1, true) => Way::Plain,
-            (1, false) => Way::Lossy,
-            _ => Way::Long,
-        }
+        Origin::new(End::of(index as u32, data), path.len() - 1, self.route.reorders)
+    }
+
+    /// Counts packets of this flow that were dropped: of data, and of others.
+    #[inline]
+    pub const fn drop_many(&mut self, data: u64, others: u64) {
+        self.packets_lost += data;
+        self.dropped += (data + others) as i64;
     }
 
     /// Counts a packet of this flow that was dropped.
@@ -401,37 +415,4 @@ impl Flow {
     pub const fn double(&mut self) {
         self.dropped -= 1;
     }
-}
-
-/// Marks a packet whose queue has marked it.
-#[inline(always)]
-fn mark(outcome: Crossed, packet: &mut SimPacket, counters: &mut LinkCounters) {
-    if let Crossed::Marked(..) = outcome {
-        counters.count(outcome);
-        packet.ecn = Ecn::Marked;
-    }
-}
-
-/// Takes packets from the way to a link as long as `crosses` returns true for the time at which the next one reaches it,
-/// and hands them to `meet`. The next `waiting` packets have reached it too, and keep their places. Returns when the one
-/// behind them reaches it.
-#[inline(always)]
-fn cross(
-    way: &mut Pipe<SimPacket>,
-    mut crosses: impl FnMut(Time) -> bool,
-    mut meet: impl FnMut(Time, &mut SimPacket),
-    waiting: usize,
-) -> Time {
-    let mut met = 0;
-    'packets: for stretch in way.stretches() {
-        for (at, packet) in stretch {
-            if !crosses(*at) {
-                break 'packets;
-            }
-            meet(*at, packet);
-            met += 1;
-        }
-    }
-    way.discard_before(met, waiting);
-    way.head()
 }

@@ -11,7 +11,7 @@ mod receiving;
 mod sending;
 mod snapshots;
 
-pub use connection::{Flow, Opening, Route, Transfer, Way};
+pub use connection::{Flow, Opening, Route, Transfer};
 pub use ends::{Carrier, sender};
 pub use losses::PathLosses;
 pub use metrics::RouteMetrics;

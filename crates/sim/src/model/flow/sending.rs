@@ -69,7 +69,7 @@ pub struct SendingEnd {
     /// From the last link back to the sender.
     pub incoming: Pipe<SimPacket>,
     clock: HostClock,
-    /// From the sender to the first link, and in its queue where that holds tickets.
+    /// From the sender to the first link, and further in the fast driver, until they leave their last link.
     pub outgoing: Pipe<SimPacket>,
     access: Access,
     /// When to open the connection; [`Time::NEVER`] once it is open.

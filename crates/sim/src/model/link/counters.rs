@@ -1,7 +1,7 @@
 //! What a link has counted.
 
-use longfat_net::{DropReason, Offered};
-use longfat_units::{Interval, Time};
+use longfat_net::DropReason;
+use longfat_units::Interval;
 
 /// How many packets were dropped or marked, by reason.
 pub type Reasons = [u64; DropReason::COUNT];
@@ -31,50 +31,11 @@ pub struct LinkCounters {
     pub bits_out: f64,
 }
 
-/// What becomes of a packet at a link whose departures are arithmetic, or whose queue holds tickets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Crossed {
-    /// A loss process took it.
-    Lost,
-    /// The queue dropped it.
-    Dropped(DropReason),
-    /// Its last bit will have left then.
-    Departs(Time),
-    /// The same, with a mark.
-    Marked(Time, DropReason),
-}
-
-/// For queues that only drop what they have no room for.
-impl From<Option<Time>> for Crossed {
-    #[inline(always)]
-    fn from(departs_at: Option<Time>) -> Self {
-        departs_at.map_or(Crossed::Dropped(DropReason::Full), Crossed::Departs)
-    }
-}
-
-impl From<Offered> for Crossed {
-    #[inline(always)]
-    fn from(offered: Offered) -> Self {
-        match offered {
-            Offered::Departs(at) => Crossed::Departs(at),
-            Offered::Marked(at, reason) => Crossed::Marked(at, reason),
-            Offered::Dropped(reason) => Crossed::Dropped(reason),
-        }
-    }
-}
-
 impl LinkCounters {
-    /// Counts a packet that does not depart, or departs with a mark.
+    /// Counts a packet that the queue drops.
     #[inline]
-    pub fn count(&mut self, outcome: Crossed) {
-        match outcome {
-            Crossed::Lost => self.packets_lost += 1,
-            Crossed::Dropped(reason) => {
-                self.packets_dropped += 1;
-                self.drops[reason as usize] += u64::from(reason != DropReason::Full);
-            }
-            Crossed::Marked(_, reason) => self.marks[reason as usize] += 1,
-            Crossed::Departs(_) => {}
-        }
+    pub fn count_drop(&mut self, reason: DropReason) {
+        self.packets_dropped += 1;
+        self.drops[reason as usize] += u64::from(reason != DropReason::Full);
     }
 }

@@ -33,8 +33,8 @@ impl Line {
         }
     }
 
-    /// Puts a packet of `bytes` on the wire: now, or behind those that a tick has handed out before it. It has waited
-    /// for this span, if that is known, and for that one in a low-latency queue.
+    /// Puts a packet of `bytes` on the wire: now, or behind those that a tick has handed out before it. It
+    /// has waited for this span, if that is known, and for that one in a low-latency queue.
     #[inline(always)]
     pub(super) fn transmit(
         &mut self,

@@ -1,0 +1,258 @@
+//! What stands for a packet at a link of the fast driver. The packet itself stays in the ring of the end that
+//! sent it.
+
+use core::num::NonZeroU64;
+use longfat_units::Time;
+use longfat_wire::{Ecn, Explicit, Extra, FlowId, Kind, Message, Packet, SimPacket};
+
+/// An end of a flow, by a number: two for each flow, the sender first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct End(u32);
+
+impl End {
+    /// The sender of this flow, or its receiver.
+    #[inline(always)]
+    pub const fn of(flow: u32, is_sender: bool) -> Self {
+        End(flow << 1 | !is_sender as u32)
+    }
+
+    /// The flow, and whether it is its sender.
+    #[inline(always)]
+    pub const fn host(self) -> (usize, bool) {
+        ((self.0 >> 1) as usize, self.0 & 1 == 0)
+    }
+
+    /// Its number.
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An end that sends to a link, and what its packets have before them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Origin {
+    /// The end.
+    pub end: End,
+    /// How many links they will cross behind this one, and whether they may overtake each other; as in a
+    /// handle.
+    way: u16,
+}
+
+impl Origin {
+    /// An end whose packets will cross this many links behind the first one. Loose ones may overtake each
+    /// other.
+    pub fn new(end: End, links: usize, is_loose: bool) -> Self {
+        let links = links.min(usize::from(LOOSE - 1)) as u16;
+        Origin { end, way: links | if is_loose { LOOSE } else { 0 } }
+    }
+
+    /// Whether they cross no other link, and do not overtake each other.
+    #[inline(always)]
+    pub const fn is_straight(self) -> bool {
+        self.way == 0
+    }
+}
+
+/// What links need to know of a packet, in two words: the compiler would move fields one by one.
+#[derive(Clone, Copy, Debug)]
+pub struct Handle {
+    /// The end that has sent it, above its number in the ring of that end.
+    origin: u64,
+    /// A bit that is always set, what it has before it (as in an [`Origin`]), the ECN field, the kind, and
+    /// the size.
+    rest: NonZeroU64,
+}
+
+/// Each kind, by its code.
+const KINDS: [Kind; 8] =
+    [Kind::Data, Kind::Ack, Kind::Syn, Kind::SynAck, Kind::AckAck, Kind::Control, Kind::Query, Kind::Query];
+/// Each value of the ECN field, by its code.
+const ECN: [Ecn; 4] = [Ecn::NotCapable, Ecn::Capable, Ecn::Ect1, Ecn::Marked];
+const KIND_SHIFT: u32 = 16;
+const ECN_SHIFT: u32 = 24;
+const WAY_SHIFT: u32 = 32;
+const ALWAYS: NonZeroU64 = match NonZeroU64::new(1 << 63) {
+    Some(bit) => bit,
+    None => NonZeroU64::MIN,
+};
+/// Of a way: the packets may overtake each other. The other bits are the number of links.
+const LOOSE: u16 = 1 << 15;
+
+impl Default for Handle {
+    fn default() -> Self {
+        Handle::NONE
+    }
+}
+
+impl Handle {
+    /// Fills room that no packet has used yet.
+    pub const NONE: Handle = Handle { origin: 0, rest: ALWAYS };
+
+    /// The handle of this packet, which comes from there to its first link and has this number in the ring of
+    /// its end.
+    #[inline(always)]
+    pub fn of(packet: &SimPacket, origin: Origin, number: u32) -> Self {
+        debug_assert_eq!(origin.end, End::of(packet.flow.0, packet.kind.is_forward()));
+        let known =
+            u32::from(packet.bytes) | (packet.kind as u32) << KIND_SHIFT | (packet.ecn as u32) << ECN_SHIFT;
+        Handle {
+            origin: u64::from(origin.end.0) << 32 | u64::from(number),
+            rest: ALWAYS | (u64::from(origin.way) << WAY_SHIFT | u64::from(known)),
+        }
+    }
+
+    /// The end that has sent it.
+    #[inline(always)]
+    pub const fn end(self) -> End {
+        End((self.origin >> 32) as u32)
+    }
+
+    /// Its number in the ring of that end.
+    #[inline(always)]
+    pub const fn number(self) -> u32 {
+        self.origin as u32
+    }
+
+    #[inline(always)]
+    const fn way(self) -> u16 {
+        (self.rest.get() >> WAY_SHIFT) as u16
+    }
+
+    /// Whether this is its last link, and it overtakes no other of its end.
+    #[inline(always)]
+    pub const fn is_straight(self) -> bool {
+        self.way() == 0
+    }
+
+    /// How many links it will cross behind this one.
+    #[inline(always)]
+    pub const fn links(self) -> usize {
+        (self.way() & !LOOSE) as usize
+    }
+
+    /// The same packet at its next link.
+    #[inline(always)]
+    pub const fn at_next_link(self) -> Self {
+        debug_assert!(self.links() > 0, "a packet at its last link");
+        let Some(rest) = NonZeroU64::new(self.rest.get() - (1 << WAY_SHIFT)) else { return self };
+        Handle { rest, ..self }
+    }
+
+    /// Whether it may overtake others of its end.
+    #[inline(always)]
+    pub const fn is_loose(self) -> bool {
+        self.way() & LOOSE != 0
+    }
+}
+
+impl Packet for Handle {
+    #[inline(always)]
+    fn bytes(&self) -> u32 {
+        u32::from(self.rest.get() as u16)
+    }
+    #[inline(always)]
+    fn flow(&self) -> FlowId {
+        FlowId((self.origin >> 33) as u32)
+    }
+    #[inline(always)]
+    fn kind(&self) -> Kind {
+        KINDS[(self.rest.get() >> KIND_SHIFT & 7) as usize]
+    }
+    #[inline(always)]
+    fn ecn(&self) -> Ecn {
+        ECN[(self.rest.get() >> ECN_SHIFT & 3) as usize]
+    }
+    #[inline(always)]
+    fn set_ecn(&mut self, ecn: Ecn) {
+        let rest = self.rest.get() & !(3 << ECN_SHIFT) | (ecn as u64) << ECN_SHIFT;
+        self.rest = NonZeroU64::new(rest).unwrap_or(self.rest);
+    }
+    fn control(_: Message, _: u32) -> Self {
+        Handle::NONE
+    }
+}
+
+/// The handle of a packet at a link with a router, which gets what the packet carries besides the usual. Its
+/// time-to-live and its trail are missing: only routers that send messages read them, and the oracle runs
+/// plans with those.
+#[derive(Clone, Debug)]
+pub struct Loan {
+    /// The handle.
+    pub handle: Handle,
+    /// What the packet carries.
+    pub extra: Option<Box<Extra>>,
+}
+
+impl Packet for Loan {
+    #[inline(always)]
+    fn bytes(&self) -> u32 {
+        self.handle.bytes()
+    }
+    #[inline(always)]
+    fn flow(&self) -> FlowId {
+        self.handle.flow()
+    }
+    #[inline(always)]
+    fn kind(&self) -> Kind {
+        self.handle.kind()
+    }
+    #[inline(always)]
+    fn ecn(&self) -> Ecn {
+        self.handle.ecn()
+    }
+    #[inline(always)]
+    fn set_ecn(&mut self, ecn: Ecn) {
+        self.handle.set_ecn(ecn);
+    }
+    fn explicit(&self) -> Option<&Explicit> {
+        self.extra.as_ref().and_then(|extra| extra.explicit.as_ref())
+    }
+    fn explicit_mut(&mut self) -> Option<&mut Explicit> {
+        self.extra.as_mut().and_then(|extra| extra.explicit.as_mut())
+    }
+    fn control(_: Message, _: u32) -> Self {
+        Loan { handle: Handle::NONE, extra: None }
+    }
+}
+
+/// In a ring, in place of the time of its arrival at the first link: the packet is at one of its links, or on
+/// its way to the next. Each copy of it that was made on the way lowers this by 1 ns.
+pub const WAITS: Time = Time::NEVER;
+/// The same for a packet that was dropped or lost, or that its end has already. An earlier time is when it
+/// leaves its last link; a later one means that it waits, with copies.
+pub const GONE: Time = Time::from_ns(u64::MAX - (1 << 16));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [Kind; 7] =
+        [Kind::Data, Kind::Ack, Kind::Syn, Kind::SynAck, Kind::AckAck, Kind::Control, Kind::Query];
+    const FIELDS: [Ecn; 4] = [Ecn::NotCapable, Ecn::Capable, Ecn::Ect1, Ecn::Marked];
+
+    #[test]
+    fn a_handle_has_what_links_ask_for() {
+        for (kind, flow) in
+            KINDS.into_iter().flat_map(|kind| [0, 7, u32::MAX >> 1].map(|flow| (kind, FlowId(flow))))
+        {
+            let packet = SimPacket { ecn: Ecn::Ect1, ..SimPacket::new(kind, flow, 3, 1234, Time::ZERO) };
+            let end = End::of(flow.0, kind.is_forward());
+            for (links, is_loose) in [(0, true), (1, false), (300, true)] {
+                let mut handle = Handle::of(&packet, Origin::new(end, links, is_loose), u32::MAX);
+                assert_eq!((handle.bytes(), handle.flow(), handle.number()), (1234, flow, u32::MAX));
+                assert_eq!((handle.kind(), handle.is_loose()), (kind, is_loose));
+                assert_eq!(handle.end().host(), (flow.0 as usize, kind.is_forward()));
+                assert_eq!((handle.ecn(), size_of_val(&handle)), (Ecn::Ect1, 16));
+                for ecn in FIELDS {
+                    handle.set_ecn(ecn);
+                    assert_eq!((handle.ecn(), handle.kind(), handle.bytes()), (ecn, kind, 1234));
+                }
+                for left in (0..links).rev() {
+                    handle = handle.at_next_link();
+                    assert_eq!((handle.links(), handle.is_loose(), handle.bytes()), (left, is_loose, 1234));
+                }
+            }
+        }
+    }
+}
