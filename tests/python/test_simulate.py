@@ -59,7 +59,9 @@ def test_the_summary_has_the_keys_that_scripts_depend_on(result: Result) -> None
     assert set(summary["metrics"]) == {
         *("jain", "throughput_ratio", "convergence_time_s", "convergence_80_s", "cov", "inefficiency")
     }
-    assert set(summary["performance"]) == {"wall_s", "packets_per_s"}
+    assert set(summary["performance"]) == {"wall_s", "packets_per_s", "driver", "servers"}
+    assert summary["performance"]["driver"] == "batches"
+    assert set(summary["performance"]["servers"].values()) == {"computed"}
     assert summary["links"][0]["queue_limit_packets"] == 50
     assert [(link["queue"], link["router"]) for link in summary["links"]] == [("droptail", None)] * 2
 

@@ -238,6 +238,8 @@ fn to_dict(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let mut summary =
         serde_json::to_value(&outcome.summary).map_err(|e| PyValueError::new_err(e.to_string()))?;
     summary["events"] = outcome.events_handled.into();
+    summary["driver"] = outcome.driver.into();
+    summary["servers"] = outcome.servers.clone().into();
     result.set_item("summary", pythonize(py, &summary)?)?;
     result.set_item("flows", named(py, outcome.flows)?)?;
     result.set_item("links", named(py, outcome.links)?)?;

@@ -93,6 +93,7 @@ class Result:
             "performance": {
                 "wall_s": self.wall_s,
                 "packets_per_s": core["packets"] / self.wall_s if self.wall_s > 0.0 else None,
+                **self._machinery(core),
             },
         }
         if self.validity is not None:
@@ -108,6 +109,13 @@ class Result:
         for flow, part in zip(named["flows"], self._custom_names(), strict=True):
             flow["algorithm"] = part or flow["algorithm"]
         return named
+
+    def _machinery(self, core: dict[str, Any]) -> dict[str, Any]:
+        """The simulator's driver, and the server of each link, by its name; nothing for a live run."""
+        if self.validity is not None:
+            return {}
+        names = (link["name"] for link in core["links"])
+        return {"driver": core["driver"], "servers": dict(zip(names, core["servers"], strict=True))}
 
     def _links(self, links: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The links with the names of their queue and router, as flows have that of their algorithm."""
