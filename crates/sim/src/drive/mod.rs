@@ -29,10 +29,12 @@ pub enum Drive {
 impl Drive {
     /// The driver that suits this run, which has not begun.
     pub fn of(run: &mut Simulation) -> Self {
-        let has_router = run.links.iter().any(|link| link.has_router);
-        let doubles = run.links.iter().any(|link| link.doubles);
-        let suits = !run.sends_messages && !(has_router && doubles);
-        let in_batches = run.plan.fast && suits && run.lookahead.least() >= LEAST_LOOKAHEAD;
+        // messages have no end that keeps them, and the copies of a packet have one header between them
+        let routers_and_copies =
+            run.links.iter().any(|link| link.has_router) && run.links.iter().any(|link| link.doubles);
+        let in_batches = run.plan.fast
+            && run.lookahead.least() >= LEAST_LOOKAHEAD
+            && !(run.sends_messages || routers_and_copies);
         run.build_queues(in_batches);
         if in_batches {
             Drive::Batches(Box::new(batches::Kept::new(run)))
