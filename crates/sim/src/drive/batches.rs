@@ -26,7 +26,7 @@ use super::arrivals::PLACE_BITS;
 use super::collect::Collected;
 use super::cross::{Backlog, Incoming};
 use super::feeds::Feeds;
-use crate::model::link::{End, Link, Origin};
+use crate::model::link::{End, Origin};
 use crate::results::outcome::RunError;
 use crate::run::lookahead::Approaches;
 use crate::run::state::Simulation;
@@ -50,6 +50,8 @@ pub struct Kept {
     approaches: Approaches,
     /// The clock of each link: what comes before has been handled.
     clocks: Vec<Time>,
+    /// Nothing happens at each link by itself before this, and nothing arrives there from other links.
+    pub(super) idle_until: Vec<Time>,
     /// All links have the same clock.
     in_step: bool,
     /// The ends with packets for a link in this batch.
@@ -78,6 +80,7 @@ impl Kept {
             feeds: Feeds::new(run.links.len(), run.flows.len()),
             approaches: run.approaches(),
             clocks: vec![Time::ZERO; run.links.len()],
+            idle_until: vec![Time::ZERO; run.links.len()],
             in_step: !run.sessions.is_empty(),
             active: Vec::new(),
             collected: Collected::default(),
@@ -97,6 +100,12 @@ impl Kept {
             kept.feeds.admit(i, &run.flows[i]);
         }
         kept
+    }
+
+    /// Nothing happens at this link, nor at the ends that send to it, before this.
+    #[inline(always)]
+    fn idle_until(&self, link: usize) -> Time {
+        self.idle_until[link].min(self.feeds.idle_until(link))
     }
 
     /// Notes when a flow acts next.
@@ -120,6 +129,8 @@ pub fn drive(
     wanted: &mut dyn FnMut() -> bool,
 ) -> Result<(), RunError> {
     let mut driver = Driver { run, wanted, kept };
+    // somebody may have acted in a pause
+    (0..driver.run.links.len()).for_each(|link| driver.look_at_link(link));
     loop {
         let probe = driver.run.next_probe();
         let now = driver.next_event().min(probe);
@@ -155,10 +166,10 @@ impl Driver<'_> {
         if self.kept.events - self.kept.polled >= Simulation::EVENTS_PER_POLL { self.poll() } else { Ok(()) }
     }
 
-    fn next_event(&mut self) -> Time {
-        let hosts = self.kept.feeds.earliest().min(self.kept.requests.first().0);
-        let heads = self.kept.incoming.iter().flatten().map(|(_, pipe)| pipe.head());
-        self.run.links.iter().map(Link::wake).chain(heads).fold(hosts, Time::min)
+    /// Nothing happens before this.
+    fn next_event(&self) -> Time {
+        let links = (0..self.run.links.len()).map(|link| self.kept.idle_until(link));
+        links.fold(self.kept.requests.first().0, Time::min)
     }
 
     /// Gives each link a turn, which begins no earlier than the next event, at `now`, and ends no later than
@@ -171,12 +182,15 @@ impl Driver<'_> {
             let from = self.kept.clocks[link];
             let known = self.kept.approaches.known(link, &self.kept.clocks);
             let until = known.min(from + self.kept.longest).min(end);
-            self.hosts(link, until)?;
-            if from < until {
-                self.link(link, from, until)?;
-                self.kept.clocks[link] = until;
+            if self.kept.idle_until(link) < until {
+                self.hosts(link, until)?;
+                if from < until {
+                    self.link(link, from, until)?;
+                }
+                self.look_at_link(link);
                 self.poll_seldom()?;
             }
+            self.kept.clocks[link] = until.max(from);
         }
         Ok(())
     }
@@ -187,7 +201,9 @@ impl Driver<'_> {
         // hosts before requests: a connection that completes lets its session open the next one, even in this
         // batch
         for link in 0..self.run.links.len() {
-            self.hosts(link, until)?;
+            if self.kept.feeds.idle_until(link) < until {
+                self.hosts(link, until)?;
+            }
         }
         self.run.order_transfers();
         while let Some(session) = self.run.woken.pop() {
@@ -195,8 +211,11 @@ impl Driver<'_> {
         }
         let until = self.requests(from, until)?;
         for link in 0..self.run.links.len() {
-            self.link(link, from, until)?;
-            self.poll_seldom()?;
+            if self.kept.idle_until(link) < until {
+                self.link(link, from, until)?;
+                self.look_at_link(link);
+                self.poll_seldom()?;
+            }
         }
         self.run.leave(until);
         Ok(())
@@ -226,6 +245,13 @@ impl Driver<'_> {
             self.host(End::of(flow as u32, false), until)?;
         }
         Ok(until)
+    }
+
+    /// Finds out until when nothing happens at this link.
+    fn look_at_link(&mut self, link: usize) {
+        let heads = self.kept.incoming[link].iter().map(|(_, pipe)| pipe.head());
+        self.kept.idle_until[link] = heads.fold(self.run.links[link].wake(), Time::min);
+        self.kept.feeds.look(link);
     }
 
     /// Runs the hosts that send to this link up to `until`.

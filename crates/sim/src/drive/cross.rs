@@ -68,6 +68,7 @@ struct Outlet<'a> {
     flows: &'a mut [Flow],
     backlog: &'a mut Backlog,
     incoming: &'a mut [Incoming],
+    idle_until: &'a mut [Time],
     link: usize,
     delay: Interval,
 }
@@ -90,12 +91,14 @@ impl Outlet<'_> {
         let (id, data) = handle.end().host();
         let route = &self.flows[id].route;
         let path = if data { &route.forward } else { &route.reverse };
-        let incoming = &mut self.incoming[path[path.len() - handle.links()]];
+        let (next, at) = (path[path.len() - handle.links()], at + self.delay);
+        self.idle_until[next] = self.idle_until[next].min(at);
+        let incoming = &mut self.incoming[next];
         let place = incoming.binary_search_by_key(&self.link, |(from, _)| *from).unwrap_or_else(|place| {
             incoming.insert(place, (self.link, Pipe::default()));
             place
         });
-        incoming[place].1.push(at + self.delay, handle.at_next_link());
+        incoming[place].1.push(at, handle.at_next_link());
     }
 }
 
@@ -200,7 +203,7 @@ impl Driver<'_> {
         (from, until): (Time, Time),
     ) -> Result<bool, RunError> {
         let Driver { run, kept, .. } = self;
-        let Kept { collected, incoming, backlog, events, .. } = &mut **kept;
+        let Kept { collected, incoming, idle_until, backlog, events, .. } = &mut **kept;
         let Simulation { links, flows, .. } = &mut **run;
         let many = ahead::pays(origins);
         backlog.later = many.then(|| backlog.later.take().unwrap_or_default());
@@ -246,7 +249,7 @@ impl Driver<'_> {
                     extras.extend(collected.iter().map(|&handle| take_extra(flows, handle)));
                 }
                 let order = arrivals.sorted().iter().map(|&key| (time_of(key, from), place_of(key)));
-                let mut exit = Outlet { flows, backlog, incoming, link: index, delay };
+                let mut exit = Outlet { flows, backlog, incoming, idle_until, link: index, delay };
                 *events += match server {
                     Server::Computed(queue) => {
                         queue.run(order.map(|(at, place)| (at, collected[place])), counters, &mut exit)

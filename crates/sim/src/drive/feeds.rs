@@ -48,7 +48,6 @@ impl Earliest {
 }
 
 /// The ends that send to one link.
-#[derive(Default)]
 struct Feed {
     ends: Vec<Origin>,
     /// The order of each end.
@@ -58,6 +57,8 @@ struct Feed {
     blocks: Vec<Earliest>,
     /// Whether something in each block may have changed since.
     stale: Vec<bool>,
+    /// No end acts, and no packet arrives, before this.
+    idle_until: Time,
     /// Places of ends that are not there any more.
     vacant: Vec<usize>,
     /// Ends may not be in their order: some have come to another one's place, or late.
@@ -67,6 +68,21 @@ struct Feed {
 }
 
 impl Feed {
+    /// No end sends to the link yet.
+    const fn new() -> Self {
+        Feed {
+            ends: Vec::new(),
+            ranks: Vec::new(),
+            nexts: Vec::new(),
+            blocks: Vec::new(),
+            stale: Vec::new(),
+            idle_until: Time::NEVER,
+            vacant: Vec::new(),
+            mixed: false,
+            sorting: Vec::new(),
+        }
+    }
+
     fn add(&mut self, end: Origin, rank: Rank) -> usize {
         if let Some(place) = self.vacant.pop() {
             self.replace(place, end, rank);
@@ -98,6 +114,7 @@ impl Feed {
     fn set(&mut self, place: usize, next: Next) {
         self.nexts[place] = next;
         self.stale[place / BLOCK] = true;
+        self.idle_until = self.idle_until.min(next.wake).min(next.head);
     }
 
     /// Packets of an end have arrived; the end itself does next what it would have done.
@@ -106,6 +123,14 @@ impl Feed {
         let next = &mut self.nexts[place];
         (next.head, next.sent) = (pipe.head(), pipe.under_way());
         self.stale[place / BLOCK] = true;
+        self.idle_until = self.idle_until.min(next.head);
+    }
+
+    /// Finds out until when nothing happens.
+    fn look(&mut self) {
+        self.refresh();
+        let first = |first: Time, next: &Earliest| first.min(next.wake).min(next.head);
+        self.idle_until = self.blocks.iter().fold(Time::NEVER, first);
     }
 
     fn refresh(&mut self) {
@@ -177,7 +202,7 @@ pub struct Feeds {
 impl Feeds {
     /// No flow sends to any of this many links yet; there will be as many at least.
     pub fn new(links: usize, flows: usize) -> Self {
-        Feeds { links: (0..links).map(|_| Feed::default()).collect(), places: vec![NOWHERE; flows] }
+        Feeds { links: (0..links).map(|_| Feed::new()).collect(), places: vec![NOWHERE; flows] }
     }
 
     /// Includes the flow at this index, which is new; one that had the index before is over.
@@ -232,14 +257,15 @@ impl Feeds {
         self.links[reverse].set_sent(receiver, &receiving.outgoing);
     }
 
-    /// When the first end of all acts, or the first packet arrives at a link.
-    pub fn earliest(&mut self) -> Time {
-        let mut first = Time::NEVER;
-        for feed in &mut self.links {
-            feed.refresh();
-            first = feed.blocks.iter().fold(first, |first, next| first.min(next.wake).min(next.head));
-        }
-        first
+    /// No end that sends to this link acts before this, and no packet of theirs arrives there.
+    #[inline(always)]
+    pub fn idle_until(&self, link: usize) -> Time {
+        self.links[link].idle_until
+    }
+
+    /// Finds that out anew, once some of them have acted or their packets have arrived.
+    pub fn look(&mut self, link: usize) {
+        self.links[link].look();
     }
 
     /// The next end from `place` on that sends to this link and acts before `until`; then `place` is the one
@@ -271,7 +297,7 @@ mod tests {
             let steps: Vec<Step> = steps;
             let rank = |flow: usize, is_sender: bool| (Order::of_flow(flow as u32 * 7 % 60), !is_sender);
             let order = |end: End| rank(end.host().0, end.host().1);
-            let mut feed = Feed::default();
+            let mut feed = Feed::new();
             let mut model = std::collections::BTreeMap::<Rank, (usize, u64, u64)>::new();
             for (flow, is_sender, times) in steps {
                 let end = End::of(flow as u32, is_sender);
@@ -291,6 +317,11 @@ mod tests {
                 let due: Vec<_> = model.iter().filter(|(_, known)| known.2 < until).map(|(&key, _)| key).collect();
                 prop_assert_eq!(origins.iter().map(|origin| order(origin.end)).collect::<Vec<_>>(), due.clone());
                 prop_assert_eq!(most, due.len());
+                let first = model.values().map(|&(_, wake, head)| wake.min(head)).min();
+                let first = first.map_or(Time::NEVER, Time::from_ns);
+                prop_assert!(feed.idle_until <= first);
+                feed.look();
+                prop_assert_eq!(feed.idle_until, first);
                 let mut place = 0;
                 let mut acting: Vec<_> =
                     std::iter::from_fn(|| feed.acting(&mut place, Time::from_ns(until))).map(order).collect();
