@@ -25,6 +25,7 @@ BOTTLENECKS = ("sojourn", "red", "codel", "fq_codel", "pie", "dualpi2", "steps",
 """What the example puts in the place of drop-tail at a constant rate."""
 REFERENCE = (
     *("w1 --seconds 20", "w2 --seconds 10", "w3 --seconds 5", "10g --seconds 2", "loss --seconds 3"),
+    *("w4 --seconds 1", "w4 --seconds 1 --bottleneck ramp", "w5 --seconds 3", "w6 --seconds 3"),
     *("web --seconds 200", "10k --seconds 1", "ten --seconds 10", "scale --flows 100 --seconds 20"),
     *(f"ten --seconds 5 --bottleneck {kind}" for kind in BOTTLENECKS),
 )

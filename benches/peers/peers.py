@@ -1,7 +1,8 @@
-"""Runs the reference work W1, W2 and W3 in Longfat, ns-2 and ns-3 by turns, and prints the ratios.
+"""Runs the reference work W1 to W4 in Longfat, ns-2 and ns-3 by turns, and prints the ratios.
 
 Costs are user CPU time per data packet that leaves the bottleneck, less set-up; a peer's set-up is a run of
-almost no simulated time. A separate run counts ns-2's packets, since its monitors cost time.
+almost no simulated time. A separate run counts ns-2's packets, since its monitors cost time. W4 is ns-3's own
+example, with the RED curve of that; its packets cross three links, which transmissions per second count.
 """
 
 from __future__ import annotations
@@ -27,16 +28,22 @@ from measure import BenchError, Row  # noqa: E402
 
 CASES = {"w1": 600.0, "w2": 200.0, "w3": 60.0}
 """Simulated seconds."""
-NS3_CASES = {"w1": 20.0, "w3": 2.0}
+NS3_CASES = {"w1": 20.0, "w3": 2.0, "w4": 1.0}
 """ns-3 takes 30 to 200 us per packet, so only the first seconds are run."""
-NS3_LONG = {"w1": 60.0, "w2": 20.0, "w3": 10.0}
+NS3_LONG = {"w1": 60.0, "w2": 20.0, "w3": 10.0, "w4": 5.0}
 """With --ns3-long: tens of minutes, most of them for W2."""
 SET_UP_S = 0.001
 PACKET_BITS = 12_000
-RATES_BPS = {"w1": 250e6, "w2": 1e9, "w3": 1e9}
-GOALS = {"w1": 25.0, "w2": 28.0, "w3": 20.0}
-"""The ratios ns-2 / Longfat that the design asks for."""
-NS3_MODULES = ["ns3-applications", "ns3-internet", "ns3-nix-vector-routing", "ns3-point-to-point"]
+RATES_BPS = {"w1": 250e6, "w2": 1e9, "w3": 1e9, "w4": 1e10}
+FORMS = {"w4": "ramp"}
+"""What follows a case's name: `--bottleneck` in Longfat, in place of the name in ns-3."""
+GOALS = {("ns-2", "w1"): 25.0, ("ns-2", "w2"): 28.0, ("ns-2", "w3"): 20.0, ("ns-3", "w4"): 100.0}
+"""The ratios to Longfat that the design asks for."""
+NS3_PROGRAMS = {"w1": "work", "w2": "work", "w3": "work", "w4": "w4"}
+NS3_MODULES = [
+    *("ns3-applications", "ns3-internet", "ns3-nix-vector-routing", "ns3-point-to-point"),
+    "ns3-traffic-control",
+]
 
 
 @dataclass
@@ -48,6 +55,7 @@ class Side:
     simulator: str
     packets: int = 0
     dropped: int = 0
+    transmissions: int | None = None
     peak_memory_kib: int = 0
     user_s: list[float] = field(default_factory=list)
     set_up_s: list[float] = field(default_factory=list)
@@ -56,6 +64,11 @@ class Side:
         """Nanoseconds per packet, less set-up."""
         set_up = statistics.median(self.set_up_s)
         return measure.spread([1e9 * (s - set_up) / self.packets for s in self.user_s])
+
+    def transmissions_per_s(self) -> float | None:
+        """Packets and links that they crossed, for a second of CPU time; nothing if not counted."""
+        spent_s = statistics.median(self.user_s) - statistics.median(self.set_up_s)
+        return None if self.transmissions is None else self.transmissions / spent_s
 
     def utilization(self) -> float:
         """Share of the bottleneck's capacity that was used."""
@@ -72,14 +85,17 @@ class Side:
             "utilization": self.utilization(),
             "set_up_s": statistics.median(self.set_up_s),
             "ns_per_packet": self.cost(),
+            "transmissions_per_s": self.transmissions_per_s(),
             "peak_memory_mib": self.peak_memory_kib / 1024,
         }
 
 
 def longfat(binary: Path, side: Side) -> None:
     """Runs Longfat once."""
-    row = measure.run([binary, side.case, "--seconds", str(side.seconds)])
+    form = ["--bottleneck", FORMS[side.case]] if side.case in FORMS else []
+    row = measure.run([binary, side.case, *form, "--seconds", str(side.seconds)])
     side.packets, side.dropped = row["packets"], row["packets_dropped"]
+    side.transmissions = row["transmissions"]
     side.user_s.append(row["setup_s"] + row["user_s"])
     side.set_up_s.append(row["setup_s"])
     side.peak_memory_kib = max(side.peak_memory_kib, row["peak_memory_kib"])
@@ -97,11 +113,13 @@ def ns2(program: str, scheduler: str, side: Side) -> None:
     side.peak_memory_kib = max(side.peak_memory_kib, row["peak_memory_kib"])
 
 
-def ns3(program: Path, side: Side) -> None:
+def ns3(programs: dict[str, Path], side: Side) -> None:
     """Runs ns-3 and its set-up."""
-    side.set_up_s.append(measure.run([program, side.case, str(SET_UP_S)])["process_user_s"])
-    row = measure.run([program, side.case, str(side.seconds)])
+    command: list[str | Path] = [programs[NS3_PROGRAMS[side.case]], FORMS.get(side.case, side.case)]
+    side.set_up_s.append(measure.run([*command, str(SET_UP_S)])["process_user_s"])
+    row = measure.run([*command, str(side.seconds)])
     side.packets, side.dropped = row["packets"], row["packets_dropped"]
+    side.transmissions = row.get("transmissions")
     side.user_s.append(row["process_user_s"])
     side.peak_memory_kib = max(side.peak_memory_kib, row["peak_memory_kib"])
 
@@ -114,8 +132,8 @@ def find_ns2() -> str | None:
     return program
 
 
-def build_ns3() -> Path | None:
-    """Builds our script for ns-3, or says what is missing."""
+def build_ns3() -> dict[str, Path] | None:
+    """Builds our programs for ns-3, or says what is missing."""
     how = "on Debian: apt install libns3-dev libgsl-dev g++ pkg-config"
     if shutil.which("pkg-config") is None or shutil.which("g++") is None:
         print(f"ns-3 is left out: g++ or pkg-config is missing; {how}", file=sys.stderr)
@@ -124,15 +142,18 @@ def build_ns3() -> Path | None:
     if flags.returncode != 0:
         print(f"ns-3 is missing; {how}", file=sys.stderr)
         return None
-    program = measure.OUT / "peers" / "ns3-work"
-    program.parent.mkdir(parents=True, exist_ok=True)
-    source = str(HERE / "ns3" / "work.cc")
-    command = ["g++", "-std=c++17", "-O2", source, "-o", str(program), *flags.stdout.split()]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        print(f"ns-3 is left out: its script does not build; {how}\n{done.stderr[-500:]}", file=sys.stderr)
-        return None
-    return program
+    programs = {}
+    for name in dict.fromkeys(NS3_PROGRAMS.values()):
+        program = measure.OUT / "peers" / f"ns3-{name}"
+        program.parent.mkdir(parents=True, exist_ok=True)
+        source = str(HERE / "ns3" / f"{name}.cc")
+        command = ["g++", "-std=c++17", "-O2", source, "-o", str(program), *flags.stdout.split()]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            print(f"ns-3 is left out: {name}.cc does not build; {how}\n{done.stderr[-500:]}", file=sys.stderr)
+            return None
+        programs[name] = program
+    return programs
 
 
 def table(title: str, ours: list[Side], theirs: list[Side]) -> Table:
@@ -147,6 +168,7 @@ def table(title: str, ours: list[Side], theirs: list[Side]) -> Table:
         "util.",
         "ns/packet",
         "spread",
+        "MPTS",
         "set-up s",
         "MiB",
         "ratio",
@@ -155,7 +177,7 @@ def table(title: str, ours: list[Side], theirs: list[Side]) -> Table:
         shown.add_column(column, justify="right", no_wrap=True)
     for our, their in zip(ours, theirs, strict=True):
         ratio = their.cost()["median"] / our.cost()["median"]
-        goal = GOALS[our.case] if their.simulator == "ns-2" else None
+        goal = GOALS.get((their.simulator, our.case))
         for side, last in (
             (our, ["", ""]),
             (their, [f"{ratio:.1f}", f"{goal:.0f}" if goal else ""]),
@@ -170,6 +192,7 @@ def table(title: str, ours: list[Side], theirs: list[Side]) -> Table:
                 f"{side.utilization():.3f}",
                 f"{cost['median']:.1f}",
                 f"{100 * cost['spread']:.0f} %",
+                "" if (rate := side.transmissions_per_s()) is None else f"{1e-6 * rate:.3g}",
                 f"{statistics.median(side.set_up_s):.3f}",
                 f"{side.peak_memory_kib / 1024:.1f}",
                 *last,
@@ -180,8 +203,9 @@ def table(title: str, ours: list[Side], theirs: list[Side]) -> Table:
 def main(arguments: list[str] | None = None) -> int:
     """Measures every simulator that is installed, prints tables and writes JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
+    every = list(NS3_PROGRAMS)
     parser.add_argument("--repeats", type=int, default=3, help="rounds with ns-2; ns-3 has one")
-    parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES), help="cases")
+    parser.add_argument("--only", nargs="+", choices=every, default=every, help="cases")
     parser.add_argument(
         "--scheduler", default="Calendar", help="ns-2's: Calendar (its default), Splay, Heap, Map"
     )
@@ -198,9 +222,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         binary = measure.build_as_released()
         measure.warn_if_busy()
-        program = find_ns2()
+        chosen = {case: CASES[case] for case in asked.only if case in CASES}
+        program = find_ns2() if chosen else None
         if program is not None:
-            chosen = {case: CASES[case] for case in asked.only}
             ours = [Side(case, seconds, "longfat") for case, seconds in chosen.items()]
             theirs = [Side(case, seconds, "ns-2") for case, seconds in chosen.items()]
             for _ in range(asked.repeats):

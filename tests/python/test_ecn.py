@@ -89,6 +89,14 @@ def test_dctcp_shares_two_bottlenecks_as_in_figure_17_of_its_paper() -> None:
         assert sum(rates) / len(rates) == pytest.approx(printed, rel=0.05), group
 
 
+def test_a_ramp_of_marks_keeps_the_queue_of_figure_17_near_a_millisecond_as_in_ns_3() -> None:
+    summary = longfat.run(ROOT / "scenarios/dctcp-two-bottlenecks-red.toml").summary
+    (queue,) = (link["queue_mean_packets"] for link in summary["links"] if link["name"] == "T2-R1")
+    assert 12_000 * queue / 1e9 == pytest.approx(1e-3, rel=0.2)
+    rates = [flow["throughput_bps"] for flow in summary["flows"] if flow["name"].startswith("S2")]
+    assert sum(rates) / len(rates) == pytest.approx(471e6, rel=0.1)
+
+
 def test_abe_without_marks_is_noted() -> None:
     (line,) = scenario(abe=True).notes()
     assert line == "flow.0: abe = true has no effect without ecn = true"

@@ -33,6 +33,7 @@ mod prague;
 mod queues;
 mod quick_start;
 mod rcp;
+mod reference;
 mod results;
 mod service_tick;
 mod steps;

@@ -1,6 +1,9 @@
 //! The reference work: the plan of each case.
 
+mod networks;
+
 use crate::plan_of::plan_of;
+use networks::Crossing;
 use serde_json::{Value, json};
 
 /// Packets of a `scale` run, unless its shortest time asks for more.
@@ -8,32 +11,52 @@ const SCALE_PACKETS: f64 = 2e6;
 const SCALE_SHORTEST_S: f64 = 20.0;
 /// Bits of a full packet.
 const PACKET_BITS: f64 = 12_000.0;
+/// They offer 40 % of 1 Gbit/s: a page a second, of 9400 bytes and headers of 52 bytes for each 1448 of them.
+const WEB_SESSIONS_40_PERCENT: u64 = 5134;
 
-/// A dumbbell with flows of one algorithm.
+/// Which links there are, and which of them a flow crosses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// One link that all flows share, and one for their acknowledgements.
+    Dumbbell,
+    /// See [`networks::figure_17`]; rates, buffers, flows and round-trip times are the network's own.
+    Figure17,
+    /// See [`networks::parking_lot`].
+    ParkingLot,
+}
+
+/// Flows of one algorithm on a network.
 #[derive(Clone)]
 pub struct Case {
     /// Name on the command line.
     pub name: &'static str,
     /// Description.
     pub title: &'static str,
+    pub network: Network,
     pub rate_bps: f64,
     pub buffer_packets: u64,
     pub access_bps: f64,
     pub duration_s: f64,
     pub algorithm: &'static str,
     pub flows: u32,
-    /// Round-trip times of the first and the last flow; the others are spread evenly between them.
+    /// Round-trip times of the first and the last flow; the others are spread evenly between them. Behind a
+    /// parking lot, what lies outside of it.
     pub rtt_s: (f64, f64),
     /// Time between the starts of one flow and the next.
     pub stagger_s: f64,
+    /// Segments.
+    pub initial_window: f64,
     /// Largest window of each flow, segments; unlimited if `None`.
+    pub max_window: Option<f64>,
+    /// Where each flow leaves slow-start, segments; at the first loss or mark if `None`.
     pub initial_ssthresh: Option<f64>,
     /// Random loss of data packets at the bottleneck.
     pub loss: f64,
     /// Web sessions, each with a mean gap of 1 s, pages of 9400 bytes on average, Pareto shape 1.2.
     pub web_sessions: u64,
     pub sample_s: f64,
-    /// Discipline of the bottleneck's queue, or a kind that is no discipline; see `link`.
+    /// Discipline of the bottleneck's queue, or a kind that is no discipline; see `link` and, for the network
+    /// of figure 17, [`networks::figure_17`].
     pub bottleneck: String,
     /// A plan as JSON, in place of all that.
     pub text: Option<String>,
@@ -44,6 +67,7 @@ pub fn all() -> Vec<Case> {
     let w1 = Case {
         name: "w1",
         title: "2 HSTCP, 250 Mbit/s, 42 ms",
+        network: Network::Dumbbell,
         rate_bps: 250e6,
         buffer_packets: 175,
         access_bps: 1e9,
@@ -52,6 +76,8 @@ pub fn all() -> Vec<Case> {
         flows: 2,
         rtt_s: (0.042, 0.042),
         stagger_s: 5.0,
+        initial_window: 3.0,
+        max_window: None,
         initial_ssthresh: None,
         loss: 0.0,
         web_sessions: 0,
@@ -80,6 +106,46 @@ pub fn all() -> Vec<Case> {
         rtt_s: (0.02, 0.2),
         stagger_s: 0.0,
         ..w2.clone()
+    };
+    let w4 = Case {
+        name: "w4",
+        title: "40 DCTCP, figure 17, step marking",
+        network: Network::Figure17,
+        access_bps: 1e12,
+        duration_s: 5.0,
+        algorithm: "dctcp",
+        flows: 40,
+        // ten of them are the second in which ns-3's example starts its flows
+        stagger_s: 0.1,
+        // RFC 6928, and ns-3's default
+        initial_window: 10.0,
+        // ns-3's default send buffer, 131072 bytes; without it, slow-start fills the hosts' own links
+        max_window: Some(90.0),
+        bottleneck: "step".to_owned(),
+        ..w3.clone()
+    };
+    let w5 = Case {
+        name: "w5",
+        title: "30 CUBIC, 5 x 1 Gbit/s, 24-60 ms",
+        network: Network::ParkingLot,
+        buffer_packets: 10_000,
+        algorithm: "cubic",
+        flows: 30,
+        rtt_s: (0.02, 0.04),
+        stagger_s: 0.05,
+        bottleneck: "fq_codel".to_owned(),
+        ..w3.clone()
+    };
+    let w6 = Case {
+        name: "w6",
+        title: "20 CUBIC, 40 % web, 1 Gbit/s, 20-80 ms",
+        algorithm: "cubic",
+        flows: 20,
+        rtt_s: (0.02, 0.08),
+        loss: 1e-5,
+        web_sessions: WEB_SESSIONS_40_PERCENT,
+        bottleneck: "codel".to_owned(),
+        ..w3.clone()
     };
     let ten_gigabit = Case {
         name: "10g",
@@ -131,7 +197,19 @@ pub fn all() -> Vec<Case> {
         rtt_s: (0.02, 0.08),
         ..w3.clone()
     };
-    vec![w1, w2, w3, ten_gigabit, loss, web, many, ten, scale.with_flows(10)]
+    let w7 = Case {
+        name: "w7",
+        title: "100000 NewReno, 100 Gbit/s, 20-200 ms",
+        duration_s: 2.0,
+        ..scale.clone().with_flows(100_000)
+    };
+    vec![w1, w2, w3, w4, w5, w6, w7, ten_gigabit, loss, web, many, ten, scale.with_flows(10)]
+}
+
+/// A link without losses.
+fn plain(name: &str, rate_bps: f64, delay_s: f64, queue: Value) -> Value {
+    json!({"name": name, "rate_bps": rate_bps, "delay_s": delay_s, "loss": {"kind": "none"},
+        "ack_loss": {"kind": "none"}, "queue": queue})
 }
 
 impl Case {
@@ -159,18 +237,21 @@ impl Case {
         }
     }
 
+    /// Connections across the first two links; each has a host of its own at either end.
     fn connection(&self, rtt_s: f64) -> Value {
         // a router helps only flows that speak its protocol; its header adds 20 bytes to each packet
+        // as scenario files have it
+        let recovery = if self.algorithm == "dctcp" { "prr" } else { "rate-halving" };
         let (algorithm, header_bytes, loss_detection) = match self.bottleneck.as_str() {
             "xcp" => ("xcp", 72, None),
             _ => (self.algorithm, 52, Some("sack")),
         };
         json!({"algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": rtt_s,
             "access_rate_bps": self.access_bps, "mss": 1448, "header_bytes": header_bytes,
-            "initial_ssthresh": self.initial_ssthresh, "initial_window": 3.0, "max_window": null,
-            "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout": 0.04,
-            "byte_counting": true, "loss_detection": loss_detection, "recovery": "rate-halving",
-            "host_tick": 0.0, "rto_min": 0.2, "ecn": false})
+            "initial_ssthresh": self.initial_ssthresh, "initial_window": self.initial_window,
+            "max_window": self.max_window, "slow_start": "standard", "max_ssthresh": 100.0,
+            "delayed_ack": true, "delayed_ack_timeout": 0.04, "byte_counting": true,
+            "loss_detection": loss_detection, "recovery": recovery, "host_tick": 0.0, "rto_min": 0.2, "ecn": false})
     }
 
     /// A link with drop-tail at a constant rate, except for what its kind says. Kinds that are no disciplines:
@@ -182,8 +263,8 @@ impl Case {
             if loss > 0.0 { json!({"kind": "random", "probability": loss}) } else { json!({"kind": "none"}) };
         let (rate, time) = (self.rate_bps, self.duration_s);
         let queue = |discipline: &str| json!({"kind": discipline, "limit_packets": self.buffer_packets});
-        let mut link = json!({"name": name, "rate_bps": rate, "delay_s": 0.0, "loss": loss,
-            "ack_loss": {"kind": "none"}, "queue": queue("droptail")});
+        let mut link = plain(name, rate, 0.0, queue("droptail"));
+        link["loss"] = loss;
         match kind {
             "sojourn" => link["queue"]["sojourn"] = json!("true"),
             "steps" => {
@@ -198,31 +279,79 @@ impl Case {
         link
     }
 
+    /// Round-trip time of a flow; see `rtt_s`.
+    fn rtt_of(&self, flow: u32) -> f64 {
+        let share = f64::from(flow) / f64::from(self.flows.max(2) - 1);
+        self.rtt_s.0 + share * (self.rtt_s.1 - self.rtt_s.0)
+    }
+
+    fn dumbbell(&self) -> (Vec<Value>, Vec<Crossing>) {
+        let crossings = (0..self.flows).map(|i| Crossing {
+            name: (i + 1).to_string(),
+            forward: vec![0],
+            reverse: vec![1],
+            rtt_s: self.rtt_of(i),
+            start_s: self.stagger_s * f64::from(i),
+        });
+        let links =
+            [self.link("bottleneck", &self.bottleneck, self.loss), self.link("reverse", "droptail", 0.0)];
+        (links.into(), crossings.collect())
+    }
+
     /// The plan, as JSON. `fast` chooses the driver; both give the same results.
     pub fn plan(&self, fast: bool) -> String {
         if let Some(text) = &self.text {
             return text.clone();
         }
-        let flows: Vec<Value> = (0..self.flows)
-            .map(|i| {
-                let share = f64::from(i) / f64::from(self.flows.max(2) - 1);
-                let mut flow = self.connection(self.rtt_s.0 + share * (self.rtt_s.1 - self.rtt_s.0));
-                flow["name"] = json!((i + 1).to_string());
-                flow["start_s"] = json!(self.stagger_s * f64::from(i));
-                flow["stop_s"] = Value::Null;
-                flow["bytes"] = Value::Null;
-                flow
-            })
-            .collect();
+        const BEFORE: &str = "{\"flows\":[";
+        // flow by flow: the values of 100,000 flows take more memory than a run of them
+        let mut text = BEFORE.to_owned();
+        let (links, crossings) = self.network();
+        for (i, crossing) in crossings.iter().enumerate() {
+            let flow = plan_of(&json!({"flows": [self.flow(crossing)]}));
+            text.push_str(if i > 0 { "," } else { "" });
+            text.push_str(flow.strip_prefix(BEFORE).and_then(|f| f.strip_suffix("]}")).unwrap_or(&flow));
+        }
+        text + "]," + plan_of(&self.around_flows(links, fast)).trim_start_matches('{')
+    }
+
+    /// The plan without keys that have usual values; see [`plan_of`].
+    #[allow(dead_code, reason = "tests of whole runs change it")]
+    pub fn outline(&self, fast: bool) -> Value {
+        let (links, crossings) = self.network();
+        let mut outline = self.around_flows(links, fast);
+        outline["flows"] = crossings.iter().map(|crossing| self.flow(crossing)).collect();
+        outline
+    }
+
+    fn network(&self) -> (Vec<Value>, Vec<Crossing>) {
+        match self.network {
+            Network::Dumbbell => self.dumbbell(),
+            Network::Figure17 => networks::figure_17(self),
+            Network::ParkingLot => networks::parking_lot(self),
+        }
+    }
+
+    fn flow(&self, crossing: &Crossing) -> Value {
+        let mut flow = self.connection(crossing.rtt_s);
+        flow["name"] = json!(crossing.name);
+        flow["forward"] = json!(crossing.forward);
+        flow["reverse"] = json!(crossing.reverse);
+        flow["start_s"] = json!(crossing.start_s);
+        flow["stop_s"] = Value::Null;
+        flow["bytes"] = Value::Null;
+        flow
+    }
+
+    fn around_flows(&self, links: Vec<Value>, fast: bool) -> Value {
         let background = if self.web_sessions > 0 {
-            json!([{"name": "web", "kind": "web", "sessions": self.web_sessions, "gap_s": 1.0, "page_bytes": 9400.0,
-                "shape": 1.2, "flow": self.connection(self.rtt_s.0)}])
+            json!([{"name": "web", "kind": "web", "sessions": self.web_sessions, "gap_s": 1.0,
+                "page_bytes": 9400.0, "shape": 1.2, "flow": self.connection(self.rtt_s.0)}])
         } else {
             json!([])
         };
-        plan_of(&json!({"seed": 1, "duration_s": self.duration_s, "window_s": [0.0, self.duration_s],
-            "links": [self.link("bottleneck", &self.bottleneck, self.loss), self.link("reverse", "droptail", 0.0)], "flows": flows,
+        json!({"seed": 1, "duration_s": self.duration_s, "window_s": [0.0, self.duration_s], "links": links,
             "background": background, "sample": {"flows_s": self.sample_s, "links_s": self.sample_s},
-            "events": false, "fast": fast}))
+            "events": false, "fast": fast})
     }
 }
