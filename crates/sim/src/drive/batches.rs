@@ -23,9 +23,10 @@
 
 use super::agenda::Agenda;
 use super::arrivals::PLACE_BITS;
+use super::backlog::{Backlog, Incoming};
 use super::collect::Collected;
-use super::cross::{Backlog, Incoming};
 use super::feeds::Feeds;
+use super::straight::Straight;
 use crate::model::link::{End, Origin};
 use crate::results::outcome::RunError;
 use crate::run::lookahead::Approaches;
@@ -58,6 +59,8 @@ pub struct Kept {
     pub(super) active: Vec<Origin>,
     /// What has come to a link in this batch.
     pub(super) collected: Collected,
+    /// The same where packets go straight over a link whose departures are computed.
+    pub(super) straight: Straight,
     /// Handles on their way to each link from others.
     pub(super) incoming: Vec<Incoming>,
     /// The packets that wait in the rings of their ends.
@@ -84,6 +87,7 @@ impl Kept {
             in_step: !run.sessions.is_empty(),
             active: Vec::new(),
             collected: Collected::default(),
+            straight: Straight::default(),
             incoming: vec![Incoming::new(); run.links.len()],
             backlog: Backlog::default(),
             ends: Vec::new(),

@@ -2,8 +2,7 @@
 
 use super::ahead;
 use super::arrivals::{Arrivals, PLACE_BITS};
-use super::cross::{note, settle};
-use super::straight::Straight;
+use super::backlog::{note, settle};
 use crate::model::flow::Flow;
 use crate::model::link::{End, GONE, Handle, LinkCounters, Origin, WAITS};
 use longfat_net::Pipe;
@@ -22,8 +21,6 @@ pub struct Collected {
     pub(super) handles: Vec<Handle>,
     /// What each of them carries besides the usual, at a link with a router.
     pub(super) extras: Vec<Option<Box<Extra>>>,
-    /// The same where packets go straight over a link whose departures are computed.
-    pub(super) straight: Straight,
 }
 
 /// What is collected of a packet.

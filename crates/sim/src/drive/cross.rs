@@ -3,163 +3,31 @@
 //! 1. The arrivals are collected, from other links and from the ends of flows, and put in order: a key has
 //!    the time of an arrival above its place among those collected. Loss processes take theirs here.
 //! 2. The server of the link takes the arrivals in that order, and puts each packet that leaves or is dropped
-//!    into an [`Exit`].
+//!    into an exit ([`Outlet`]).
 //! 3. Each end takes those of the packets sent to it that have left their last link.
 //!
 //! A packet stays in the ring of the end that has sent it until its last link, and only its handle moves. The
-//! ring holds, in place of the time of its arrival at the first link, what is known of it ([`WAITS`],
-//! [`GONE`], or when it leaves its last link). So an end takes its packets together, and its state comes into
-//! the cache once.
+//! ring holds, in place of the time of its arrival at the first link, what is known of it: that it waits,
+//! that it is gone, or when it leaves its last link. So an end takes its packets together, and its state
+//! comes into the cache once.
 
 use super::ahead;
 use super::arrivals::{PLACE_BITS, place_of, time_of};
+use super::backlog::{Backlog, Outlet, note};
 use super::batches::{Driver, Kept};
 use super::collect::{Collected, Collecting, MOST, take_extra};
 use super::straight::{FEW_ORIGINS, Straight, offer_all, take_offered};
 use crate::model::flow::Flow;
-use crate::model::link::{End, Exit, GONE, Handle, Loan, Origin, Server, WAITS, each_computed};
+use crate::model::link::{GONE, Loan, Origin, Server, each_computed};
 use crate::results::outcome::RunError;
 use crate::run::state::Simulation;
-use longfat_net::{Address, DropReason, LossModel, Pipe};
+use longfat_net::LossModel;
 use longfat_units::{Interval, Time};
-use longfat_wire::{Packet, SimPacket};
 
 const NANOSECOND: Interval = Interval::from_ns(1);
 /// An end of which more packets wait gives up the places of those that were dropped behind all others. Tests
 /// and fuzzers do so often.
 const FEW_WAITING: usize = if cfg!(any(fuzzing, debug_assertions)) { 3 } else { 256 };
-
-/// Handles on their way to a link, by the link that they come from.
-pub type Incoming = Vec<(usize, Pipe<Handle>)>;
-
-/// The packets that wait in the rings of their ends.
-#[derive(Default)]
-pub struct Backlog {
-    /// The ends whose packets came, or left, in this batch.
-    noted: Vec<End>,
-    /// What becomes of packets, written into the rings at the end of a batch in which those are so many that
-    /// each has to be asked for before.
-    later: Option<Vec<(Handle, Time)>>,
-    /// Packets that have left their last link, perhaps before others of their end.
-    loose: Vec<(Handle, Time)>,
-}
-
-impl Backlog {
-    /// Writes what was kept for the end of the batch.
-    fn settle_all(&mut self, flows: &mut [Flow]) {
-        let Some(mut later) = self.later.take() else { return };
-        for (place, &(handle, outcome)) in later.iter().enumerate() {
-            if let Some((id, data)) = later.get(place + ahead::PIPE).map(|(handle, _)| handle.end().host()) {
-                flows[id].prefetch_pipe(data);
-            }
-            if let Some((handle, _)) = later.get(place + ahead::PACKETS) {
-                let (id, data) = handle.end().host();
-                flows[id].on_the_way(data).prefetch_number(handle.number());
-            }
-            settle(flows, &mut self.noted, handle, outcome);
-        }
-        later.clear();
-        self.later = Some(later);
-    }
-}
-
-/// Where packets go that leave a link.
-struct Outlet<'a> {
-    flows: &'a mut [Flow],
-    backlog: &'a mut Backlog,
-    incoming: &'a mut [Incoming],
-    idle_until: &'a mut [Time],
-    link: usize,
-    delay: Interval,
-}
-
-impl Outlet<'_> {
-    #[inline(always)]
-    fn settle(&mut self, handle: Handle, outcome: Time) {
-        match &mut self.backlog.later {
-            Some(later) => later.push((handle, outcome)),
-            None => settle(self.flows, &mut self.backlog.noted, handle, outcome),
-        }
-    }
-
-    /// The packet goes to its next link, or leaves the last one before others of its end.
-    #[inline(never)]
-    fn depart_apart(&mut self, handle: Handle, at: Time) {
-        if handle.links() == 0 {
-            return self.backlog.loose.push((handle, at));
-        }
-        let (id, data) = handle.end().host();
-        let route = &self.flows[id].route;
-        let path = if data { &route.forward } else { &route.reverse };
-        let (next, at) = (path[path.len() - handle.links()], at + self.delay);
-        self.idle_until[next] = self.idle_until[next].min(at);
-        let incoming = &mut self.incoming[next];
-        let place = incoming.binary_search_by_key(&self.link, |(from, _)| *from).unwrap_or_else(|place| {
-            incoming.insert(place, (self.link, Pipe::default()));
-            place
-        });
-        incoming[place].1.push(at, handle.at_next_link());
-    }
-}
-
-impl Exit<Handle> for Outlet<'_> {
-    const RUNS_AHEAD: bool = true;
-
-    #[inline(always)]
-    fn departs(&mut self, handle: Handle, at: Time) {
-        if handle.is_straight() {
-            self.settle(handle, at);
-        } else {
-            self.depart_apart(handle, at);
-        }
-    }
-
-    #[inline(always)]
-    fn drops(&mut self, handle: Handle, _: DropReason) {
-        self.settle(handle, GONE);
-    }
-
-    /// Both copies have the same handle.
-    fn doubles(&mut self, handle: Handle) {
-        debug_assert!(handle.is_loose(), "a copy that keeps its order");
-        let (id, data) = handle.end().host();
-        let flow = &mut self.flows[id];
-        flow.double();
-        if let Some((known, _)) = flow.on_the_way_mut(data).waiting_mut(handle.number()) {
-            *known = *known - NANOSECOND;
-        }
-    }
-
-    fn originates(&mut self, _: Handle, _: Address) {
-        debug_assert!(false, "the oracle runs plans whose elements send messages");
-    }
-}
-
-impl Exit<Loan> for Outlet<'_> {
-    const RUNS_AHEAD: bool = true;
-
-    fn departs(&mut self, loan: Loan, at: Time) {
-        let Loan { handle, extra } = loan;
-        let (id, data) = handle.end().host();
-        if let Some((_, packet)) = self.flows[id].on_the_way_mut(data).waiting_mut(handle.number()) {
-            packet.extra = extra;
-        }
-        self.departs(handle, at);
-    }
-
-    fn drops(&mut self, loan: Loan, reason: DropReason) {
-        self.drops(loan.handle, reason);
-    }
-
-    fn doubles(&mut self, loan: Loan) {
-        debug_assert!(false, "the oracle runs plans in which packets with headers are doubled");
-        self.doubles(loan.handle);
-    }
-
-    fn originates(&mut self, loan: Loan, to: Address) {
-        self.originates(loan.handle, to);
-    }
-}
 
 impl Driver<'_> {
     /// Runs a link through the batch.
@@ -203,14 +71,15 @@ impl Driver<'_> {
         (from, until): (Time, Time),
     ) -> Result<bool, RunError> {
         let Driver { run, kept, .. } = self;
-        let Kept { collected, incoming, idle_until, backlog, events, .. } = &mut **kept;
+        let Kept { collected, straight, incoming, idle_until, backlog, events, .. } = &mut **kept;
         let Simulation { links, flows, .. } = &mut **run;
         let many = ahead::pays(origins);
         backlog.later = many.then(|| backlog.later.take().unwrap_or_default());
         let link = &mut links[index];
         let is_lossy = link.loss != LossModel::None || link.ack_loss != LossModel::None;
         let (server, counters, delay) = link.parts();
-        let Collected { arrivals, handles, extras, straight: Straight { heads, offers } } = collected;
+        let Collected { arrivals, handles, extras } = collected;
+        let Straight { heads, offers } = straight;
         arrivals.clear(until.since(from).as_ns() << PLACE_BITS);
         let noted = &mut backlog.noted;
         let mut collecting = Collecting {
@@ -291,10 +160,10 @@ impl Driver<'_> {
     /// flow whose algorithm failed, if any did.
     fn hand_out(&mut self, many: bool, offered: bool) -> Option<usize> {
         let Driver { run, kept, .. } = self;
-        let Kept { feeds, collected, backlog, ends, .. } = &mut **kept;
+        let Kept { feeds, straight, backlog, ends, .. } = &mut **kept;
         let Simulation { links, flows, .. } = &mut **run;
         core::mem::swap(&mut backlog.noted, ends);
-        let mut offers = collected.straight.offers.iter();
+        let mut offers = straight.offers.iter();
         let mut failed = None;
         for (place, &end) in ends.iter().enumerate() {
             if many {
@@ -342,34 +211,5 @@ fn take<const DATA: bool>(flow: &mut Flow, delay: Interval) {
         flow.take_data(delay, |known, _| known);
     } else {
         flow.take_acks(delay, |known, _| known);
-    }
-}
-
-/// Writes into the ring of its end what becomes of a packet.
-#[inline(always)]
-pub fn settle(flows: &mut [Flow], noted: &mut Vec<End>, handle: Handle, outcome: Time) {
-    let (id, data) = handle.end().host();
-    let flow = &mut flows[id];
-    if outcome == GONE {
-        flow.drop(handle.kind());
-    }
-    let ring = flow.on_the_way_mut(data);
-    if let Some((known, packet)) = ring.waiting_mut(handle.number()) {
-        if handle.is_loose() && *known != WAITS {
-            *known += NANOSECOND; // a copy of it is still on its way
-        } else {
-            debug_assert!(*known == WAITS, "a packet that has left");
-            *known = outcome;
-            packet.ecn = handle.ecn();
-        }
-    }
-    note(ring, handle.end(), noted);
-}
-
-/// Notes an end, whose ring this is, unless it is noted.
-#[inline(always)]
-pub fn note(ring: &mut Pipe<SimPacket>, end: End, noted: &mut Vec<End>) {
-    if !core::mem::replace(&mut ring.is_noted, true) {
-        noted.push(end);
     }
 }

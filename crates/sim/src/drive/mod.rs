@@ -7,6 +7,7 @@ use longfat_units::{Interval, Time};
 mod agenda;
 mod ahead;
 mod arrivals;
+mod backlog;
 pub mod batches;
 mod collect;
 mod cross;

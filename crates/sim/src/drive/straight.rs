@@ -3,8 +3,8 @@
 //! few ends, W1 and W2 take fewer instructions by it, and with many ends W3 does (docs/performance.md).
 
 use super::arrivals::{PLACE_BITS, place_of, time_of};
+use super::backlog::note;
 use super::collect::{Collecting, Record};
-use super::cross::note;
 use crate::model::flow::Flow;
 use crate::model::link::{Departures, GONE, LinkCounters, Origin};
 use core::slice;

@@ -76,7 +76,7 @@ const ALWAYS: NonZeroU64 = match NonZeroU64::new(1 << 63) {
     Some(bit) => bit,
     None => NonZeroU64::MIN,
 };
-/// Of a way: the packets may overtake each other. The other bits are the number of links.
+/// The bit of a way that its packets may overtake each other; the others are the number of links.
 const LOOSE: u16 = 1 << 15;
 
 impl Default for Handle {
