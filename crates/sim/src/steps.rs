@@ -98,7 +98,9 @@ impl Stepped {
     /// Sets the rate of the link at this index from now on. A packet whose transmission has begun leaves as planned
     /// before.
     pub fn set_rate(&mut self, index: usize, rate: Rate) -> Result<(), RateError> {
-        self.run.links[index].set_rate(self.now, rate)
+        self.run.links[index].set_rate(self.now, rate)?;
+        self.drive.look_at_link(&self.run, index);
+        Ok(())
     }
 
     /// Packets whose transmission has begun on any link so far.

@@ -45,6 +45,25 @@ fn a_rate_that_is_set_is_that_of_a_plan_with_steps() {
 }
 
 #[test]
+fn rates_that_are_set_have_the_same_effect_in_both_drivers() {
+    for tick_s in [0.0, 0.01] {
+        let mut plan = dumbbell(5e6, 30, 8.0, vec![flow("a", "reno"), flow("b", "cubic")]);
+        plan["links"][0] = and(plan["links"][0].clone(), json!({"service_tick_s": tick_s}));
+        let outcomes = [true, false].map(|fast| {
+            plan["fast"] = json!(fast);
+            let mut run = stepped(&plan, Rates::Settable);
+            for (step, rate) in [2e6, 8e6, 1e5, 5e6, 3e6].into_iter().enumerate() {
+                go_on(&mut run, 0.997 + 1.1 * step as f64);
+                run.set_rate(0, Rate::from_bps(rate).unwrap()).unwrap();
+            }
+            go_on(&mut run, 8.0);
+            run.finish().unwrap()
+        });
+        assert_same(&outcomes[0], &outcomes[1]);
+    }
+}
+
+#[test]
 fn a_rate_cannot_be_set_where_the_plan_or_a_router_has_its_say() {
     let rate = Rate::from_bps(2e6).unwrap();
     let plain = dumbbell(5e6, 30, 1.0, vec![flow("a", "reno")]);

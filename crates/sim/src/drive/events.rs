@@ -60,6 +60,14 @@ impl Kept {
         self.plan_flow(run, index);
     }
 
+    /// Plans a link's next events.
+    pub fn plan_link(&mut self, run: &Simulation, index: usize) {
+        let (link, links) = (&run.links[index], run.links.len());
+        self.agenda.set(FIRST_LINK + index, link.wake());
+        self.agenda.set(FIRST_LINK + links + index, link.onward_head());
+        self.agenda.set(FIRST_LINK + 2 * links + index, link.control_head());
+    }
+
     /// Plans a flow's next events.
     pub fn plan_flow(&mut self, run: &Simulation, index: usize) {
         let flow = &run.flows[index];
@@ -243,10 +251,7 @@ impl Driver<'_, '_> {
         for flow in self.run.clear_link(now, index) {
             self.plan_flow(flow);
         }
-        let (link, links) = (&self.run.links[index], self.run.links.len());
-        self.kept.agenda.set(FIRST_LINK + index, link.wake());
-        self.kept.agenda.set(FIRST_LINK + links + index, link.onward_head());
-        self.kept.agenda.set(FIRST_LINK + 2 * links + index, link.control_head());
+        self.kept.plan_link(self.run, index);
     }
 }
 

@@ -79,6 +79,13 @@ impl Drive {
         }
     }
 
+    /// Somebody has acted on this link: finds out when it acts next. In batches this is looked at anyway.
+    pub fn look_at_link(&mut self, run: &Simulation, link: usize) {
+        if let Drive::Events(kept) = self {
+            kept.plan_link(run, link);
+        }
+    }
+
     /// Its name, and the number of events handled so far.
     pub fn description(&self) -> (&'static str, u64) {
         match self {
