@@ -1,4 +1,5 @@
-//! Queue disciplines that decide at arrival: what they admit leaves first in, first out, whatever arrives later.
+//! Queue disciplines that decide at arrival: what they admit leaves first in, first out, whatever arrives
+//! later.
 
 use crate::DropReason;
 use crate::queue::Limit;
@@ -15,12 +16,11 @@ pub enum Admitted {
     Dropped(DropReason),
 }
 
-/// A discipline that decides at arrival. Its queue can compute departures then ([`ListedFifo`](crate::ListedFifo)).
+/// A discipline that decides at arrival. Its queue can compute departures then
+/// ([`ListedFifo`](crate::ListedFifo)).
 pub trait Admission {
-    /// Whether it marks packets, or drops some for another reason than that the queue is full.
-    const JUDGES: bool;
-    /// A packet of `bytes` arrives at a queue of so many packets and bytes. Says what becomes of it; it is not marked
-    /// unless `markable`.
+    /// A packet of `bytes` arrives at a queue of so many packets and bytes. Says what becomes of it; it is
+    /// not marked unless `markable`.
     fn admit(&mut self, now: Time, waiting: (u64, u64), bytes: u32, markable: bool) -> Admitted;
     /// The transmission of a packet starts.
     #[inline(always)]
@@ -29,8 +29,6 @@ pub trait Admission {
 
 /// Drop-tail.
 impl Admission for Limit {
-    const JUDGES: bool = false;
-
     #[inline(always)]
     fn admit(&mut self, _now: Time, (packets, queued): (u64, u64), bytes: u32, _markable: bool) -> Admitted {
         if self.admits(packets, queued, bytes) {

@@ -1,6 +1,7 @@
 //! A stretch of path that keeps order: packets leave it after a delay, first in, first out.
 
 use longfat_units::Time;
+use std::collections::VecDeque;
 
 /// Packets under way, each with the time of its arrival; arrival times never decrease. The first ones may
 /// have arrived already and wait: they keep their places, and in place of the time stands what is known of
@@ -20,19 +21,37 @@ pub struct Pipe<P> {
     waiting: u32,
     /// A flag of the caller's.
     pub is_noted: bool,
+    /// The numbers of those that wait, where some between them have given up their places.
+    #[expect(clippy::box_collection, reason = "few pipes have any, and each lies in the cache")]
+    numbers: Option<Box<VecDeque<u32>>>,
     /// When the first packet behind those arrives: read far more often than it changes.
     head: Time,
 }
 
 impl<P> Default for Pipe<P> {
     fn default() -> Self {
-        Pipe { slots: Vec::new(), first: 0, len: 0, waiting: 0, is_noted: false, head: Time::NEVER }
+        Pipe {
+            slots: Vec::new(),
+            first: 0,
+            len: 0,
+            waiting: 0,
+            is_noted: false,
+            numbers: None,
+            head: Time::NEVER,
+        }
     }
 }
 
+/// In place of the time of a packet that waits: it does. Each copy of it that is under way elsewhere lowers
+/// this by 1 ns.
+pub const WAITS: Time = Time::NEVER;
+/// The same for a packet of which nothing is left to be done: it may give up its place. A later time means
+/// that it waits, with copies; what an earlier one means is up to the caller.
+pub const GONE: Time = Time::from_ns(u64::MAX >> 1);
+
 impl<P: Default> Pipe<P> {
     const FIRST_SLOTS: usize = 4;
-    /// So many packets often arrive, or enter, together (measured, docs/performance.md).
+    /// This many packets often arrive, or enter, together (measured, docs/performance.md).
     const TOGETHER: usize = 4;
 
     #[inline(always)]
@@ -80,10 +99,17 @@ impl<P: Default> Pipe<P> {
         }
     }
 
-    /// Doubles the room. Packets keep their numbers, which select other slots then.
+    /// Makes room: takes those that are gone out of their places if they are most, or doubles the ring.
+    /// Packets keep their numbers.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
+        let waiting = self.waiting as usize;
+        let gone = (0..waiting).filter(|&place| self.slots[self.slot(place)].0 == GONE).count();
+        if 2 * gone > self.len() {
+            self.close_gaps();
+            return;
+        }
         let before = self.slots.len();
         let slots = (2 * before).max(Self::FIRST_SLOTS);
         self.slots.resize_with(slots, || (Time::NEVER, P::default()));
@@ -97,6 +123,56 @@ impl<P: Default> Pipe<P> {
         } else {
             low[first..].swap_with_slice(&mut high[first..]);
         }
+    }
+
+    /// Takes those that are gone out of their places.
+    fn close_gaps(&mut self) {
+        let (mut kept, mut numbers) = (0, VecDeque::new());
+        for place in 0..self.len() {
+            let is_waiting = place < self.waiting as usize;
+            let (from, to) = (self.slot(place), self.slot(kept));
+            if is_waiting && self.slots[from].0 == GONE {
+                continue;
+            }
+            if is_waiting {
+                numbers.push_back(self.number(place));
+            }
+            self.slots.swap(from, to);
+            kept += 1;
+        }
+        self.len = kept as u32;
+        self.waiting = numbers.len() as u32;
+        self.numbers = (!numbers.is_empty()).then(|| Box::new(numbers));
+    }
+
+    /// The number of the packet that waits at this place, or that will wait behind all others.
+    #[inline(always)]
+    fn number(&self, place: usize) -> u32 {
+        match &self.numbers {
+            None => self.first.wrapping_add(place as u32),
+            Some(numbers) => match (numbers.get(place), numbers.back()) {
+                (Some(&number), _) => number,
+                (None, Some(last)) => last.wrapping_add(1),
+                (None, None) => 0,
+            },
+        }
+    }
+
+    /// The slot of the packet that waits with this number.
+    #[inline(always)]
+    fn slot_of(&self, number: u32) -> usize {
+        match &self.numbers {
+            None => number as usize & self.slots.len().wrapping_sub(1),
+            Some(numbers) => Self::search(numbers, number).map_or(usize::MAX, |place| self.slot(place)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn search(numbers: &VecDeque<u32>, number: u32) -> Option<usize> {
+        let first = *numbers.front()?;
+        let after = |number: &u32| number.wrapping_sub(first);
+        numbers.binary_search_by_key(&after(&number), after).ok()
     }
 
     /// A reference to the packet that arrives next.
@@ -126,8 +202,7 @@ impl<P: Default> Pipe<P> {
     /// The same for the place of the packet with this number.
     #[inline(always)]
     pub fn prefetch_number(&self, number: u32) {
-        let slot = number as usize & self.slots.len().wrapping_sub(1);
-        self.slots.get(slot).into_iter().for_each(longfat_units::cache::prefetch);
+        self.slots.get(self.slot_of(number)).into_iter().for_each(longfat_units::cache::prefetch);
     }
 
     #[inline(always)]
@@ -181,7 +256,7 @@ impl<P: Default> Pipe<P> {
         mut meet: impl FnMut(u32, Time, &mut P) -> Time,
     ) -> usize {
         let waited = self.waiting as usize;
-        let first = self.first.wrapping_add(self.waiting);
+        let first = self.number(waited);
         let (mut met, mut head) = (0, Time::NEVER);
         let end = self.len();
         'packets: for stretch in self.stretches(waited, end) {
@@ -196,15 +271,21 @@ impl<P: Default> Pipe<P> {
         }
         self.head = head;
         self.waiting += met;
+        if let Some(numbers) = &mut self.numbers {
+            numbers.extend((0..met).map(|n| first.wrapping_add(n)));
+        }
         met as usize
     }
 
     /// The packet that waits with this number, and what stands in place of the time of its arrival.
     #[inline(always)]
     pub fn waiting_mut(&mut self, number: u32) -> Option<&mut (Time, P)> {
-        let mask = self.slots.len().wrapping_sub(1);
-        debug_assert!(number.wrapping_sub(self.first) < self.waiting, "a packet that does not wait");
-        self.slots.get_mut(number as usize & mask)
+        debug_assert!(
+            self.numbers.is_some() || number.wrapping_sub(self.first) < self.waiting,
+            "a packet that does not wait"
+        );
+        let slot = self.slot_of(number);
+        self.slots.get_mut(slot)
     }
 
     /// The first packets that wait leave, up to the one for which `leave` returns false; it is called for
@@ -222,21 +303,13 @@ impl<P: Default> Pipe<P> {
             }
         }
         self.waiting -= gone as u32;
-        self.discard(gone);
-    }
-
-    /// Takes the last ones of those that wait out of their places, as long as `is_gone` returns true for what
-    /// stands in place of the time of their arrival.
-    pub fn retract(&mut self, mut is_gone: impl FnMut(Time) -> bool) {
-        let (waiting, slots) = (self.waiting as usize, self.slots.len());
-        let gone = (0..waiting).rev().take_while(|&place| is_gone(self.slots[self.slot(place)].0)).count();
-        for place in waiting..self.len() {
-            let (from, to) = (self.slot(place), self.slot(place - gone));
-            debug_assert!(from < slots && to < slots);
-            self.slots.swap(from, to);
+        if let Some(numbers) = &mut self.numbers {
+            numbers.drain(..gone);
+            if numbers.is_empty() {
+                self.numbers = None;
+            }
         }
-        self.len -= gone as u32;
-        self.waiting -= gone as u32;
+        self.discard(gone);
     }
 
     /// Discards the first `n` packets without reading them; what arrives next stays the same.
@@ -295,7 +368,6 @@ impl<P: Default> Pipe<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::VecDeque;
 
     proptest::proptest! {
         #[test]
@@ -336,9 +408,6 @@ mod tests {
         fn packets_wait_under_their_numbers_until_they_leave_in_order(
             steps in proptest::collection::vec((0usize..9, 0u64..9, 0usize..9, proptest::collection::vec(0usize..40, 0..6)), 1..80),
         ) {
-            // what stands in place of the time of a packet that waits, and of one that is gone
-            const WAITS: Time = Time::NEVER;
-            const GONE: Time = Time::ZERO;
             let (mut pipe, mut at) = (Pipe::default(), 1u64);
             let (mut waiting, mut coming) = (Vec::<(u32, u64, Time)>::new(), VecDeque::<u64>::new());
             for (entering, until, most, going) in steps {
@@ -357,9 +426,12 @@ mod tests {
                 });
                 proptest::prop_assert_eq!(admitted, due.min(most));
                 let head = coming.front().map_or(Time::NEVER, |&at| Time::from_ns(at));
-                proptest::prop_assert_eq!((pipe.head(), pipe.waiting()), (head, waiting.len()));
+                proptest::prop_assert_eq!(pipe.head(), head);
                 for place in going.into_iter().filter(|&place| place < waiting.len()).collect::<Vec<_>>() {
                     let (number, packet, known) = &mut waiting[place];
+                    if *known == GONE {
+                        continue;
+                    }
                     *known = GONE;
                     let there = pipe.waiting_mut(*number).expect("it waits");
                     proptest::prop_assert_eq!(there.1, *packet);
@@ -372,14 +444,16 @@ mod tests {
                     leaves
                 });
                 let first = waiting.iter().position(|&(.., known)| known == WAITS).unwrap_or(waiting.len());
-                proptest::prop_assert!(waiting.drain(..first).map(|(_, packet, _)| packet).eq(left));
-                pipe.retract(|known| known == GONE);
-                while waiting.last().is_some_and(|&(.., known)| known == GONE) {
-                    waiting.pop();
-                }
-                let all = waiting.iter().map(|&(_, packet, _)| packet).chain(coming.iter().copied());
-                proptest::prop_assert!(pipe.iter().map(|&(_, packet)| packet).eq(all));
+                // some of those may have given up their places before
+                let gone: Vec<u64> = waiting.drain(..first).map(|(_, packet, _)| packet).collect();
+                proptest::prop_assert!(left.iter().all(|packet| gone.contains(packet)));
+                // those that are gone may have given up their places
+                let there: Vec<u64> = pipe.iter().filter(|&&(at, _)| at != GONE).map(|&(_, packet)| packet).collect();
+                let still = waiting.iter().filter(|&&(.., known)| known == WAITS).map(|&(_, packet, _)| packet);
+                proptest::prop_assert!(there.into_iter().eq(still.chain(coming.iter().copied())));
                 proptest::prop_assert_eq!((pipe.under_way(), pipe.head()), (coming.len(), head));
+                let gaps = waiting.len() - pipe.waiting();
+                proptest::prop_assert!(pipe.waiting() <= waiting.len(), "{}", gaps);
             }
         }
     }

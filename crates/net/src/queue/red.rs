@@ -251,8 +251,6 @@ pub(super) fn strikes(
 }
 
 impl Admission for Law {
-    const JUDGES: bool = true;
-
     #[inline(always)]
     fn admit(&mut self, now: Time, (packets, queued): (u64, u64), bytes: u32, markable: bool) -> Admitted {
         let (length, size) = match self.bytes_each {

@@ -1,4 +1,5 @@
-//! In loops over so many flows that their memory is seldom in the cache, asks for it ahead of its use.
+//! In loops over flows that are so numerous that their memory is seldom in the cache, asks for it ahead of
+//! its use.
 //!
 //! A flow's index leads to its state, that to its packets, and those to what they carry besides the usual. So
 //! a loop asks for the first many flows ahead, and for what it leads to when it has come, some flows later.
@@ -6,7 +7,7 @@
 use crate::model::flow::Flow;
 use crate::model::link::Origin;
 
-/// From so many ends on (measured, docs/performance.md). Plans with few flows take the same way where tests
+/// From this many ends on (measured, docs/performance.md). Plans with few flows take the same way where tests
 /// and fuzzers look for differences.
 const MANY: usize = if cfg!(any(fuzzing, debug_assertions)) { 8 } else { 512 };
 

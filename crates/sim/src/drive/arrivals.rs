@@ -5,7 +5,7 @@ use longfat_units::{Interval, Time};
 /// Bits of a sort key that hold where an arrival stands among those collected; the others hold the time since
 /// the batch began.
 pub const PLACE_BITS: u32 = 24;
-/// Up to so many arrivals are sorted without buckets.
+/// Up to this many arrivals are sorted without buckets.
 const FEW: usize = 32;
 /// The most arrivals in one bucket for which sorting by insertion is quicker than any other way.
 const CROWDED: u32 = 24;

@@ -3,8 +3,8 @@
 
 use super::ahead;
 use crate::model::flow::Flow;
-use crate::model::link::{End, Exit, GONE, Handle, Loan, WAITS};
-use longfat_net::{Address, DropReason, Pipe};
+use crate::model::link::{End, Exit, Handle, Loan};
+use longfat_net::{Address, DropReason, GONE, Pipe, WAITS};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Packet, SimPacket};
 
@@ -20,7 +20,9 @@ pub struct Backlog {
     pub noted: Vec<End>,
     /// What becomes of packets, written into the rings at the end of a batch in which those are so many that
     /// each has to be asked for before.
-    pub later: Option<Vec<(Handle, Time)>>,
+    pub later: Vec<(Handle, Time)>,
+    /// Whether that is so in this batch.
+    pub defers: bool,
     /// Packets that have left their last link, perhaps before others of their end.
     pub loose: Vec<(Handle, Time)>,
 }
@@ -28,7 +30,7 @@ pub struct Backlog {
 impl Backlog {
     /// Writes what was kept for the end of the batch.
     pub fn settle_all(&mut self, flows: &mut [Flow]) {
-        let Some(mut later) = self.later.take() else { return };
+        let later = core::mem::take(&mut self.later);
         for (place, &(handle, outcome)) in later.iter().enumerate() {
             if let Some((id, data)) = later.get(place + ahead::PIPE).map(|(handle, _)| handle.end().host()) {
                 flows[id].prefetch_pipe(data);
@@ -39,8 +41,8 @@ impl Backlog {
             }
             settle(flows, &mut self.noted, handle, outcome);
         }
-        later.clear();
-        self.later = Some(later);
+        self.later = later;
+        self.later.clear();
     }
 }
 
@@ -57,9 +59,11 @@ pub struct Outlet<'a> {
 impl Outlet<'_> {
     #[inline(always)]
     fn settle(&mut self, handle: Handle, outcome: Time) {
-        match &mut self.backlog.later {
-            Some(later) => later.push((handle, outcome)),
-            None => settle(self.flows, &mut self.backlog.noted, handle, outcome),
+        let Backlog { noted, later, defers, .. } = &mut *self.backlog;
+        if *defers {
+            later.push((handle, outcome));
+        } else {
+            settle(self.flows, noted, handle, outcome);
         }
     }
 

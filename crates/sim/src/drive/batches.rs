@@ -14,7 +14,7 @@
 //! So each link has a clock of its own, and takes its turn up to the time until when its arrivals are known:
 //! the clock of each link before it, and the shortest way from there, directly or through a host. Of two
 //! links between the same hosts, each may so be a round-trip time ahead of where it was at its last turn.
-//! Where connections come and go, or network elements send messages, all links keep in step instead, and a
+//! Where connections come and go, all links keep in step instead, and a
 //! batch is at most the shortest of those delays, the lookahead.
 //!
 //! Batches also end where samples are taken, so that samples see the same state with both drivers.
@@ -133,7 +133,7 @@ pub fn drive(
     wanted: &mut dyn FnMut() -> bool,
 ) -> Result<(), RunError> {
     let mut driver = Driver { run, wanted, kept };
-    // somebody may have acted in a pause
+    // the caller may have acted in a pause
     (0..driver.run.links.len()).for_each(|link| driver.look_at_link(link));
     loop {
         let probe = driver.run.next_probe();

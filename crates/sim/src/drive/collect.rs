@@ -4,12 +4,12 @@ use super::ahead;
 use super::arrivals::{Arrivals, PLACE_BITS};
 use super::backlog::{note, settle};
 use crate::model::flow::Flow;
-use crate::model::link::{End, GONE, Handle, LinkCounters, Origin, WAITS};
-use longfat_net::Pipe;
+use crate::model::link::{End, Handle, LinkCounters, Origin};
+use longfat_net::{GONE, Pipe, WAITS};
 use longfat_units::Time;
 use longfat_wire::{Extra, Kind, Packet, SimPacket};
 
-/// The most arrivals that are sorted at once: nobody can stop the run meanwhile. It is small in tests and
+/// The most arrivals that are sorted at once: the run cannot be stopped meanwhile. It is small in tests and
 /// fuzzing, so that batches are cut there.
 pub const MOST: usize = if cfg!(any(fuzzing, debug_assertions)) { 64 } else { 1 << 18 };
 

@@ -18,17 +18,13 @@ use super::batches::{Driver, Kept};
 use super::collect::{Collected, Collecting, MOST, take_extra};
 use super::straight::{FEW_ORIGINS, Straight, offer_all, take_offered};
 use crate::model::flow::Flow;
-use crate::model::link::{GONE, Loan, Origin, Server, each_computed};
+use crate::model::link::{Loan, Origin, Server, each_computed};
 use crate::results::outcome::RunError;
 use crate::run::state::Simulation;
 use longfat_net::LossModel;
 use longfat_units::{Interval, Time};
 
 const NANOSECOND: Interval = Interval::from_ns(1);
-/// An end of which more packets wait gives up the places of those that were dropped behind all others. Tests
-/// and fuzzers do so often.
-const FEW_WAITING: usize = if cfg!(any(fuzzing, debug_assertions)) { 3 } else { 256 };
-
 impl Driver<'_> {
     /// Runs a link through the batch.
     pub(super) fn link(&mut self, index: usize, mut from: Time, until: Time) -> Result<(), RunError> {
@@ -74,7 +70,7 @@ impl Driver<'_> {
         let Kept { collected, straight, incoming, idle_until, backlog, events, .. } = &mut **kept;
         let Simulation { links, flows, .. } = &mut **run;
         let many = ahead::pays(origins);
-        backlog.later = many.then(|| backlog.later.take().unwrap_or_default());
+        backlog.defers = many;
         let link = &mut links[index];
         let is_lossy = link.loss != LossModel::None || link.ack_loss != LossModel::None;
         let (server, counters, delay) = link.parts();
@@ -185,10 +181,6 @@ impl Driver<'_> {
                 (false, false) => take::<false>(flow, delay),
                 (true, true) => take_offered::<true>(flow, delay, &mut offers),
                 (false, true) => take_offered::<false>(flow, delay, &mut offers),
-            }
-            let ring = flow.on_the_way_mut(data);
-            if ring.waiting() > FEW_WAITING {
-                ring.retract(|known| known == GONE);
             }
             if data {
                 feeds.look_at_receiver(id, flow);

@@ -58,7 +58,7 @@ impl Drive {
     }
 
     /// The run will pause at `until`: the ends of the plan's flows run no further ahead than that. Those of
-    /// background connections may, since nobody looks at them in a pause.
+    /// background connections may, since a pause does not show them.
     pub fn pause_at(&mut self, run: &mut Simulation, until: Time) -> Result<(), RunError> {
         let Drive::Batches(kept) = self else { return Ok(()) };
         for index in 0..run.plan.flows.len() {
@@ -71,7 +71,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Somebody else has acted on this flow: finds out when it acts next.
+    /// The caller has acted on this flow: finds out when it acts next.
     pub fn look_at(&mut self, run: &Simulation, flow: usize) {
         match self {
             Drive::Batches(kept) => kept.look_at(run, flow),
@@ -79,7 +79,7 @@ impl Drive {
         }
     }
 
-    /// Somebody has acted on this link: finds out when it acts next. In batches this is looked at anyway.
+    /// The caller has acted on this link: finds out when it acts next. In batches this is looked at anyway.
     pub fn look_at_link(&mut self, run: &Simulation, link: usize) {
         if let Drive::Events(kept) = self {
             kept.plan_link(run, link);

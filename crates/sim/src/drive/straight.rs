@@ -6,9 +6,9 @@ use super::arrivals::{PLACE_BITS, place_of, time_of};
 use super::backlog::note;
 use super::collect::{Collecting, Record};
 use crate::model::flow::Flow;
-use crate::model::link::{Departures, GONE, LinkCounters, Origin};
+use crate::model::link::{Departures, LinkCounters, Origin};
 use core::slice;
-use longfat_net::Offered;
+use longfat_net::{GONE, Offered};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Kind, Packet, SimPacket};
 
@@ -173,7 +173,7 @@ impl Heads {
     /// No source has another key.
     pub const NEVER: u64 = u64::MAX;
 
-    /// Forgets all; so many sources have these first keys.
+    /// Forgets all; this many sources have these first keys.
     pub fn fill(&mut self, sources: usize, keys: impl Iterator<Item = u64>) {
         self.leaves = sources.max(2).next_power_of_two();
         self.tree.clear();

@@ -10,7 +10,7 @@ pub use asked::Asked;
 pub(crate) use computed::each_computed;
 pub use computed::{Computed, Departures};
 pub use counters::LinkCounters;
-pub use handle::{End, GONE, Handle, Loan, Origin, WAITS};
+pub use handle::{End, Handle, Loan, Origin};
 use line::Line;
 use longfat_net::disturbance::{Disturbances, Disturbed};
 #[cfg(test)]
@@ -336,7 +336,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         let Some(server) = server else { return (Occupancy::default(), *counters) };
         each_server!(server, fifo => {
             fifo.settle_into(now, counters);
-            (*fifo.occupancy(), *counters)
+            (*Departures::occupancy(&**fifo), *counters)
         }, queue => queue.line.settle(now, counters))
     }
 
@@ -354,7 +354,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// Restarts the queue statistics.
     pub fn restart(&mut self, now: Time) {
-        each_server!(self.server_mut(), fifo => fifo.restart(now), queue => queue.line.restart(now));
+        each_server!(self.server_mut(), fifo => Departures::restart(&mut **fifo, now), queue => queue.line.restart(now));
     }
 
     /// How many active flows its queue estimates, if it does.
@@ -370,7 +370,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// How long packets have waited since the last restart, if that is measured.
     pub fn sojourn(&self) -> Option<&Sojourn> {
-        each_server!(self.server(), fifo => fifo.sojourn(), server => server.line.sojourn.as_ref())
+        each_server!(self.server(), fifo => Departures::sojourn(&**fifo), server => server.line.sojourn.as_ref())
     }
 
     /// How packets get to the wire: `computed`, or `asked`.

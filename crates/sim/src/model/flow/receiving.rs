@@ -37,7 +37,8 @@ pub struct ReceivingEnd {
     /// From the last link to the receiver.
     pub incoming: Pipe<SimPacket>,
     clock: HostClock,
-    /// From the receiver to the first link back, and further in the fast driver, until they leave their last link.
+    /// From the receiver to the first link back, and further in the fast driver, until they leave their last
+    /// link.
     pub outgoing: Pipe<SimPacket>,
     access: Access,
     /// What arrives before this may be taken ahead without a further look: no sample and no pause is due,

@@ -3,7 +3,7 @@
 use super::Exit;
 use super::counters::LinkCounters;
 use longfat_net::queue::{Limit, RedLaw};
-use longfat_net::{Admission, ConstantFifo, ListedFifo, Offered, Sojourn, TickingFifo};
+use longfat_net::{Admission, ConstantFifo, ListedFifo, Occupancy, Offered, Sojourn, TickingFifo};
 use longfat_units::Time;
 use longfat_wire::{Ecn, Packet};
 
@@ -38,10 +38,12 @@ pub trait Departures {
     fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Offered;
     /// Brings the queue up to `now`, before anything happens at that time, and writes what it has sent.
     fn settle_into(&mut self, now: Time, counters: &mut LinkCounters);
+    /// The length of the queue since the last restart.
+    fn occupancy(&self) -> &Occupancy;
     /// How long packets have waited since the last restart, if that is measured.
-    fn sojourn(&self) -> Option<&Sojourn> {
-        None
-    }
+    fn sojourn(&self) -> Option<&Sojourn>;
+    /// Restarts the statistics.
+    fn restart(&mut self, now: Time);
 }
 
 impl Computed {
@@ -98,6 +100,18 @@ macro_rules! constant_departures {
                 (counters.packets_out, counters.bytes_out) = self.sent();
                 counters.busy = self.busy(now);
             }
+
+            fn occupancy(&self) -> &Occupancy {
+                <$fifo>::occupancy(self)
+            }
+
+            fn sojourn(&self) -> Option<&Sojourn> {
+                None
+            }
+
+            fn restart(&mut self, now: Time) {
+                <$fifo>::restart(self, now);
+            }
         }
     };
 }
@@ -117,7 +131,15 @@ impl<A: Admission> Departures for ListedFifo<A> {
         counters.bits_out = self.bits(now);
     }
 
+    fn occupancy(&self) -> &Occupancy {
+        ListedFifo::occupancy(self)
+    }
+
     fn sojourn(&self) -> Option<&Sojourn> {
         ListedFifo::sojourn(self)
+    }
+
+    fn restart(&mut self, now: Time) {
+        ListedFifo::restart(self, now);
     }
 }

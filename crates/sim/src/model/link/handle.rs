@@ -2,7 +2,6 @@
 //! sent it.
 
 use core::num::NonZeroU64;
-use longfat_units::Time;
 use longfat_wire::{Ecn, Explicit, Extra, FlowId, Kind, Message, Packet, SimPacket};
 
 /// An end of a flow, by a number: two for each flow, the sender first.
@@ -20,12 +19,6 @@ impl End {
     #[inline(always)]
     pub const fn host(self) -> (usize, bool) {
         ((self.0 >> 1) as usize, self.0 & 1 == 0)
-    }
-
-    /// Its number.
-    #[inline(always)]
-    pub const fn index(self) -> usize {
-        self.0 as usize
     }
 }
 
@@ -216,16 +209,10 @@ impl Packet for Loan {
     }
 }
 
-/// In a ring, in place of the time of its arrival at the first link: the packet is at one of its links, or on
-/// its way to the next. Each copy of it that was made on the way lowers this by 1 ns.
-pub const WAITS: Time = Time::NEVER;
-/// The same for a packet that was dropped or lost, or that its end has already. An earlier time is when it
-/// leaves its last link; a later one means that it waits, with copies.
-pub const GONE: Time = Time::from_ns(u64::MAX - (1 << 16));
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use longfat_units::Time;
 
     const KINDS: [Kind; 7] =
         [Kind::Data, Kind::Ack, Kind::Syn, Kind::SynAck, Kind::AckAck, Kind::Control, Kind::Query];
