@@ -26,7 +26,7 @@ use super::arrivals::PLACE_BITS;
 use super::backlog::{Backlog, Incoming};
 use super::collect::Collected;
 use super::feeds::Feeds;
-use super::straight::Straight;
+use super::straight::Offer;
 use crate::model::link::{End, Origin};
 use crate::results::outcome::RunError;
 use crate::run::lookahead::Approaches;
@@ -60,7 +60,7 @@ pub struct Kept {
     /// What has come to a link in this batch.
     pub(super) collected: Collected,
     /// The same where packets go straight over a link whose departures are computed.
-    pub(super) straight: Straight,
+    pub(super) offers: Vec<Offer>,
     /// Handles on their way to each link from others.
     pub(super) incoming: Vec<Incoming>,
     /// The packets that wait in the rings of their ends.
@@ -87,7 +87,7 @@ impl Kept {
             in_step: !run.sessions.is_empty(),
             active: Vec::new(),
             collected: Collected::default(),
-            straight: Straight::default(),
+            offers: Vec::new(),
             incoming: vec![Incoming::new(); run.links.len()],
             backlog: Backlog::default(),
             ends: Vec::new(),

@@ -16,7 +16,7 @@ use super::arrivals::{PLACE_BITS, place_of, time_of};
 use super::backlog::{Backlog, Outlet, note};
 use super::batches::{Driver, Kept};
 use super::collect::{Collected, Collecting, MOST, take_extra};
-use super::straight::{FEW_ORIGINS, Straight, offer_all, take_offered};
+use super::straight::{FEW_ORIGINS, offer_all, take_offered};
 use crate::model::flow::Flow;
 use crate::model::link::{Loan, Origin, Server, each_computed};
 use crate::results::outcome::RunError;
@@ -67,7 +67,7 @@ impl Driver<'_> {
         (from, until): (Time, Time),
     ) -> Result<bool, RunError> {
         let Driver { run, kept, .. } = self;
-        let Kept { collected, straight, incoming, idle_until, backlog, events, .. } = &mut **kept;
+        let Kept { collected, offers, incoming, idle_until, backlog, events, .. } = &mut **kept;
         let Simulation { links, flows, .. } = &mut **run;
         let many = ahead::pays(origins);
         backlog.defers = many;
@@ -75,7 +75,6 @@ impl Driver<'_> {
         let is_lossy = link.loss != LossModel::None || link.ack_loss != LossModel::None;
         let (server, counters, delay) = link.parts();
         let Collected { arrivals, handles, extras } = collected;
-        let Straight { heads, offers } = straight;
         arrivals.clear(until.since(from).as_ns() << PLACE_BITS);
         let noted = &mut backlog.noted;
         let mut collecting = Collecting {
@@ -95,7 +94,7 @@ impl Driver<'_> {
         let (mut admitted, mut offered) = (0, false);
         match server {
             Server::Computed(queue) if is_straight && origins.len() <= FEW_ORIGINS => {
-                *events += each_computed!(queue, fifo => collecting.serve_few(origins, heads, &mut **fifo));
+                *events += each_computed!(queue, fifo => collecting.serve_few(origins, &mut **fifo));
             }
             Server::Computed(queue) if is_straight => {
                 collecting.collect_from_ends(origins, offers);
@@ -156,10 +155,10 @@ impl Driver<'_> {
     /// flow whose algorithm failed, if any did.
     fn hand_out(&mut self, many: bool, offered: bool) -> Option<usize> {
         let Driver { run, kept, .. } = self;
-        let Kept { feeds, straight, backlog, ends, .. } = &mut **kept;
+        let Kept { feeds, offers, backlog, ends, .. } = &mut **kept;
         let Simulation { links, flows, .. } = &mut **run;
         core::mem::swap(&mut backlog.noted, ends);
-        let mut offers = straight.offers.iter();
+        let mut offers = offers.iter();
         let mut failed = None;
         for (place, &end) in ends.iter().enumerate() {
             if many {

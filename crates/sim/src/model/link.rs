@@ -17,8 +17,8 @@ use longfat_net::disturbance::{Disturbances, Disturbed};
 use longfat_net::queue;
 use longfat_net::queue::{Limit, RedLaw};
 use longfat_net::{
-    Address, Capacity, ConstantFifo, Credit, DropReason, ListedFifo, LossModel, Occupancy, Offered, Pipe,
-    Sojourn, TickingFifo, Ticks,
+    Address, Capacity, ConstantFifo, Credit, DropReason, ListedFifo, LossModel, Occupancy, Pipe, Sojourn,
+    TickingFifo, Ticks,
 };
 use longfat_scenario::plan::{CheckedLink, CheckedQueue, CheckedRouter};
 use longfat_units::{Interval, Rate, Time};
@@ -283,18 +283,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             }
             _ => unreachable!("a queue that the link asks for packets"),
         };
-        match offered {
-            Offered::Departs(at) => Ok(at),
-            Offered::Marked(at, reason) => {
-                self.counters.marks[reason as usize] += 1;
-                packet.set_ecn(Ecn::Marked);
-                Ok(at)
-            }
-            Offered::Dropped(reason) => {
-                self.counters.count_drop(reason);
-                Err(reason)
-            }
-        }
+        self.counters.count(offered, || packet.set_ecn(Ecn::Marked))
     }
 
     /// A packet arrives at a queue that the link asks. [`Link::departed`] and [`Link::dropped`] then hold

@@ -68,17 +68,10 @@ fn serve<P: Packet, Q: Departures>(
     let mut arrived = 0;
     for (now, mut packet) in arrivals {
         arrived += 1;
-        match queue.offer(now, packet.bytes(), packet.ecn() != Ecn::NotCapable) {
-            Offered::Departs(at) => exit.departs(packet, at),
-            Offered::Marked(at, reason) => {
-                counters.marks[reason as usize] += 1;
-                packet.set_ecn(Ecn::Marked);
-                exit.departs(packet, at);
-            }
-            Offered::Dropped(reason) => {
-                counters.count_drop(reason);
-                exit.drops(packet, reason);
-            }
+        let offered = queue.offer(now, packet.bytes(), packet.ecn() != Ecn::NotCapable);
+        match counters.count(offered, || packet.set_ecn(Ecn::Marked)) {
+            Ok(at) => exit.departs(packet, at),
+            Err(reason) => exit.drops(packet, reason),
         }
     }
     counters.packets_in += arrived;

@@ -1,7 +1,7 @@
 //! What a link has counted.
 
-use longfat_net::DropReason;
-use longfat_units::Interval;
+use longfat_net::{DropReason, Offered};
+use longfat_units::{Interval, Time};
 
 /// How many packets were dropped or marked, by reason.
 pub type Reasons = [u64; DropReason::COUNT];
@@ -32,6 +32,26 @@ pub struct LinkCounters {
 }
 
 impl LinkCounters {
+    /// Counts what becomes of a packet at arrival, and calls `mark` if it is marked. Returns when it departs.
+    ///
+    /// # Errors
+    /// Why it is dropped.
+    #[inline(always)]
+    pub fn count(&mut self, offered: Offered, mark: impl FnOnce()) -> Result<Time, DropReason> {
+        match offered {
+            Offered::Departs(at) => Ok(at),
+            Offered::Marked(at, reason) => {
+                self.marks[reason as usize] += 1;
+                mark();
+                Ok(at)
+            }
+            Offered::Dropped(reason) => {
+                self.count_drop(reason);
+                Err(reason)
+            }
+        }
+    }
+
     /// Counts a packet that the queue drops.
     #[inline]
     pub fn count_drop(&mut self, reason: DropReason) {
