@@ -105,3 +105,11 @@ fn numbers_that_no_file_can_give_are_refused_in_a_plan() {
         assert_eq!(plan.check().err().expect("a refusal").at, format!("flows[0].transport.{key}"));
     }
 }
+
+#[test]
+fn a_path_names_each_link_once() {
+    let mut plan = complete();
+    plan["flows"][0]["forward"] = json!([0, 1, 0]);
+    let refusal = refusal_of(&plan).expect("the path visits a link twice");
+    assert!(refusal.to_string().contains("[0, 1, 0] must name each link once"), "{refusal}");
+}

@@ -125,8 +125,12 @@ impl ConnectionPlan {
         let access_rate = rate(&key("access_rate_bps"), self.access_rate_bps)?;
         let control = self.check_control(at, access_rate)?;
         for (name, path) in [("forward", &self.forward), ("reverse", &self.reverse)] {
+            let comes_again = |(place, link): (usize, &usize)| path[..place].contains(link);
             if path.is_empty() || path.len() > 64 || path.iter().any(|&l| l >= links) {
                 return bad(key(name), format!("{path:?} must name 1 to 64 of the {links} links"));
+            }
+            if path.iter().enumerate().any(comes_again) {
+                return bad(key(name), format!("{path:?} must name each link once"));
             }
         }
         let rtt = distribution(&key("rtt_s"), &self.rtt_s, 1000.0)?;
