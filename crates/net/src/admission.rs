@@ -19,7 +19,7 @@ pub enum Admitted {
 /// A discipline that decides at arrival. Its queue can compute departures then
 /// ([`ListedFifo`](crate::ListedFifo)).
 pub trait Admission {
-    /// A packet of `bytes` arrives at a queue of so many packets and bytes. Says what becomes of it; it is
+    /// A packet of `bytes` arrives at a queue of this many packets and bytes. Returns what becomes of it; it is
     /// not marked unless `markable`.
     fn admit(&mut self, now: Time, waiting: (u64, u64), bytes: u32, markable: bool) -> Admitted;
     /// The transmission of a packet starts.

@@ -406,7 +406,10 @@ mod tests {
 
         #[test]
         fn packets_wait_under_their_numbers_until_they_leave_in_order(
-            steps in proptest::collection::vec((0usize..9, 0u64..9, 0usize..9, proptest::collection::vec(0usize..40, 0..6)), 1..80),
+            steps in proptest::collection::vec(
+                (0usize..9, 0u64..9, 0usize..9, proptest::collection::vec(0usize..40, 0..6)),
+                1..80,
+            ),
         ) {
             let (mut pipe, mut at) = (Pipe::default(), 1u64);
             let (mut waiting, mut coming) = (Vec::<(u32, u64, Time)>::new(), VecDeque::<u64>::new());
@@ -448,8 +451,10 @@ mod tests {
                 let gone: Vec<u64> = waiting.drain(..first).map(|(_, packet, _)| packet).collect();
                 proptest::prop_assert!(left.iter().all(|packet| gone.contains(packet)));
                 // those that are gone may have given up their places
-                let there: Vec<u64> = pipe.iter().filter(|&&(at, _)| at != GONE).map(|&(_, packet)| packet).collect();
-                let still = waiting.iter().filter(|&&(.., known)| known == WAITS).map(|&(_, packet, _)| packet);
+                let there = pipe.iter().filter(|&&(at, _)| at != GONE).map(|&(_, packet)| packet);
+                let there: Vec<u64> = there.collect();
+                let still = waiting.iter().filter(|&&(.., known)| known == WAITS);
+                let still = still.map(|&(_, packet, _)| packet);
                 proptest::prop_assert!(there.into_iter().eq(still.chain(coming.iter().copied())));
                 proptest::prop_assert_eq!((pipe.under_way(), pipe.head()), (coming.len(), head));
                 let gaps = waiting.len() - pipe.waiting();

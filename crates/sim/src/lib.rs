@@ -21,8 +21,8 @@
 //! | lookahead | the shortest time in which anything that leaves a link can reach a host or another link |
 //! | batch | the span that the fast driver handles at a time: of a link in its turn, or of all links in step |
 //! | oracle | the driver that handles one event at a time, against which tests compare the fast driver |
-//! | server | what decides when packets leave a link: it computes that at arrival, or asks its queue for packets |
-//! | handle | what stands for a packet at the links of the fast driver; the packet stays in the ring of its end |
+//! | server | what decides when packets leave a link, at arrival or by asking its queue for packets |
+//! | handle | what stands for a packet at links of the fast driver; the packet stays in its ring |
 //! | loan | a handle with what the packet carries besides the usual, for a router |
 //! | straight | of a packet: it has no further link before it, and overtakes no other of its end |
 //! | loose | of a packet: it may overtake others of its end |

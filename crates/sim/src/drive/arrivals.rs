@@ -101,8 +101,8 @@ impl Arrivals {
     }
 }
 
-/// Sorts keys that are almost in order. Neighbours change places without a branch, since nobody can predict
-/// which ones do; few keys have to go further.
+/// Sorts keys that are almost in order. Neighbours change places without a branch, since which ones do
+/// cannot be predicted; few keys have to go further.
 fn insert_each(keys: &mut [u64]) {
     let Some(&first) = keys.first() else { return };
     let (mut before, mut last) = (0, first); // the last two of those in order

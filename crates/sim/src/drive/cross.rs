@@ -101,7 +101,8 @@ impl Driver<'_> {
                 (admitted, offered) = (collecting.admitted, true);
                 *events += admitted as u64;
                 counters.packets_in += collecting.len as u64;
-                each_computed!(queue, fifo => offer_all(arrivals.sorted(), offers, from, &mut **fifo, counters));
+                let keys = arrivals.sorted();
+                each_computed!(queue, fifo => offer_all(keys, offers, from, &mut **fifo, counters));
             }
             _ => {
                 incoming[index].iter_mut().for_each(|(_, pipe)| collecting.collect_from_link(pipe, handles));

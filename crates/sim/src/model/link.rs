@@ -343,7 +343,11 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// Restarts the queue statistics.
     pub fn restart(&mut self, now: Time) {
-        each_server!(self.server_mut(), fifo => Departures::restart(&mut **fifo, now), queue => queue.line.restart(now));
+        each_server!(
+            self.server_mut(),
+            fifo => Departures::restart(&mut **fifo, now),
+            queue => queue.line.restart(now)
+        );
     }
 
     /// How many active flows its queue estimates, if it does.
@@ -359,7 +363,11 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// How long packets have waited since the last restart, if that is measured.
     pub fn sojourn(&self) -> Option<&Sojourn> {
-        each_server!(self.server(), fifo => Departures::sojourn(&**fifo), server => server.line.sojourn.as_ref())
+        each_server!(
+            self.server(),
+            fifo => Departures::sojourn(&**fifo),
+            server => server.line.sojourn.as_ref()
+        )
     }
 
     /// How packets get to the wire: `computed`, or `asked`.

@@ -45,7 +45,7 @@ fn changed(plan: &Value, pointer: &str, value: Value) -> (&'static str, Vec<&'st
 }
 
 #[test]
-fn links_hold_handles_in_the_fast_driver_whatever_the_plan_has() {
+fn links_hold_handles_in_the_fast_driver_with_any_plan() {
     let plain = plan([(&[0], &[1]), (&[1], &[2])]);
     let all = ("batches", vec!["handles"; 3]);
     assert_eq!(machinery(&plain, Rates::Planned), all);
