@@ -1,14 +1,14 @@
 // W4 in ns-3: w4 ramp|step SECONDS [echo]
 //
-// The network of figure 17 of the DCTCP paper (Alizadeh et al., SIGCOMM 2010) as ns-3's dctcp-example has it: 62
-// links, 40 DCTCP flows of three hops. `ramp` has the RED curve of the example, `step` the paper's thresholds.
-// SECONDS is the simulated time, near 0 for the cost of set-up alone; rates and queues are those of its last fifth.
-// Prints one line of JSON. Nix-vector routing and the largest writes that the socket takes, in place of the example's
-// global routing and its 125,000 writes a second and flow.
+// The network of figure 17 of the DCTCP paper (Alizadeh et al., SIGCOMM 2010) as ns-3's dctcp-example has it:
+// 62 links, 40 DCTCP flows of three hops. `ramp` has the RED curve of the example, `step` the paper's
+// thresholds. SECONDS is the simulated time, near 0 for the cost of set-up alone; rates and queues are those of
+// its last fifth. Prints one line of JSON. Nix-vector routing and the largest writes that the socket takes
+// replace the example's global routing and its 125,000 writes a second and flow.
 //
 // With `echo`, receivers acknowledge what came before a change of the mark with the old state, as Linux does
-// (dctcp_ece_ack_update). ns-3 3.37 sends the sequence number that it kept at the change before that instead, so that
-// the echo of a single mark acknowledges nothing, and its own sender passes over it.
+// (dctcp_ece_ack_update). ns-3 3.37 sends the sequence number that it kept at the change before that instead, so
+// the echo of a single mark acknowledges nothing, and its own sender ignores it.
 
 #include <ns3/applications-module.h>
 #include <ns3/core-module.h>

@@ -1,5 +1,5 @@
-//! Queue disciplines that decide at arrival: what they admit leaves first in, first out, whatever arrives
-//! later.
+//! Queue disciplines that decide at arrival: what they admit leaves first in, first out, and
+//! nothing that arrives later changes that.
 
 use crate::DropReason;
 use crate::queue::Limit;
@@ -19,8 +19,8 @@ pub enum Admitted {
 /// A discipline that decides at arrival. Its queue can compute departures then
 /// ([`ListedFifo`](crate::ListedFifo)).
 pub trait Admission {
-    /// A packet of `bytes` arrives at a queue of this many packets and bytes. Returns what becomes of it; it is
-    /// not marked unless `markable`.
+    /// A packet of `bytes` arrives at a queue that holds this many packets and bytes. Returns what becomes of
+    /// it; it is not marked unless `markable`.
     fn admit(&mut self, now: Time, waiting: (u64, u64), bytes: u32, markable: bool) -> Admitted;
     /// The transmission of a packet starts.
     #[inline(always)]

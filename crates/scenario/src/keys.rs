@@ -146,7 +146,8 @@ pub fn read<T: Checked>(item: &Item, at: &At<'_>) -> Result<T, Refused> {
 /// The most keys of a table that a message lists.
 const MOST_LISTED: usize = 12;
 
-/// What messages list of a table's keys in place of a word that is none: all if they are few, else the nearest.
+/// What a message lists in place of a word that is no key of a table: all keys if they are few, else the
+/// nearest.
 fn keys_like(word: &str, known: &[&str]) -> String {
     if known.len() <= MOST_LISTED {
         return known.join(", ");

@@ -18,8 +18,8 @@ pub type Incoming = Vec<(usize, Pipe<Handle>)>;
 pub struct Backlog {
     /// The ends whose packets came, or left, in this batch.
     pub noted: Vec<End>,
-    /// What becomes of packets, written into the rings at the end of a batch in which those are so many that
-    /// each has to be asked for before.
+    /// What becomes of packets, written into the rings at the end of the batch. With very many ends, each
+    /// ring has to be asked for before.
     pub later: Vec<(Handle, Time)>,
     /// Whether that is so in this batch.
     pub defers: bool,

@@ -1,7 +1,7 @@
 //! The fast driver: moves the run through time in batches instead of single events.
 //!
-//! Whatever leaves a link reaches a host or another link only after some propagation delay. Everything that
-//! hosts do until then follows from what is already on its way to them, and no host's actions depend on
+//! A packet that leaves a link reaches a host or another link only after some propagation delay. Everything
+//! that hosts do until then follows from what is already on its way to them, and no host's actions depend on
 //! another's: each host can be run through a batch on its own, in a tight loop, without a scheduler. Then the
 //! link takes what the hosts (and other links) have sent it in the batch, merged in the canonical order
 //! (time, source), which is the order in which the oracle would have handled it.

@@ -1,6 +1,6 @@
 //! The only special case of the [way over a link](super::cross): all packets come straight from ends and go
-//! straight to others, and departures are computed. So a link needs nothing of a packet but its size. With
-//! few ends, W1 and W2 take fewer instructions by it, and with many ends W3 does (docs/performance.md).
+//! straight to others, and departures are computed. So a link needs nothing of a packet but its size. It has
+//! one loop for few ends (W1 and W2), and one for many (W3).
 
 use super::arrivals::{PLACE_BITS, place_of, time_of};
 use super::backlog::note;
@@ -42,8 +42,7 @@ impl Record for Offer {
 impl Collecting<'_> {
     /// Steps 1 and 2 at once, for packets that come straight from some ends, and go straight to others, over
     /// a link whose departures are computed: the first packets of the ends are compared, and what becomes of
-    /// each is written where it is. This is the only special case; W1 and W2 take fewer instructions by it
-    /// (docs/performance.md).
+    /// each is written where it is.
     #[inline(never)] // a loop that needs the registers
     pub fn serve_few<Q: Departures>(&mut self, origins: &[Origin], queue: &mut Q) -> u64 {
         let &mut Collecting { link, is_lossy, from, until, .. } = self;

@@ -1,4 +1,4 @@
-//! Somebody who watches every packet of a run. Only the oracle tells a tap; its results are those of the fast
+//! An observer of every packet of a run. Only the oracle calls a tap; its results are those of the fast
 //! driver.
 
 use longfat_net::DropReason;

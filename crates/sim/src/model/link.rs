@@ -305,10 +305,10 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         self.with_asked(|queue, counters, exit| queue.act(now, counters, exit));
     }
 
-    fn with_asked(&mut self, act: impl FnOnce(&mut Asked<P>, &mut LinkCounters, &mut Outlet<'_, P>)) {
+    fn with_asked(&mut self, act: impl FnOnce(&mut Asked<P>, &mut LinkCounters, &mut Released<'_, P>)) {
         let Link { server, counters, departed, dropped, doubled, originated, .. } = self;
         if let Some(Server::Asked(queue)) = server {
-            act(queue, counters, &mut Outlet { departed, dropped, doubled, originated });
+            act(queue, counters, &mut Released { departed, dropped, doubled, originated });
         }
     }
 
@@ -405,14 +405,14 @@ fn computed(queue: &CheckedQueue, rate: Rate, capacity: &Capacity, ticks: Option
 }
 
 /// What a link has released, for callers that take it away.
-struct Outlet<'a, P> {
+struct Released<'a, P> {
     departed: &'a mut Vec<(P, Time)>,
     dropped: &'a mut Vec<(P, DropReason)>,
     doubled: &'a mut Vec<FlowId>,
     originated: &'a mut Vec<(P, Address)>,
 }
 
-impl<P: Packet> Exit<P> for Outlet<'_, P> {
+impl<P: Packet> Exit<P> for Released<'_, P> {
     const RUNS_AHEAD: bool = false;
 
     fn departs(&mut self, packet: P, at: Time) {
