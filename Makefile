@@ -25,7 +25,7 @@ help:
 	@echo "make generated   the schemas, the constructors and the README's table again, after a change of a key or a registry"
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-live what live runs carry; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
-	@echo "make wheel   a wheel with everything in it, its bill of materials, and the source distribution, in dist/; wheel-test tries it"
+	@echo "make wheel   wheels of Longfat and of its papers, a bill of materials, and the source distribution, in dist/; wheel-test tries them"
 	@echo "make audit   licences, sources and known holes of what Longfat is built from, as far as that can be checked here"
 	@echo "make fuzz MINUTES=10  hostile inputs, from where the last time ended; flips: 1000 changed bits in stored sweeps"
 	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
@@ -39,7 +39,7 @@ help:
 	@echo "make validate-matrix    every TCP algorithm on three stacks over 14 kinds of paths, minutes, validation/matrix/matrix.txt"
 	@echo "make validate-live  this machine's own TCP beside Longfat, takes hours, tables in docs/validation-live.md"
 
-setup: .venv/.core
+setup: .venv/.core .venv/.papers
 
 .venv/.requirements: requirements.lock
 	@command -v cargo >/dev/null || { echo "cargo, which builds Longfat's core, is missing; install Rust: https://rustup.rs" >&2; exit 1; }
@@ -51,6 +51,10 @@ setup: .venv/.core
 
 .venv/.core: .venv/.requirements pyproject.toml $(RUST)
 	PATH="$(abspath $(BIN)):$$PATH" PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet $(if $(LOADER),--features loader)
+	@touch $@
+
+.venv/.papers: .venv/.requirements papers/pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e papers
 	@touch $@
 
 target/profile/core.profdata: $(RUST) benches/pgo.py | .venv/.requirements
@@ -155,6 +159,7 @@ wheel: .venv/.requirements bpf $(PROFILE)
 	    --interpreter $(abspath $(BIN))/python --features loader --auditwheel repair --out dist
 	rm -rf python/longfat/bpf $$(test -e .git && echo COMMIT)
 	$(BIN)/python supply/sbom.py dist/*.whl
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist ./papers
 	@ls -l dist
 
 wheel-test: wheel

@@ -15,8 +15,8 @@ from longfat import _core
 from longfat.scenario import registry
 from longfat.scenario.registry import Kind, Parameter, Row
 from longfat.scenario.stacks import NAMES, STACKS, Setting, Stack
-from longfat.suites import names as suite_names
 from longfat.words import shown
+from longfat_papers import names as suite_names
 
 BEGIN = "<!-- python docs/tables.py --write README.md -->"
 END = "<!-- end of python docs/tables.py -->"

@@ -19,7 +19,7 @@ import numpy as np
 
 import longfat
 from longfat import _core
-from longfat.suites.lopez2008 import settings
+from longfat_papers.lopez2008 import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "models" / "friendly.md"

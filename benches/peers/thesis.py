@@ -14,7 +14,7 @@ from pathlib import Path
 
 import agents
 
-from longfat.suites.lopez2008 import settings
+from longfat_papers.lopez2008 import settings
 
 SCRIPT = Path(__file__).resolve().parent / "ns2" / "thesis.tcl"
 SEGMENT_BITS = 8 * 1024

@@ -17,8 +17,6 @@ from longfat.runs.result import Result
 from longfat.store import output
 
 if TYPE_CHECKING:
-    from longfat.suites.kit.runner import SuiteOutcome
-    from longfat.suites.kit.suite import Suite
     from longfat.sweep.grid import Sweep
     from longfat.sweep.handle import Swept
 
@@ -93,10 +91,10 @@ def result_html(result: Result) -> str:
     metrics = columns.metrics(summary["metrics"], meaningless=result.scenario.meaningless_metrics())
     told = "; ".join(f"{name} {value}" for name, value in metrics if value != "-")
     figure = result._figure(("cwnd", "queue"), most=MOST_POINTS)
-    return _block(
+    return block(
         result.scenario.title or "Run",
         [
-            _table([column.heading for column in listed], rows, [column.is_number for column in listed]),
+            table([column.heading for column in listed], rows, [column.is_number for column in listed]),
             f"<p>{html.escape(told)}</p>",
             small(figure),
         ],
@@ -108,47 +106,18 @@ def swept_html(swept: Swept) -> str:
     from longfat.sweep import figures
 
     document = swept.document
-    parts = [_axes_table(document["axes"])]
+    parts = [_axestable(document["axes"])]
     failed = swept.failures.num_rows
     parts.append(f"<p>{swept.runs.num_rows} runs, {failed} failure{'' if failed == 1 else 's'}</p>")
     drawn = figures.page(swept) if swept.runs.num_rows else []
     parts += [small(figure) for figure in drawn[:1]]
-    return _block(document["title"] or "Sweep", parts)
+    return block(document["title"] or "Sweep", parts)
 
 
 def sweep_html(sweep: Sweep) -> str:
     """A sweep that has not run in a notebook: its axes and the number of runs."""
     axes = [{"keys": axis.keys, "values": axis.steps} for axis in sweep.axes]
-    return _block(sweep.title or "Sweep", [_axes_table(axes), f"<p>{sweep.count()} runs</p>"])
-
-
-def suite_html(suite: Suite) -> str:
-    """A suite in a notebook: its experiments and claims."""
-    experiments = [[each.name, each.mirrors, each.title] for each in suite.experiments]
-    claims = [[claim.id, claim.published] for claim in suite.claims]
-    return _block(
-        suite.title,
-        [
-            f"<p>{html.escape(suite.citation)}</p>",
-            _table(["experiment", "mirrors", "title"], experiments),
-            _table(["claim", "the paper"], claims),
-        ],
-    )
-
-
-def outcome_html(outcome: SuiteOutcome) -> str:
-    """What a suite came to in a notebook: verdicts, and a small plot of its first experiment."""
-    from longfat.report.page import read
-
-    rows = [[row["id"], row["published"], row["measured"] or "-", row["verdict"]] for row in outcome.ledger]
-    parts = [_table(["claim", "the paper", "measured", "verdict"], rows)]
-    folder = outcome.report_path.parent / "experiments"
-    for experiment in outcome.experiments[:1]:
-        if experiment["finished"]:
-            stored = read(folder / f"{experiment['name']}.json", "figure")
-            parts.append(small(Figure.from_json(stored["figure"])))
-    parts.append(f"<p>report: {html.escape(str(outcome.report_path))}</p>")
-    return _block(f"{outcome.suite}, {outcome.mode} mode", parts)
+    return block(sweep.title or "Sweep", [_axestable(axes), f"<p>{sweep.count()} runs</p>"])
 
 
 def small(figure: Figure) -> str:
@@ -170,16 +139,17 @@ def small(figure: Figure) -> str:
     return f'<div style="max-width: {SMALL_WIDTH}px; background: white">{sized}</div>'
 
 
-def _axes_table(axes: Iterable[Mapping[str, Any]]) -> str:
+def _axestable(axes: Iterable[Mapping[str, Any]]) -> str:
     rows = []
     for axis in axes:
         values = [" & ".join(map(str, step)) for step in axis["values"]]
         shown = ", ".join(values[:MOST_ROWS]) + (", ..." if len(values) > MOST_ROWS else "")
         rows.append([" & ".join(axis["keys"]), shown])
-    return _table(["axis", "values"], rows)
+    return table(["axis", "values"], rows)
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool] = ()) -> str:
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool] = ()) -> str:
+    """Returns a table; columns of numbers stand to the right."""
     right = [*numbers, *(False for _ in headings)]
 
     def line(cells: Sequence[str], tag: str) -> str:
@@ -195,5 +165,6 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequ
     return f"<table><thead>{line(headings, 'th')}</thead><tbody>{''.join(shown)}</tbody></table>"
 
 
-def _block(title: str, parts: Iterable[str]) -> str:
+def block(title: str, parts: Iterable[str]) -> str:
+    """Returns parts below a title."""
     return f"<div><strong>{html.escape(title)}</strong>{''.join(parts)}</div>"

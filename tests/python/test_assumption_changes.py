@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longfat.scenario.model import Scenario
-from longfat.suites.kit.assumptions import Change
+from longfat_papers.kit.assumptions import Change
 
 VALUES = st.one_of(st.integers(), st.booleans(), st.text(max_size=5), st.lists(st.integers(), max_size=2))
 TABLES = st.dictionaries(st.sampled_from(["mss", "rtt", "sack", "queue", "name"]), VALUES, max_size=4)

@@ -5,9 +5,9 @@ import pytest
 
 from longfat.errors import InputError
 from longfat.store.ledger import VERDICTS, load_ledgers, tally
-from longfat.suites.kit.checks import above, at_least, at_most, below
-from longfat.suites.kit.claims import Check, Claim, Finding, Missing, Setting, judge, verdict
 from longfat.words import natural_order
+from longfat_papers.kit.checks import above, at_least, at_most, below
+from longfat_papers.kit.claims import Check, Claim, Finding, Missing, Setting, judge, verdict
 
 YES, NO, OPEN = (Check("it holds", passed, "1") for passed in (True, False, None))
 

@@ -19,7 +19,7 @@ import pytest
 from longfat.cli.compare import compare
 from longfat.compare.grid import grid
 from longfat.scenario import registry
-from longfat.suites import names as suite_names
+from longfat_papers import names as suite_names
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -18,7 +18,7 @@ import pytest
 from longfat import errors, sweep
 from longfat.store import ledger, output, whole
 from longfat.store.store import Store
-from longfat.suites.kit import folder as suite_folder
+from longfat_papers.kit import folder as suite_folder
 
 REASON = "the disk has gone"
 

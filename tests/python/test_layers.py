@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "longfat"
+PAPERS = ROOT / "papers" / "longfat_papers"
 
 LAYERS = (
     ("_core",),
@@ -25,7 +26,7 @@ LAYERS = (
     ("report",),
     ("compare", "crosscheck", "ebpf", "env", "sweep"),
     ("assess",),
-    ("charts", "suites"),
+    ("charts",),
     ("api", "plots", "sweeping", "views"),
     ("cli",),
     ("__main__",),
@@ -161,8 +162,14 @@ def room(module: str) -> str:
     return parts[1] if len(parts) > 1 else ""
 
 
-def test_no_python_modules_import_each_other_in_a_circle():
-    assert circles(python_imports(PACKAGE)) == []
+@pytest.mark.parametrize("package", [PACKAGE, PAPERS], ids=lambda package: package.name)
+def test_no_python_modules_import_each_other_in_a_circle(package):
+    assert circles(python_imports(package)) == []
+
+
+def test_the_library_imports_no_paper():
+    texts = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
+    assert [str(path) for path, text in texts.items() if "longfat_papers" in text] == []
 
 
 def test_python_imports_point_down_from_room_to_room():
@@ -210,13 +217,13 @@ def suite_problems(arrows: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def _suite_and_part(module: str) -> tuple[str, str]:
-    """Of longfat.suites.lopez2008.beyond_figures: lopez2008 and figures."""
-    parts = [*module.split(".")[1:], "", "", ""]
-    return (parts[1], parts[2].rpartition("_")[2]) if parts[0] == "suites" else ("", "")
+    """Of longfat_papers.lopez2008.beyond_figures: lopez2008 and figures."""
+    parts = [*module.split("."), "", ""]
+    return parts[1], parts[2].rpartition("_")[2]
 
 
 def test_the_parts_of_a_suite_import_those_below_them_and_no_other_suite():
-    assert suite_problems(python_imports(PACKAGE)) == []
+    assert suite_problems(python_imports(PAPERS)) == []
 
 
 @pytest.mark.parametrize(
@@ -233,7 +240,7 @@ def test_the_parts_of_a_suite_import_those_below_them_and_no_other_suite():
     ],
 )
 def test_an_import_between_parts_that_points_up_or_sideways_is_found(name, target, expected):
-    arrows = {f"longfat.suites.{name}": {f"longfat.suites.{target}"}}
+    arrows = {f"longfat_papers.{name}": {f"longfat_papers.{target}"}}
     assert len(suite_problems(arrows)) == expected
 
 

@@ -203,7 +203,7 @@ def test_a_sweep_says_before_running_that_it_takes_no_class_of_a_cell():
 
 
 def test_a_suite_shows_its_experiments_and_claims():
-    from longfat import suites
+    import longfat_papers as suites
 
     text = suites.get("yeah2007")._repr_html_()
     assert "experiment" in text

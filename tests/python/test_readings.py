@@ -4,10 +4,10 @@ import math
 
 import pytest
 
+import longfat_papers as suites
 import worlds
-from longfat import suites
 from longfat.scenario.model import Scenario
-from longfat.suites.kit.means import geometric_mean, mean_factor
+from longfat_papers.kit.means import geometric_mean, mean_factor
 
 SUITES = [suite for suite in map(suites.get, suites.names()) if suite.assumptions or suite.closed]
 READINGS = [

@@ -12,11 +12,11 @@ from types import ModuleType
 import pytest
 from click.testing import CliRunner
 
+import longfat_papers as suites
 import worlds
-from longfat import suites
 from longfat.cli.app import app
 from longfat.errors import InputError
-from longfat.suites.kit.claims import judge
+from longfat_papers.kit.claims import judge
 
 RECIPES = Path(__file__).parents[2] / "docs" / "recipes"
 

@@ -19,14 +19,14 @@ import numpy as np
 import pytest
 
 import longfat
-from longfat import suites
+import longfat_papers as suites
 from longfat.assess import measure as assess_measure
 from longfat.compare import measure
 from longfat.runs.result import Result
 from longfat.store.kept import kept_as, reduction_key
 from longfat.sweep import reduction as sweep_reduction
 
-PACKAGE = Path(longfat.__file__).parent
+PACKAGES = (Path(longfat.__file__).parent, Path(suites.__file__).parent)
 STORED = Path(__file__).with_name("reductions.json")
 DIGITS = 12
 """Numbers are compared to so many digits: libraries add in another order on other processors."""
@@ -250,7 +250,7 @@ def test_a_reduction_gives_the_rows_that_its_version_gave(name, stored):
 
 def test_every_reduction_that_is_declared_is_tried_and_none_is_stored_beside_them(stored):
     keys = {reduction_key(reduction) for reduction in REDUCTIONS.values()}
-    assert declared(PACKAGE) == keys == set(stored)
+    assert set().union(*map(declared, PACKAGES)) == keys == set(stored)
     assert {reduction_key(REDUCTIONS[name]) for name in RUNS} == keys
 
 

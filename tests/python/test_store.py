@@ -18,8 +18,8 @@ from longfat.store import index, store, whole
 from longfat.store.identity import digest, run_key
 from longfat.store.kept import reduction_key
 from longfat.store.store import Store
-from longfat.suites.kit.reduction import reduce_run
 from longfat.sweep import reduction
+from longfat_papers.kit.reduction import reduce_run
 from samples import flips
 
 TINY: dict[str, Any] = {

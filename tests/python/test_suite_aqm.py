@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import longfat
+import longfat_papers as suites
 import worlds
-from longfat import suites
 from longfat.scenario.model import Scenario
-from longfat.suites.aqm.figures import ellipse
-from longfat.suites.aqm.guideline_experiments import levels
-from longfat.suites.aqm.guideline_settings import projected_drops
-from longfat.suites.aqm.reduction import class_of, effective_flows, reduce_run
-from longfat.suites.kit.claims import judge
+from longfat_papers.aqm.figures import ellipse
+from longfat_papers.aqm.guideline_experiments import levels
+from longfat_papers.aqm.guideline_settings import projected_drops
+from longfat_papers.aqm.reduction import class_of, effective_flows, reduce_run
+from longfat_papers.kit.claims import judge
 
 SUITE = suites.get("aqm")
 MODES = ("quick", "full")

@@ -12,15 +12,15 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from longfat import suites
+import longfat_papers as suites
 from longfat.errors import InputError, LongfatError
 from longfat.figure.data import Figure, Panel, Tornado, points
-from longfat.suites.kit import page, runner, turns
-from longfat.suites.kit.assumptions import Assumption, Change, Reading
-from longfat.suites.kit.checks import at_least
-from longfat.suites.kit.claims import CHOSEN_HERE, Check, Claim, Finding, Measured, Setting
-from longfat.suites.kit.reduction import reduce_run
-from longfat.suites.kit.suite import Experiment, Run, Suite
+from longfat_papers.kit import page, runner, turns
+from longfat_papers.kit.assumptions import Assumption, Change, Reading
+from longfat_papers.kit.checks import at_least
+from longfat_papers.kit.claims import CHOSEN_HERE, Check, Claim, Finding, Measured, Setting
+from longfat_papers.kit.reduction import reduce_run
+from longfat_papers.kit.suite import Experiment, Run, Suite
 
 PAPER = "a small paper"
 REPEATS = 3

@@ -7,9 +7,9 @@ import pytest
 
 from longfat.figure import matplotlib as plots
 from longfat.figure import plotly
-from longfat.suites.kit import effects, turns
-from longfat.suites.kit.claims import Check, Measured
-from longfat.suites.kit.effects import Base, Judged
+from longfat_papers.kit import effects, turns
+from longfat_papers.kit.claims import Check, Measured
+from longfat_papers.kit.effects import Base, Judged
 
 
 def standing(verdict, value, stderr=math.nan, passed=False):

@@ -2,10 +2,10 @@
 
 import pytest
 
+import longfat_papers as suites
 import worlds
-from longfat import suites
 from longfat.scenario.model import Scenario
-from longfat.suites.ha2006.reduction import reduce_run
+from longfat_papers.ha2006.reduction import reduce_run
 from worlds.ha2006 import history
 
 SUITE = suites.get("ha2006")

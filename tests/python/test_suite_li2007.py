@@ -2,7 +2,7 @@
 
 import pytest
 
-from longfat import suites
+import longfat_papers as suites
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 

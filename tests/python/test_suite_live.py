@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import longfat_papers as suites
 from live_runs import Left, able, able_to_load, as_root, begun, own_algorithms, started
-from longfat import suites
 from longfat.cli import app
 from longfat.errors import InputError, LongfatError
 from longfat.figure.data import Figure, Panel, points
@@ -22,14 +22,14 @@ from longfat.runs import simulate
 from longfat.scenario.model import Scenario
 from longfat.store import whole
 from longfat.store.ledger import load_ledgers, read_ledger
-from longfat.suites.kit import folder, live, page
-from longfat.suites.kit.claims import Check, Claim, Finding
-from longfat.suites.kit.hosts import Adapted, Hosts, Unfit
-from longfat.suites.kit.reduction import reduce_run
-from longfat.suites.kit.suite import Experiment, Run, Suite
-from longfat.suites.lopez2008.hosts import HOSTS
-from longfat.suites.lopez2008.reduction import Row, filled
-from longfat.suites.lopez2008.reduction import reduce_run as reduce_thesis
+from longfat_papers.kit import folder, live, page
+from longfat_papers.kit.claims import Check, Claim, Finding
+from longfat_papers.kit.hosts import Adapted, Hosts, Unfit
+from longfat_papers.kit.reduction import reduce_run
+from longfat_papers.kit.suite import Experiment, Run, Suite
+from longfat_papers.lopez2008.hosts import HOSTS
+from longfat_papers.lopez2008.reduction import Row, filled
+from longfat_papers.lopez2008.reduction import reduce_run as reduce_thesis
 
 __all__ = ["able", "able_to_load", "as_root"]
 
@@ -504,10 +504,10 @@ def test_one_flow_of_the_thesis_fills_a_link_between_real_hosts_as_in_the_simula
 
 PAPER = """
 from longfat.figure.data import Figure, Panel, points
-from longfat.suites.kit.claims import Check, Claim, Finding
-from longfat.suites.kit.hosts import Adapted, Hosts
-from longfat.suites.kit.reduction import reduce_run
-from longfat.suites.kit.suite import Experiment, Run, Suite
+from longfat_papers.kit.claims import Check, Claim, Finding
+from longfat_papers.kit.hosts import Adapted, Hosts
+from longfat_papers.kit.reduction import reduce_run
+from longfat_papers.kit.suite import Experiment, Run, Suite
 
 
 def runs(mode):

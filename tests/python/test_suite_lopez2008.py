@@ -5,14 +5,14 @@ from itertools import pairwise
 import pytest
 
 import longfat
+import longfat_papers as suites
 import worlds
-from longfat import suites
 from longfat.figure import matplotlib as plots
 from longfat.figure import plotly
-from longfat.suites.kit.claims import judge
-from longfat.suites.lopez2008 import changes
-from longfat.suites.lopez2008.reduction import Row, reduce_run
-from longfat.suites.lopez2008.settings import (
+from longfat_papers.kit.claims import judge
+from longfat_papers.lopez2008 import changes
+from longfat_papers.lopez2008.reduction import Row, reduce_run
+from longfat_papers.lopez2008.settings import (
     ACKS_LEFT_MBPS,
     HARD_S,
     HARDER_S,

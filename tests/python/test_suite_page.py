@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from longfat import suites
+import longfat_papers as suites
 from longfat.cli import report
 from longfat.figure.data import Figure, Panel, points
-from longfat.suites.kit import folder
+from longfat_papers.kit import folder
 
 CHROMIUM = shutil.which("chromium")
 MOST_BYTES = 1_500_000

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from longfat.suites.kit.reduction import reduce_run
+from longfat_papers.kit.reduction import reduce_run
 
 
 def flow(name, start_s, rate_bps, cwnd, time):

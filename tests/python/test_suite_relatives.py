@@ -2,11 +2,11 @@
 
 import pytest
 
-from longfat.suites.relatives import networks
-from longfat.suites.relatives.assumptions import ASSUMPTIONS
-from longfat.suites.relatives.blast_rules import predicted_mbps
-from longfat.suites.relatives.experiments import EXPERIMENTS
-from longfat.suites.relatives.reduction import Row, sharing_s
+from longfat_papers.relatives import networks
+from longfat_papers.relatives.assumptions import ASSUMPTIONS
+from longfat_papers.relatives.blast_rules import predicted_mbps
+from longfat_papers.relatives.experiments import EXPERIMENTS
+from longfat_papers.relatives.reduction import Row, sharing_s
 
 RUNS = {experiment.name: experiment.runs("quick") for experiment in EXPERIMENTS}
 

@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from longfat import suites
+import longfat_papers as suites
 from longfat.errors import InputError
 from longfat.figure.data import Figure, Panel, points
-from longfat.suites.kit import runner
-from longfat.suites.kit.claims import Check, Claim, Finding, Setting
-from longfat.suites.kit.reduction import reduce_run
-from longfat.suites.kit.suite import Experiment, Run, Suite
+from longfat_papers.kit import runner
+from longfat_papers.kit.claims import Check, Claim, Finding, Setting
+from longfat_papers.kit.reduction import reduce_run
+from longfat_papers.kit.suite import Experiment, Run, Suite
 
 PAPER = "a small paper"
 

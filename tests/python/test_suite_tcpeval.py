@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 
 import longfat
+import longfat_papers as suites
 import worlds
-from longfat import suites
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
-from longfat.suites.kit.claims import judge
-from longfat.suites.tcpeval import suite_of
-from longfat.suites.tcpeval.networks import parking_lot
-from longfat.suites.tcpeval.reduction import quartile_edges, reduce_run
-from longfat.suites.tcpeval.settings import ACCESS, BASIC, DATA_CENTER, OCEAN, SATELLITE, Times
+from longfat_papers.kit.claims import judge
+from longfat_papers.tcpeval import suite_of
+from longfat_papers.tcpeval.networks import parking_lot
+from longfat_papers.tcpeval.reduction import quartile_edges, reduce_run
+from longfat_papers.tcpeval.settings import ACCESS, BASIC, DATA_CENTER, OCEAN, SATELLITE, Times
 
 SUITE = suites.get("tcpeval")
 MODES = ("quick", "full")

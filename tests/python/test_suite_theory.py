@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+import longfat_papers as suites
 import worlds
-from longfat import suites
 from longfat.figure import matplotlib as plots
 from longfat.figure import plotly
 from longfat.figure.data import Figure, Panel, Table, points
@@ -13,13 +13,13 @@ from longfat.report.page import entry, render
 from longfat.runs import theory
 from longfat.runs.simulate import run
 from longfat.scenario import registry
-from longfat.suites.kit.claims import judge
-from longfat.suites.kit.suite import Data, Runs
-from longfat.suites.theory import experiments as theory_experiments
-from longfat.suites.theory import requirements as theory_requirements
-from longfat.suites.theory import rules as theory_rules
-from longfat.suites.theory import settings as theory_settings
-from longfat.suites.theory.reduction import reduce
+from longfat_papers.kit.claims import judge
+from longfat_papers.kit.suite import Data, Runs
+from longfat_papers.theory import experiments as theory_experiments
+from longfat_papers.theory import requirements as theory_requirements
+from longfat_papers.theory import rules as theory_rules
+from longfat_papers.theory import settings as theory_settings
+from longfat_papers.theory.reduction import reduce
 from worlds.theory import as_nobody_says, as_published
 
 SUITE = suites.get("theory")

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import longfat_papers as suites
 import worlds
-from longfat import suites
 from longfat.scenario.model import Scenario
-from longfat.suites.yeah2007.reduction import reduce_run
+from longfat_papers.yeah2007.reduction import reduce_run
 from worlds.yeah2007 import PRINTED_LOSS
 
 SUITE = suites.get("yeah2007")

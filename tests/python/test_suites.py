@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+import longfat_papers as suites
 import worlds
-from longfat import suites
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from longfat.store.kept import reduction_key
-from longfat.suites.kit.claims import judge
-from longfat.suites.kit.effects import figure_of
-from longfat.suites.kit.suite import Data
+from longfat_papers.kit.claims import judge
+from longfat_papers.kit.effects import figure_of
+from longfat_papers.kit.suite import Data
 
 
 def numbers_in(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -58,8 +58,8 @@ SOME_CLAIMS = {("theory", "SWITCH_FACTOR")}
 BOUNDS = [
     pytest.param(suite.name, name, path, id=f"{suite.name}-{'-'.join(map(str, (name, *path)))}")
     for suite in SUITES
-    if hasattr(importlib.import_module(f"longfat.suites.{suite.name}"), "__path__")
-    for name, value in vars(importlib.import_module(f"longfat.suites.{suite.name}.bounds")).items()
+    if hasattr(importlib.import_module(f"longfat_papers.{suite.name}"), "__path__")
+    for name, value in vars(importlib.import_module(f"longfat_papers.{suite.name}.bounds")).items()
     if name.isupper()
     for path in numbers_in(value)
 ]
@@ -205,8 +205,8 @@ def texts_of(claims: Any) -> dict[str, tuple[str, str]]:
 
 @pytest.mark.parametrize(("suite", "name", "path"), BOUNDS)
 def test_changing_a_bound_changes_the_text_of_a_rule_and_its_check(suite, name, path, monkeypatch):
-    bounds = importlib.import_module(f"longfat.suites.{suite}.bounds")
-    package = importlib.import_module(f"longfat.suites.{suite}")
+    bounds = importlib.import_module(f"longfat_papers.{suite}.bounds")
+    package = importlib.import_module(f"longfat_papers.{suite}")
     modules = [
         importlib.import_module(f"{package.__name__}.{found.name}")
         for found in pkgutil.iter_modules(package.__path__)
@@ -234,7 +234,7 @@ def test_changing_a_bound_changes_the_text_of_a_rule_and_its_check(suite, name, 
 def test_a_suite_whose_reduction_has_no_key_is_refused_before_anything_is_written(tmp_path):
     file = tmp_path / "keyless_paper.py"
     file.write_text(
-        "from longfat.suites.kit.suite import Suite\n"
+        "from longfat_papers.kit.suite import Suite\n"
         "def reduce(result):\n    return {}\n"
         "SUITE = Suite('keyless', 'title', 'citation', (), (), reduce)\n"
     )

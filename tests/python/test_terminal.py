@@ -226,7 +226,7 @@ def test_a_run_is_estimated_from_pieces_of_it():
     assert cost.tried(scenario)[1] > 0.0
 
 
-LARGE = ["longfat.sweep", "longfat.store", "longfat.suites", "longfat.figure", "longfat.live"]
+LARGE = ["longfat.sweep", "longfat.store", "longfat_papers.kit", "longfat.figure", "longfat.live"]
 LARGE += ["numpy", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "jinja2", "pydantic"]
 LARGE += ["multiprocessing", "subprocess", "asyncio", "hashlib", "statistics", "difflib", "traceback"]
 

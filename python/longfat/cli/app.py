@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any
 
 import click
@@ -18,7 +19,6 @@ from longfat.terminal import echo
 COMMANDS = {
     "assess": "assess.assess",
     "bpf": "bpf.bpf",
-    "claims": "claims.claims",
     "compare": "compare.compare",
     "crosscheck": "crosscheck.crosscheck",
     "doctor": "doctor.doctor",
@@ -30,16 +30,27 @@ COMMANDS = {
     "run": "run.run",
     "schema": "schema.schema",
     "shell": "shell.shell",
-    "suite": "suite.suite",
     "sweep": "sweep.sweep",
 }
 """The module and the name of each command."""
+GROUP = "longfat.commands"
+"""The group of entry points by which other packages add commands."""
+PAPERS = ("claims", "suite")
+"""Commands of the package longfat-papers."""
 
 
 def _command(name: str) -> click.Command:
+    if name not in COMMANDS:
+        added: click.Command = next(iter(entry_points(group=GROUP, name=name))).load()
+        return added
     module, _, attribute = COMMANDS[name].partition(".")
     command: click.Command = getattr(import_module(f"longfat.cli.{module}"), attribute)
     return command
+
+
+def commands() -> list[str]:
+    """Returns the names of Longfat's commands and of those that other packages add."""
+    return sorted({*COMMANDS, *entry_points(group=GROUP).names})
 
 
 class _App(click.Group):
@@ -47,13 +58,18 @@ class _App(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Returns the names in the order of the help."""
-        return list(COMMANDS)
+        return commands()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Returns a command; None if there is no such name, for which click then suggests others."""
-        if cmd_name in COMMANDS:
+        if cmd_name in COMMANDS or cmd_name in (known := commands()):
             return _command(cmd_name)
-        self.commands = {name: _command(name) for name in COMMANDS}
+        if cmd_name in PAPERS:
+            raise InputError(
+                f"{cmd_name}: the command comes with the package longfat-papers, which is not installed; "
+                "accepted: it after `pip install longfat-papers`"
+            )
+        self.commands = {name: _command(name) for name in known}
         return None
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import click
@@ -12,7 +13,6 @@ from longfat.errors import InputError
 from longfat.terminal import echo
 
 PAGES = {
-    "suite.json": "longfat.suites.kit.page",
     "compare.json": "longfat.compare.page",
     "dossier.json": "longfat.assess.page",
     "crosscheck.json": "longfat.crosscheck.page",
@@ -20,6 +20,8 @@ PAGES = {
     "summary.json": "longfat.report.run",
 }
 """The file that identifies a folder's content, and the module that builds its page."""
+GROUP = "longfat.pages"
+"""The group of entry points by which other packages add pages: functions, by the identifying file."""
 
 
 def build(directory: Path | str) -> Path:
@@ -35,10 +37,12 @@ def build(directory: Path | str) -> Path:
 
     root = Path(directory)
     refuse_incomplete(root)
-    for file, module in PAGES.items():
+    added = {point.name: point.load for point in entry_points(group=GROUP)}
+    own = {file: lambda module=module: import_module(module).build for file, module in PAGES.items()}
+    for file, load in {**added, **own}.items():
         if (root / file).is_file():
             with of_anyone(root):
-                page: Path = import_module(module).build(root)
+                page: Path = load()(root)
             return page
     raise InputError(
         f"{root}: there are no stored results; accepted: a folder written by `longfat run --out`, `suite`, "

@@ -13,8 +13,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from longfat import suites
-from longfat.suites.kit.suite import Data, Run, Runs, Suite
+import longfat_papers as suites
+from longfat_papers.kit.suite import Data, Run, Runs, Suite
 
 Reduced = Callable[[str, Run], dict[str, Any]]
 

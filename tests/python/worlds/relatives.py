@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from longfat.suites.relatives import networks
-from longfat.suites.relatives.blast_rules import predicted_mbps
-from longfat.suites.relatives.reduction import sharing_s
-from longfat.suites.relatives.settings import SHORT_BINS, TARGETS
+from longfat_papers.relatives import networks
+from longfat_papers.relatives.blast_rules import predicted_mbps
+from longfat_papers.relatives.reduction import sharing_s
+from longfat_papers.relatives.settings import SHORT_BINS, TARGETS
 
 LIMIT = 100
 

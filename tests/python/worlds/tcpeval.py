@@ -3,7 +3,7 @@
 Where the draft says nothing each algorithm has numbers of its own, so that no two can be taken for another.
 """
 
-from longfat.suites.tcpeval.settings import DATA_CENTER, STANDARD, USUAL
+from longfat_papers.tcpeval.settings import DATA_CENTER, STANDARD, USUAL
 
 
 def as_published(experiment, run):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from longfat.suites.yeah2007.reduction import EFFICIENCY_S
+from longfat_papers.yeah2007.reduction import EFFICIENCY_S
 
 PRINTED_LOSS = {
     "reno": (5.77e-6, 5.07e-6, 9.40e-7),
