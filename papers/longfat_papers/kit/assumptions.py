@@ -7,8 +7,11 @@ one with the best source. Nobody chooses a base by its verdicts.
 from __future__ import annotations
 
 import copy
+import functools
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from longfat.errors import InputError
@@ -20,6 +23,9 @@ LEAST_READINGS = 2
 
 DEFAULT_ALGORITHMS = {"onoff": "onoff"}
 """The algorithm of a background that names none, by the background's kind; of all others it is "reno"."""
+
+TABLES = ("flows", "backgrounds", "bottleneck", "algorithms")
+"""The tables of a `Change`."""
 
 Document = dict[str, Any]
 
@@ -113,6 +119,81 @@ class Assumption:
                 for item in self.readings
             ],
         }
+
+
+def load(file: Path, names: Mapping[str, Any]) -> tuple[tuple[Assumption, ...], dict[str, str]]:
+    """Reads a file of assumptions: the table, and why nothing is open in other claims, by their ids.
+
+        [[assumption]]
+        id = "acks"
+        question = "Does the receiver acknowledge every second segment, or each?"
+        claims = ["1"]                # all if it names none
+
+        [[assumption.reading]]        # the first one is the base
+        name = "every-second"
+        text = "It delays ACKs."
+        source = "RFC 5681, 4.2"
+
+        [[assumption.reading]]
+        name = "each"
+        text = "It acknowledges each segment of {MSS} bytes."
+        source = "plausible because ns-2's TCPSink does"
+        flows = { delayed_ack = false }
+        remove = ["bottleneck.service_tick"]
+        rewrite = { name = "slower", factor = 2 }
+
+        [closed]
+        EX-3 = "The paper gives all settings."
+
+    `flows`, `backgrounds`, `bottleneck` and `algorithms` are those of `Change`; ``remove`` names keys whose
+    default counts; ``rewrite`` names a function that gets the document, and the other values by name.
+
+    Args:
+        file: the TOML file. Line breaks in its texts count as spaces.
+        names: constants that texts name in braces, and the functions for ``rewrite``.
+
+    Raises:
+        InputError: the file is no TOML, or a key or a name is missing or unknown.
+    """
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = tuple(
+            Assumption(
+                id=item["id"],
+                question=_text(item["question"], names),
+                readings=tuple(_reading(reading, names) for reading in item["reading"]),
+                claims=tuple(item.get("claims", ())),
+            )
+            for item in document.get("assumption", ())
+        )
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{file}: {error}") from None
+    except KeyError as error:
+        raise InputError(f"{file}: {error.args[0]} is missing; accepted: what `load` documents") from None
+    return table, {claim: _text(why, names) for claim, why in document.get("closed", {}).items()}
+
+
+def _text(text: str, names: Mapping[str, Any]) -> str:
+    return " ".join(text.format_map(names).split())
+
+
+def _reading(table: Document, names: Mapping[str, Any]) -> Reading:
+    parts: dict[str, Any] = {
+        key: table.get(key, {}) for key in ("flows", "backgrounds", "bottleneck", "algorithms")
+    }
+    for path in table.get("remove", ()):
+        *tables, key = path.split(".")
+        functools.reduce(lambda part, name: part.setdefault(name, {}), tables, parts)[key] = None
+    if written := table.get("rewrite"):
+        arguments = {"name": written} if isinstance(written, str) else dict(written)
+        parts["rewrite"] = functools.partial(names[arguments.pop("name")], **arguments)
+    known = {"name", "text", "source", "remove", "rewrite", *parts}
+    for key in table.keys() - known:
+        raise InputError(
+            f"reading {table['name']}: there is no key {key}{suggestion(key, sorted(known))}; "
+            f"accepted: {', '.join(sorted(known))}"
+        )
+    return Reading(table["name"], _text(table["text"], names), _text(table["source"], names), Change(**parts))
 
 
 def check_table(

@@ -1,4 +1,8 @@
-"""The kinds of checks that rules are made of. A value that is not a number leaves a check undecided."""
+"""The kinds of checks that rules are made of. A value that is not a number leaves a check undecided.
+
+A text is "subject: quantity"; checks of one quantity with one bound are one part of the rule's sentence.
+``than`` names a bound that is itself measured.
+"""
 
 from __future__ import annotations
 
@@ -9,43 +13,48 @@ from longfat_papers.kit.claims import Check
 from longfat_papers.kit.text import with_error
 
 
-def at_least(text: str, value: float, least: float, error: float = math.nan) -> Check:
+def at_least(text: str, value: float, least: float, error: float = math.nan, *, than: str = "") -> Check:
     """Checks that the value is at least the bound; its standard error is shown."""
-    return Check(
-        f"{text} at least {least:g}", _decided(value >= least, value, least), with_error(value, error)
-    )
+    held = _decided(value >= least, value, least)
+    return _check(text, "at least", f"{least:g}", held, with_error(value, error), than)
 
 
-def at_most(text: str, value: float, most: float) -> Check:
+def at_most(text: str, value: float, most: float, *, than: str = "") -> Check:
     """Checks that the value is at most the bound."""
-    return Check(f"{text} at most {most:.3g}", _decided(value <= most, value, most), with_error(value))
+    return _check(
+        text, "at most", f"{most:.3g}", _decided(value <= most, value, most), with_error(value), than
+    )
 
 
-def above(text: str, value: float, bound: float) -> Check:
+def above(text: str, value: float, bound: float, *, than: str = "") -> Check:
     """Checks that the value is greater than the bound."""
-    return Check(f"{text} above {bound:.3g}", _decided(value > bound, value, bound), with_error(value))
+    return _check(
+        text, "above", f"{bound:.3g}", _decided(value > bound, value, bound), with_error(value), than
+    )
 
 
-def below(text: str, value: float, bound: float) -> Check:
+def below(text: str, value: float, bound: float, *, than: str = "") -> Check:
     """Checks that the value is less than the bound."""
-    return Check(f"{text} below {bound:.3g}", _decided(value < bound, value, bound), with_error(value))
+    return _check(
+        text, "below", f"{bound:.3g}", _decided(value < bound, value, bound), with_error(value), than
+    )
 
 
-def between(text: str, value: float, least: float, most: float) -> Check:
+def between(text: str, value: float, least: float, most: float, *, than: str = "") -> Check:
     """Checks that the value lies between two bounds, or on one of them."""
-    return Check(
-        f"{text} between {least:g} and {most:g}", _decided(least <= value <= most, value), with_error(value)
-    )
+    held = _decided(least <= value <= most, value)
+    return _check(text, "between", f"{least:g} and {most:g}", held, with_error(value), than)
 
 
-def within_factor(text: str, value: float, reference: float, factor: float) -> Check:
+def within_factor(text: str, value: float, reference: float, factor: float, *, than: str = "") -> Check:
     """Checks that the value is within a factor of the reference, above or below."""
-    held = reference / factor <= value <= reference * factor
-    return Check(
-        f"{text} within a factor {factor:g} of {reference:.3g}",
-        _decided(held, value, reference),
-        with_error(value),
-    )
+    held = _decided(reference / factor <= value <= reference * factor, value, reference)
+    relation = f"within a factor {factor:g} of"
+    return _check(text, relation, f"{reference:.3g}", held, with_error(value), than)
+
+
+def _check(text: str, relation: str, bound: str, held: bool | None, measured: str, than: str) -> Check:
+    return Check(f"{text} {relation} {bound}", held, measured, f"{text} {relation} {than or bound}")
 
 
 def _decided(held: bool, *values: float) -> bool | None:

@@ -21,6 +21,9 @@ CHOSEN_HERE = "chosen here"
 PARTLY_SHARE = 0.5
 """A claim holds partly when at least this share of its decided checks holds."""
 
+MOST_SUBJECTS = 8
+"""Subjects of a check that a rule's sentence names; of more it names the first and the last."""
+
 VERDICT_RULE = "Reproduced if all checks hold, partly if at least half do."
 """`verdict` in words; the text of every rule ends with it."""
 
@@ -38,11 +41,15 @@ class Setting:
 
 @dataclass(frozen=True)
 class Check:
-    """One part of a rule: what has to hold, whether it holds (None: undecided), and what was measured."""
+    """One part of a rule: what has to hold, whether it holds (None: undecided), and what was measured.
+
+    ``rule`` is ``text`` with the name of a bound that is itself measured, where ``text`` has its value.
+    """
 
     text: str
     passed: bool | None
     measured: str
+    rule: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the check as a ledger stores it."""
@@ -66,11 +73,21 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was measured for a claim: checks, one line for the table, the numbers behind it, a note.
+class Evidence:
+    """What a rule found beside its checks: one line for the table, the numbers behind it, a note.
 
     ``figure`` is the number that a tornado figure shows; without it, the share of checks that hold.
     """
+
+    measured: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+    figure: Measured | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was measured for a claim: checks, and what `Evidence` has."""
 
     checks: tuple[Check, ...]
     measured: str
@@ -97,12 +114,13 @@ class Claim(Generic[Data]):
     published: str
     settings: tuple[Setting, ...]
     estimator: str
-    rule: str
     experiments: tuple[str, ...]
     find: Callable[[Data], Finding]
+    bounds: str = ""
     published_values: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
     reports: bool = False
+    rule: str = ""
 
 
 @dataclass(frozen=True)
@@ -165,6 +183,23 @@ def ruling(claim: Claim[Any], finding: Finding) -> Verdict:
     return "undecidable" if claim.reports else verdict(finding.checks)
 
 
+def rule_text(claim: Claim[Any], checks: Sequence[Check]) -> str:
+    """Returns a rule as sentences, which name each quantity and bound once for all subjects."""
+    subjects: dict[str, list[str]] = {}
+    for check in checks:
+        subject, colon, quantity = (check.rule or check.text).rpartition(": ")
+        subjects.setdefault(quantity, []).extend([subject] if colon else [])
+    parts = [f"{quantity}{_of(names)}" for quantity, names in subjects.items()]
+    sentences = ["; ".join(parts) + "." if parts else "", claim.bounds, "" if claim.reports else VERDICT_RULE]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _of(subjects: Sequence[str]) -> str:
+    if len(subjects) > MOST_SUBJECTS:
+        return f" ({subjects[0]} to {subjects[-1]}: {len(subjects)} cases)"
+    return f" ({'; '.join(subjects)})" if subjects else ""
+
+
 def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
     """Returns a claim's ledger row: "not measured" without data, and only indicative in quick mode."""
     try:
@@ -173,6 +208,7 @@ def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
         return unmeasured(claim, mode, note=str(missing))
     return {
         **_published(claim),
+        "rule": claim.rule or rule_text(claim, finding.checks),
         "measured": finding.measured,
         "verdict": ruling(claim, finding),
         "indicative": mode != "full",

@@ -261,14 +261,15 @@ class Study:
             raise Unfit(self.hosts.without[experiment.name])
         planned = []
         for run in experiment.runs(self.mode):
-            adapted = self.hosts.adapt(run.document, run.packets)
+            packets = run.estimated_packets()
+            adapted = self.hosts.adapt(run.document, packets)
             source = f"suite {self.suite.name}, {experiment.name}"
             scenario = Scenario.from_dict(adapted.document, source=source)
             try:
                 check(scenario, source)
             except InputError as error:
                 raise Unfit(str(error)) from None
-            grid = {experiment.name: [Run(run.coordinates, adapted.document, run.packets / adapted.divisor)]}
+            grid = {experiment.name: [Run(run.coordinates, adapted.document, packets / adapted.divisor)]}
             work = runner.distinct(self.suite, grid)[0]
             planned.append(LiveRun(run, adapted.divisor, scenario, live_key(scenario), work))
         return planned

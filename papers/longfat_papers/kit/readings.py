@@ -173,7 +173,7 @@ class Study:
         self.grids = {item.name: item.runs(mode) for item in suite.experiments if item.name in wanted}
         self.works: dict[str, runner.Work] = {}
         self.keys = {
-            name: [self._key(run.document, run.packets, f"suite {suite.name}, {name}") for run in runs]
+            name: [self._key(run, run.document, f"suite {suite.name}, {name}") for run in runs]
             for name, runs in self.grids.items()
         }
         self.base = self._variant((), self.claims, None)
@@ -262,7 +262,7 @@ class Study:
                 key = base_key
                 if document != run.document:
                     source = f"suite {self.suite.name}, {label}, {name}"
-                    key = self._key(document, run.packets, source)
+                    key = self._key(run, document, source)
                 places.append((run.coordinates, key, key != base_key))
         return variant
 
@@ -285,10 +285,10 @@ class Study:
         except InputError as error:
             return Variant(parts, tuple(claims), {}, problem=f"The two do not go together: {error}")
 
-    def _key(self, document: Mapping[str, Any], packets: float, source: str) -> str:
+    def _key(self, run: Run, document: Mapping[str, Any], source: str) -> str:
         scenario = Scenario.from_dict(document, source=source)
         key = run_key(scenario)
-        self.works.setdefault(key, runner.Work(key, scenario, packets, []))
+        self.works.setdefault(key, runner.Work(key, scenario, run.estimated_packets(scenario), []))
         return key
 
     def _judge(self, variants: Iterable[Variant], kept: Store) -> None:

@@ -315,7 +315,7 @@ def distinct(suite: Suite, grids: Mapping[str, list[Run]]) -> list[Work]:
         for position, run in enumerate(runs):
             scenario = Scenario.from_dict(run.document, source=f"suite {suite.name}, {name}")
             key = run_key(scenario)
-            work = works.setdefault(key, Work(key, scenario, run.packets, []))
+            work = works.setdefault(key, Work(key, scenario, run.estimated_packets(scenario), []))
             work.wanted_by.append((name, position))
     return list(works.values())
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from longfat.errors import InputError
 from longfat.figure.data import Figure
-from longfat.runs import metrics
+from longfat.runs import cost, metrics
+from longfat.scenario.model import Scenario
 from longfat.words import Mode, natural_order
 from longfat_papers.kit.assumptions import Assumption, check_table
 from longfat_papers.kit.claims import Claim, Finding, Missing
@@ -24,13 +25,20 @@ Coordinate = str | float | int
 class Run:
     """One run: its coordinates in the experiment's grid, its scenario, and how much work it will be.
 
-    ``document`` holds the scenario as a file would. ``packets`` estimates its data packets; it decides which
-    runs start first and how progress is shown, never a result.
+    ``document`` holds the scenario as a file would. ``packets`` estimates its data packets, for runs that end
+    with their data; those that fill the bottleneck all the time need no estimate. It decides which runs start
+    first and how progress is shown, never a result.
     """
 
     coordinates: Mapping[str, Coordinate]
     document: Mapping[str, Any]
-    packets: float
+    packets: float | None = None
+
+    def estimated_packets(self, scenario: Scenario | None = None) -> float:
+        """Returns ``packets``, or else as many as fill the bottleneck of its scenario."""
+        if self.packets is not None:
+            return self.packets
+        return cost.packets(scenario or Scenario.from_dict(self.document, source="run"))
 
 
 @dataclass(frozen=True)
@@ -149,8 +157,8 @@ class Suite:
 
     def estimated_packets(self, mode: Mode) -> float:
         """Estimates the data packets of a mode; runs that experiments share count once."""
-        unique = {repr(run.document): run.packets for item in self.experiments for run in item.runs(mode)}
-        return math.fsum(unique.values())
+        unique = {repr(run.document): run for item in self.experiments for run in item.runs(mode)}
+        return math.fsum(run.estimated_packets() for run in unique.values())
 
     def _claim_ids(self) -> dict[str, str]:
         """The id of each claim by each of its spellings."""

@@ -1,0 +1,287 @@
+"""A paper as the files of its figures write it down: experiments, each with its drawing and its claims.
+
+PAPER = Paper("example2026", "EX", "Two flows on one link", "Example: Two flows, 2026", settings=SETTINGS)
+
+@PAPER.experiment("F1", "Fig. 1", "Two like flows", grid={"rtt_ms": (40, 80), "repeat": 5})
+def like_flows(rtt_ms, repeat):
+return {"duration": "60 s", ...}
+
+@like_flows.drawing
+def ratios(runs, mode):
+return Drawing("Least over greatest throughput.", (Panel(...),))
+
+@like_flows.claim("1", "two flows with one RTT", published="they share the link fairly")
+def flows_are_fair(runs):
+yield at_least("least ratio", min(runs.means("rtt_ms", "ratio").values()), 0.9)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from longfat.errors import InputError
+from longfat.figure.data import Figure, Panel, Table
+from longfat.words import Mode
+from longfat_papers.kit import assumptions
+from longfat_papers.kit.claims import Check, Claim, Evidence, Finding, Setting
+from longfat_papers.kit.hosts import Hosts
+from longfat_papers.kit.reduction import reduce_run
+from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
+
+Grid = Mapping[str, Any]
+"""The values of each coordinate: a sequence, a number of repeats, or a mapping of either by mode."""
+
+Rule = Callable[..., Generator[Check, None, Evidence | None]]
+"""A claim's rule: yields checks of the runs of its experiments, and may return the evidence beside them."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What a drawing function returns; the experiment gives it a name and a title.
+
+    ``title`` replaces the experiment's title.
+    """
+
+    caption: str
+    panels: tuple[Panel, ...]
+    columns: int = 2
+    table: Table | None = None
+    title: str = ""
+
+
+Draw = Callable[[Runs, Mode], Drawing]
+
+
+class Declared:
+    """An experiment of a paper that gets its drawing and its claims."""
+
+    def __init__(
+        self,
+        paper: Paper,
+        name: str,
+        mirrors: str,
+        title: str,
+        runs: Callable[[Mode], list[Run]],
+        keeps_series: bool,
+    ) -> None:
+        self.name = name
+        self.runs = runs
+        self._paper = paper
+        self._texts = (name, mirrors, title)
+        self._keeps_series = keeps_series
+        self._draw: Draw | None = None
+
+    def drawing(self, draw: Draw) -> Draw:
+        """Declares the function that turns the runs and the mode into a `Drawing`."""
+        self._draw = draw
+        return draw
+
+    def claim(
+        self, number: str, setting: str, published: str, *, also: tuple[str, ...] = (), **options: Any
+    ) -> Any:
+        """Declares a claim about this experiment; see `Paper.claim`.
+
+        ``also`` names other experiments. The rule gets the runs of this one and of each of them.
+        """
+        return self._paper.claim(number, setting, published, (self.name, *also), **options)
+
+    def experiment(self) -> Experiment:
+        """Returns the complete experiment. Raises `InputError` if it has no drawing."""
+        name, mirrors, title = self._texts
+        draw = self._draw
+        if draw is None:
+            raise InputError(f"experiment {name}: it has no drawing; accepted: a function with @….drawing")
+
+        def figure(runs: Runs, mode: Mode) -> Figure:
+            drawn = draw(runs, mode)
+            return Figure(
+                name, mirrors, drawn.title or title, drawn.caption, drawn.panels, drawn.columns, drawn.table
+            )
+
+        return Experiment(name, mirrors, title, self.runs, figure, self._keeps_series)
+
+
+class Paper:
+    """One paper: its experiments and claims in the order in which they are declared.
+
+    Attributes:
+        name: the suite's name.
+        prefix: begins the ids of its claims.
+        title: the paper's title.
+        citation: where it was published.
+        settings: what all claims share, each with its source.
+        estimator: how quantities are measured, unless a claim has its own.
+        reduce: turns a Result into a row, in the process that ran it.
+        counts: whether the claims are about a run; readings leave out those that only figures show.
+        hosts: how runs become runs between real hosts, if they can.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        prefix: str,
+        title: str,
+        citation: str,
+        *,
+        settings: tuple[Setting, ...] = (),
+        estimator: str = "",
+        reduce: Callable[[Any], dict[str, Any]] = reduce_run,
+        counts: Callable[[Run], bool] = lambda run: True,
+    ) -> None:
+        self.name, self.prefix, self.title, self.citation = name, prefix, title, citation
+        self.settings, self.estimator = settings, estimator
+        self.reduce, self.counts = reduce, counts
+        self._experiments: dict[str, Declared] = {}
+        self._claims: dict[str, Claim[Data]] = {}
+
+    def experiment(
+        self, name: str, mirrors: str, title: str, *, grid: Grid | None = None, keeps_series: bool = False
+    ) -> Callable[[Callable[..., Any]], Declared]:
+        """Declares an experiment by the function that returns its runs.
+
+        Args:
+            name: the experiment's name; its results go into files of that name.
+            mirrors: the paper's figure, table or section.
+            title: what it is about.
+            grid: values by coordinate. The function then gets the coordinates of one run, and the mode if it
+                asks for it, and returns the run's scenario; ``repeat`` also sets the seed. Without a grid, it
+                gets the mode and returns all runs.
+            keeps_series: stores histories of cwnd and received bytes beside the quantities.
+        """
+
+        def declare(function: Callable[..., Any]) -> Declared:
+            runs = function if grid is None else _over(grid, function)
+            if name in self._experiments:
+                raise InputError(f"{self.name}: experiment {name} is declared twice; accepted: each once")
+            self._experiments[name] = Declared(self, name, mirrors, title, runs, keeps_series)
+            return self._experiments[name]
+
+        return declare
+
+    def claim(
+        self,
+        number: str,
+        setting: str,
+        published: str,
+        experiments: tuple[str, ...],
+        *,
+        settings: tuple[Setting, ...] = (),
+        estimator: str = "",
+        bounds: str = "",
+        values: Mapping[str, float] | None = None,
+        note: str = "",
+        reports: bool = False,
+    ) -> Callable[[Rule], Rule]:
+        """Declares a claim by its rule.
+
+        Args:
+            number: its id without the prefix.
+            setting: what was measured.
+            published: what the paper says.
+            experiments: names of the experiments whose runs the rule gets, in this order.
+            settings: added to the paper's.
+            estimator: instead of the paper's.
+            bounds: where the rule's bounds come from, in a sentence.
+            values: the paper's numbers.
+            note: what a reader of the verdict has to know.
+            reports: the paper prints no value, so there is no verdict.
+        """
+
+        def declare(rule: Rule) -> Rule:
+            identifier = f"{self.prefix}-{number}"
+            if identifier in self._claims:
+                raise InputError(f"{self.name}: claim {identifier} is declared twice; accepted: each once")
+
+            def find(data: Data) -> Finding:
+                return judged(rule(*(data[name] for name in experiments)))
+
+            self._claims[identifier] = Claim(
+                id=identifier,
+                paper=self.citation,
+                setting=setting,
+                published=published,
+                settings=(*self.settings, *settings),
+                estimator=estimator or self.estimator,
+                bounds=bounds,
+                experiments=experiments,
+                find=find,
+                published_values=values or {},
+                note=note,
+                reports=reports,
+            )
+            return rule
+
+        return declare
+
+    def suite(
+        self,
+        readings: Path | None = None,
+        names: Mapping[str, Any] | None = None,
+        *,
+        order: tuple[str, ...] = (),
+        hosts: Hosts | None = None,
+    ) -> Suite:
+        """Returns the suite of all that was declared.
+
+        Args:
+            readings: the file of what the paper leaves open; see `assumptions.load`.
+            names: constants that its texts name in braces, and the functions of its rewritings.
+            order: names of experiments that come first; those of the others follow as they were declared.
+            hosts: how its runs become runs between real hosts.
+        """
+        table, closed = assumptions.load(readings, names or {}) if readings else ((), {})
+        experiments = {name: self._experiments[name] for name in (*order, *self._experiments)}
+        return Suite(
+            name=self.name,
+            title=self.title,
+            citation=self.citation,
+            experiments=tuple(declared.experiment() for declared in experiments.values()),
+            claims=tuple(self._claims.values()),
+            reduce=self.reduce,
+            assumptions=table,
+            closed=closed,
+            counts=self.counts,
+            hosts=hosts,
+        )
+
+
+def judged(rule: Generator[Check, None, Evidence | None]) -> Finding:
+    """Returns what a rule found, with the checks that it yielded."""
+    checks = []
+    while True:
+        try:
+            checks.append(next(rule))
+        except StopIteration as end:
+            found: Evidence | None = end.value
+            break
+    if found is None:
+        found = Evidence("; ".join(f"{check.text}: {check.measured}" for check in checks))
+    return Finding(tuple(checks), found.measured, found.values, found.note, found.figure)
+
+
+def _over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]]:
+    """Returns the function that gives the runs of a grid in a mode."""
+    asks_mode = "mode" in inspect.signature(function).parameters
+
+    def runs(mode: Mode) -> list[Run]:
+        axes = {name: _values(values, mode) for name, values in grid.items()}
+        found = []
+        for point in product(*axes.values()):
+            at = dict(zip(axes, point, strict=True))
+            document = function(**at, **({"mode": mode} if asks_mode else {}))
+            if "repeat" in at:
+                document = {"seed": at["repeat"] + 1, **document}
+            found.append(Run(at, document))
+        return found
+
+    return runs
+
+
+def _values(values: Any, mode: Mode) -> Any:
+    chosen = values[mode] if isinstance(values, Mapping) else values
+    return range(chosen) if isinstance(chosen, int) else chosen
