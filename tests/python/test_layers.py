@@ -202,7 +202,7 @@ def suite_problems(arrows: Mapping[str, Iterable[str]]) -> list[str]:
     problems = []
     for name, targets in arrows.items():
         suite, part = _suite_and_part(name)
-        if suite in ("", "kit") or not part:
+        if suite in ("", "kit") or not part or suite in FIGURES:
             continue
         if part not in rank:
             problems.append(f"{name} is no part of a suite")
@@ -220,6 +220,47 @@ def _suite_and_part(module: str) -> tuple[str, str]:
     """Of longfat_papers.lopez2008.beyond_figures: lopez2008 and figures."""
     parts = [*module.split("."), "", ""]
     return parts[1], parts[2].rpartition("_")[2]
+
+
+FIGURES = {
+    path.parent.name: set(re.findall(r"^    \"(\w+)\",$", path.read_text(), re.MULTILINE))
+    for path in PAPERS.glob("*/__init__.py")
+    if "FIGURES = " in path.read_text()
+}
+"""The modules with a figure, by paper."""
+
+
+def figure_problems(arrows: Mapping[str, Iterable[str]], figures: Mapping[str, Iterable[str]]) -> list[str]:
+    """The imports of a figure's file by another file, and those of another paper."""
+    return [
+        f"{name} imports {target}"
+        for name, targets in arrows.items()
+        for target in targets
+        for paper, other in [(name.split(".")[1:2], target.split(".")[1:2])]
+        if paper and paper[0] in figures
+        if (target.split(".")[2:3] and target.split(".")[2] in figures.get(other[0], ()))
+        or other[0] not in (paper[0], "kit")
+    ]
+
+
+def test_no_file_imports_that_of_a_figure_or_another_paper():
+    assert figure_problems(python_imports(PAPERS), FIGURES) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "expected"),
+    [
+        ("a.fig1", "a.common", 0),
+        ("a.fig1", "kit", 0),
+        ("a.fig1", "kit.means", 0),
+        ("a.fig1", "a.fig2", 1),
+        ("a.common", "a.fig1", 1),
+        ("a.fig1", "b.common", 1),
+    ],
+)
+def test_an_import_of_a_figures_file_is_found(name, target, expected):
+    arrows = {f"longfat_papers.{name}": {f"longfat_papers.{target}"}}
+    assert len(figure_problems(arrows, {"a": ["fig1", "fig2"]})) == expected
 
 
 def test_the_parts_of_a_suite_import_those_below_them_and_no_other_suite():

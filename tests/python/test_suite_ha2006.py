@@ -5,7 +5,7 @@ import pytest
 import longfat_papers as suites
 import worlds
 from longfat.scenario.model import Scenario
-from longfat_papers.ha2006.reduction import reduce_run
+from longfat_papers.ha2006.common import reduce_run
 from worlds.ha2006 import history
 
 SUITE = suites.get("ha2006")

@@ -1,6 +1,7 @@
 """What every suite has to satisfy. What is special about one suite is in that suite's own file."""
 
 import importlib
+import importlib.util
 import math
 import pkgutil
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from longfat.scenario.model import Scenario
 from longfat.store.kept import reduction_key
 from longfat_papers.kit.claims import judge
 from longfat_papers.kit.effects import figure_of
+from longfat_papers.kit.paper import Declaration
 from longfat_papers.kit.suite import Data
 
 
@@ -26,6 +28,13 @@ def numbers_in(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ..
             yield from numbers_in(value[key], (*path, key))
     else:
         yield path
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    """The part of a value that keys and positions lead to."""
+    for key in path:
+        value = value[key]
+    return value
 
 
 def scaled(value: Any, path: tuple[Any, ...], factor: float) -> Any:
@@ -55,10 +64,27 @@ SOME_CLAIMS = {("theory", "SWITCH_FACTOR")}
 """Bounds that decide some of the claims that name them: not every law has a switch of modes."""
 
 
+def module_of(suite: str, name: str) -> Any:
+    """A module of a suite that is a package."""
+    return importlib.import_module(f"longfat_papers.{suite}.{name}")
+
+
+CONSTANTS = [
+    pytest.param(suite.name, figure, name, path, id="-".join(map(str, (suite.name, figure, name, *path))))
+    for suite in SUITES
+    for figure in getattr(importlib.import_module(f"longfat_papers.{suite.name}"), "FIGURES", ())
+    for name, value in vars(module_of(suite.name, figure)).items()
+    if name.isupper()
+    for path in numbers_in(value)
+    if isinstance(at(value, path), float | int)
+]
+"""Every number that a figure's file defines: bounds of its claims, and what its drawing needs."""
+
+
 BOUNDS = [
     pytest.param(suite.name, name, path, id=f"{suite.name}-{'-'.join(map(str, (name, *path)))}")
     for suite in SUITES
-    if hasattr(importlib.import_module(f"longfat_papers.{suite.name}"), "__path__")
+    if importlib.util.find_spec(f"longfat_papers.{suite.name}.bounds")
     for name, value in vars(importlib.import_module(f"longfat_papers.{suite.name}.bounds")).items()
     if name.isupper()
     for path in numbers_in(value)
@@ -92,7 +118,8 @@ def test_a_claim_names_its_paper_its_experiments_and_the_sources_of_its_settings
     assert set(claim.experiments) <= {experiment.name for experiment in suite.experiments}
     assert claim.settings
     assert all(setting.value and setting.source for setting in claim.settings)
-    for text in (claim.paper, claim.setting, claim.published, claim.estimator, claim.rule):
+    rule = judge(claim, worlds.published(suite.name, "quick"), "quick")["rule"]
+    for text in (claim.paper, claim.setting, claim.published, claim.estimator, rule):
         assert text
         assert "{" not in text
 
@@ -124,7 +151,7 @@ def test_every_run_is_a_valid_scenario_at_its_own_place(suite, experiment, mode)
     runs = experiment.runs(mode)
     places = [tuple(sorted(run.coordinates.items(), key=str)) for run in runs]
     assert len(set(places)) == len(runs)
-    assert all(run.packets > 0 for run in runs)
+    assert all(run.estimated_packets() > 0 for run in runs)
     first = min(run.coordinates["repeat"] for run in runs)
     for run in runs:
         if mode == "quick" or run.coordinates["repeat"] == first:
@@ -159,7 +186,7 @@ def test_the_figure_of_a_claim_is_a_number_where_everything_is_as_published(suit
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
 def test_the_quick_mode_has_fewer_runs_than_the_full_one(suite):
     grids = [[run for item in suite.experiments for run in item.runs(mode)] for mode in MODES]
-    quick, full = ((len(runs), sum(run.packets for run in runs)) for runs in grids)
+    quick, full = ((len(runs), sum(run.estimated_packets() for run in runs)) for runs in grids)
     assert quick[0] < full[0]
     assert quick[1] < full[1]
 
@@ -197,6 +224,35 @@ def checks_of(suite: str, claims: Any) -> dict[str, Any]:
 @cache
 def checks_before(suite: str) -> dict[str, Any]:
     return checks_of(suite, suites.get(suite).claims)
+
+
+@pytest.mark.parametrize(("suite", "figure", "name", "path"), CONSTANTS)
+def test_changing_a_number_of_a_figures_file_changes_a_check_a_drawing_or_a_run(
+    suite, figure, name, path, monkeypatch
+):
+    module = module_of(suite, figure)
+    experiments = [
+        experiment.name for experiment in vars(module).values() if isinstance(experiment, Declaration)
+    ]
+
+    def told() -> Any:
+        found = suites.get(suite)
+        figures = [
+            found.experiment(name).figure(worlds.published(suite)[name], "quick").to_json()
+            for name in experiments
+        ]
+        grids = [found.experiment(name).runs(mode) for name in experiments for mode in MODES]
+        made_up = (worlds.published(suite), worlds.opposite(suite))
+        findings = [repr(claim.find(data)) for claim in found.claims for data in made_up]
+        return figures, [[run.document for run in grid] for grid in grids], findings
+
+    before = told()
+    for factor in (10, 0.1):
+        monkeypatch.setattr(module, name, scaled(getattr(module, name), path, factor))
+        if told() != before:
+            return
+        monkeypatch.undo()
+    pytest.fail(f"{figure}.{name} changes nothing")
 
 
 def texts_of(claims: Any) -> dict[str, tuple[str, str]]:

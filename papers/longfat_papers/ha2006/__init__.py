@@ -6,20 +6,18 @@ throughput histories.
 
 from __future__ import annotations
 
-from longfat_papers.ha2006.assumptions import ASSUMPTIONS
-from longfat_papers.ha2006.claims import CLAIMS
-from longfat_papers.ha2006.experiments import EXPERIMENTS
-from longfat_papers.ha2006.reduction import reduce_run
-from longfat_papers.ha2006.settings import MEASURED, PAPER
-from longfat_papers.kit.suite import Suite
+from longfat_papers.ha2006 import common
 
-SUITE = Suite(
-    name="ha2006",
-    title="A Step toward Realistic Performance Evaluation of High-Speed TCP Variants",
-    citation=PAPER,
-    experiments=EXPERIMENTS,
-    claims=CLAIMS,
-    reduce=reduce_run,
-    assumptions=ASSUMPTIONS,
-    counts=lambda run: run.coordinates["algorithm"] in MEASURED,
+FIGURES = (
+    "utilization",
+    "stability",
+    "loss",
+    "rtt_fairness",
+    "friendliness",
+    "intra",
+    "convergence",
+    "histories",
 )
+"""In the order of the slides."""
+
+SUITE = common.PAPER.suite(__name__, FIGURES, vars(common))

@@ -9,7 +9,7 @@ from longfat_papers.kit.checks import above, at_least, at_most, below, between, 
 from longfat_papers.kit.claims import CHOSEN_HERE, Check, Evidence, Measured, Missing, Setting
 from longfat_papers.kit.curves import by_algorithm, cwnd_panel, repeats, repeats_text, samples, thinned
 from longfat_papers.kit.means import geometric_mean, mean_factor
-from longfat_papers.kit.paper import Drawing, Paper
+from longfat_papers.kit.paper import Checks, Declaration, Drawing, Paper
 from longfat_papers.kit.reduction import history, reduce_run
 from longfat_papers.kit.suite import Coordinate, Run, Runs
 from longfat_papers.kit.text import counted, listed, multiple, part, percent, seconds, short, with_error
@@ -17,8 +17,10 @@ from longfat_papers.kit.text import counted, listed, multiple, part, percent, se
 __all__ = [
     "CHOSEN_HERE",
     "Check",
+    "Checks",
     "Coordinate",
     "Curve",
+    "Declaration",
     "Drawing",
     "Evidence",
     "Measured",

@@ -184,20 +184,20 @@ def ruling(claim: Claim[Any], finding: Finding) -> Verdict:
 
 
 def rule_text(claim: Claim[Any], checks: Sequence[Check]) -> str:
-    """Returns a rule as sentences, which name each quantity and bound once for all subjects."""
+    """Returns a rule in words, made from its checks: each quantity and bound once, after all its subjects."""
     subjects: dict[str, list[str]] = {}
     for check in checks:
-        subject, colon, quantity = (check.rule or check.text).rpartition(": ")
-        subjects.setdefault(quantity, []).extend([subject] if colon else [])
-    parts = [f"{quantity}{_of(names)}" for quantity, names in subjects.items()]
-    sentences = ["; ".join(parts) + "." if parts else "", claim.bounds, "" if claim.reports else VERDICT_RULE]
-    return " ".join(sentence for sentence in sentences if sentence)
+        subject, _, quantity = (check.rule or check.text).rpartition(": ")
+        subjects.setdefault(quantity, []).append(subject)
+    parts = [_subjects(names) + quantity for quantity, names in subjects.items()]
+    words = ["; ".join(parts) + "." if parts else "", claim.bounds, "" if claim.reports else VERDICT_RULE]
+    return " ".join(filter(None, words))
 
 
-def _of(subjects: Sequence[str]) -> str:
-    if len(subjects) > MOST_SUBJECTS:
-        return f" ({subjects[0]} to {subjects[-1]}: {len(subjects)} cases)"
-    return f" ({'; '.join(subjects)})" if subjects else ""
+def _subjects(names: Sequence[str]) -> str:
+    if len(names) > MOST_SUBJECTS:
+        return f"{names[0]} to {names[-1]} ({len(names)} cases): "
+    return f"{', '.join(names)}: " if any(names) else ""
 
 
 def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:

@@ -18,8 +18,10 @@ yield at_least("least ratio", min(runs.means("rtt_ms", "ratio").values()), 0.9)
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -36,8 +38,11 @@ from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
 Grid = Mapping[str, Any]
 """The values of each coordinate: a sequence, a number of repeats, or a mapping of either by mode."""
 
-Rule = Callable[..., Generator[Check, None, Evidence | None]]
-"""A claim's rule: yields checks of the runs of its experiments, and may return the evidence beside them."""
+Checks = Generator[Check, None, Evidence | None]
+"""What a claim's rule returns: it yields checks, and may return the evidence beside them."""
+
+Rule = Callable[..., Checks]
+"""A claim's rule, which gets the runs of each of its experiments."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class Drawing:
 Draw = Callable[[Runs, Mode], Drawing]
 
 
-class Declared:
+class Declaration:
     """An experiment of a paper that gets its drawing and its claims."""
 
     def __init__(
@@ -83,7 +88,7 @@ class Declared:
 
     def claim(
         self, number: str, setting: str, published: str, *, also: tuple[str, ...] = (), **options: Any
-    ) -> Any:
+    ) -> Callable[[Rule], Rule]:
         """Declares a claim about this experiment; see `Paper.claim`.
 
         ``also`` names other experiments. The rule gets the runs of this one and of each of them.
@@ -118,7 +123,6 @@ class Paper:
         estimator: how quantities are measured, unless a claim has its own.
         reduce: turns a Result into a row, in the process that ran it.
         counts: whether the claims are about a run; readings leave out those that only figures show.
-        hosts: how runs become runs between real hosts, if they can.
     """
 
     def __init__(
@@ -136,12 +140,12 @@ class Paper:
         self.name, self.prefix, self.title, self.citation = name, prefix, title, citation
         self.settings, self.estimator = settings, estimator
         self.reduce, self.counts = reduce, counts
-        self._experiments: dict[str, Declared] = {}
+        self._experiments: dict[str, Declaration] = {}
         self._claims: dict[str, Claim[Data]] = {}
 
     def experiment(
         self, name: str, mirrors: str, title: str, *, grid: Grid | None = None, keeps_series: bool = False
-    ) -> Callable[[Callable[..., Any]], Declared]:
+    ) -> Callable[[Callable[..., Any]], Declaration]:
         """Declares an experiment by the function that returns its runs.
 
         Args:
@@ -154,11 +158,11 @@ class Paper:
             keeps_series: stores histories of cwnd and received bytes beside the quantities.
         """
 
-        def declare(function: Callable[..., Any]) -> Declared:
+        def declare(function: Callable[..., Any]) -> Declaration:
             runs = function if grid is None else _over(grid, function)
             if name in self._experiments:
                 raise InputError(f"{self.name}: experiment {name} is declared twice; accepted: each once")
-            self._experiments[name] = Declared(self, name, mirrors, title, runs, keeps_series)
+            self._experiments[name] = Declaration(self, name, mirrors, title, runs, keeps_series)
             return self._experiments[name]
 
         return declare
@@ -220,27 +224,29 @@ class Paper:
 
     def suite(
         self,
-        readings: Path | None = None,
+        package: str,
+        figures: tuple[str, ...] = (),
         names: Mapping[str, Any] | None = None,
-        *,
-        order: tuple[str, ...] = (),
         hosts: Hosts | None = None,
     ) -> Suite:
-        """Returns the suite of all that was declared.
+        """Returns the suite of all that the figures' modules declare.
 
         Args:
-            readings: the file of what the paper leaves open; see `assumptions.load`.
-            names: constants that its texts name in braces, and the functions of its rewritings.
-            order: names of experiments that come first; those of the others follow as they were declared.
+            package: the package or module that asks. What the paper leaves open is in `readings.toml` beside
+                it; see `assumptions.load`.
+            figures: the package's modules with experiments and claims, in the order of the paper.
+            names: constants that texts of `readings.toml` name in braces, and functions for its rewritings.
             hosts: how its runs become runs between real hosts.
         """
-        table, closed = assumptions.load(readings, names or {}) if readings else ((), {})
-        experiments = {name: self._experiments[name] for name in (*order, *self._experiments)}
+        for figure in figures:
+            import_module(f"{package}.{figure}")
+        file = Path(str(sys.modules[package].__file__)).with_name("readings.toml")
+        table, closed = assumptions.load(file, names or {}) if file.is_file() else ((), {})
         return Suite(
             name=self.name,
             title=self.title,
             citation=self.citation,
-            experiments=tuple(declared.experiment() for declared in experiments.values()),
+            experiments=tuple(declared.experiment() for declared in self._experiments.values()),
             claims=tuple(self._claims.values()),
             reduce=self.reduce,
             assumptions=table,
@@ -250,7 +256,7 @@ class Paper:
         )
 
 
-def judged(rule: Generator[Check, None, Evidence | None]) -> Finding:
+def judged(rule: Checks) -> Finding:
     """Returns what a rule found, with the checks that it yielded."""
     checks = []
     while True:
