@@ -22,15 +22,15 @@ RECIPES = Path(__file__).parents[2] / "docs" / "recipes"
 
 
 def files_in(page: Path) -> dict[str, str]:
-    """The files on a page: each block of Python that begins with a comment with the file's name."""
+    """The files on a page: each block of code that begins with a comment with the file's name."""
     blocks = re.findall(
-        r"^ *```python\n(.*?)^ *```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+        r"^ *```(?:python|toml)\n(.*?)^ *```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
     )
     texts = (textwrap.dedent(block) for block in blocks)
     return {
         found[1]: text[found.end() :]
         for text in texts
-        if (found := re.match(r"# ([\w/]+\.py)\n", text)) is not None
+        if (found := re.match(r"# ([\w/]+\.(?:py|toml))\n", text)) is not None
     }
 
 
@@ -38,10 +38,14 @@ def files_in(page: Path) -> dict[str, str]:
 def example(tmp_path, monkeypatch):
     """The example suite in a folder of its own; what it leaves in the interpreter is taken back."""
     monkeypatch.setattr(sys, "path", [*sys.path])
-    text = files_in(RECIPES / "add-a-suite.md")["example2026.py"]
-    (tmp_path / "example2026.py").write_text(text)
-    yield tmp_path / "example2026.py"
-    sys.modules.pop("example2026", None)
+    folder = tmp_path / "example2026"
+    folder.mkdir()
+    for name, text in files_in(RECIPES / "add-a-suite.md").items():
+        if name.startswith("example2026/"):
+            (tmp_path / name).write_text(text)
+    yield folder
+    for name in [name for name in sys.modules if name.partition(".")[0] == "example2026"]:
+        del sys.modules[name]
 
 
 def test_the_example_suite_runs_and_comes_to_the_verdicts_of_its_paper(example, tmp_path):
@@ -106,23 +110,26 @@ def test_the_example_suite_satisfies_what_every_suite_has_to(example):
             assert [judge(claim, data, mode)["verdict"] for claim in suite.claims] == [verdict, verdict]
         figure = suite.experiments[0].figure(data["F1"], mode)
         assert [curve.label for curve in figure.panels[0].curves] == ["Standard TCP", "Scalable TCP"]
-    assert ".75 (chosen here)" in suite.claims[0].rule
+    rule = judge(suite.claims[0], worlds.make(suite, made_up.as_published), "quick")["rule"]
+    assert rule.startswith("80 ms: ratio at least 0.75. The bound is chosen here.")
 
 
 OWN_REDUCTION = """
 from longfat.store.kept import kept_as
 
+from longfat_papers.kit import reduce_run
+
 @kept_as("own.reduce", "1")
 def reduce(result):
     return reduce_run(result) | {"ratio": 0.5}
 
-import dataclasses
-SUITE = dataclasses.replace(SUITE, reduce=reduce)
+PAPER.reduce = reduce
 """
 
 
 def test_a_file_with_a_reduction_of_its_own_runs_in_worker_processes(example, tmp_path):
-    example.write_text(example.read_text() + OWN_REDUCTION)
+    figure = example / "fig1.py"
+    figure.write_text(figure.read_text() + OWN_REDUCTION)
     outcome = suites.run_suite(suites.get(str(example)), "quick", jobs=2, out=tmp_path / "out")
     assert outcome.ledger[1]["measured"] == "0.50"
 
@@ -131,7 +138,7 @@ def test_a_file_with_a_reduction_of_its_own_runs_in_worker_processes(example, tm
     ("name", "text", "said"),
     [
         ("missing.py", None, "no such file"),
-        ("empty_suite.py", "", "defines no SUITE"),
+        ("empty_suite.py", "", "defines no Paper and no SUITE"),
         ("broken_suite.py", "1 / 0", "cannot be imported: ZeroDivisionError: division by zero"),
         ("json.py", "SUITE = 1", "json is the name of another module"),
     ],

@@ -157,43 +157,59 @@ def load(file: Path, names: Mapping[str, Any]) -> tuple[tuple[Assumption, ...], 
     """
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
-        table = tuple(
-            Assumption(
-                id=item["id"],
-                question=_text(item["question"], names),
-                readings=tuple(_reading(reading, names) for reading in item["reading"]),
-                claims=tuple(item.get("claims", ())),
-            )
-            for item in document.get("assumption", ())
-        )
-    except tomllib.TOMLDecodeError as error:
+        _check_keys("the file", document, (), ("assumption", "closed"))
+        table = tuple(_assumption(item, names) for item in document.get("assumption", ()))
+        closed = {claim: _text(claim, why, names) for claim, why in document.get("closed", {}).items()}
+    except (tomllib.TOMLDecodeError, InputError) as error:
         raise InputError(f"{file}: {error}") from None
-    except KeyError as error:
-        raise InputError(f"{file}: {error.args[0]} is missing; accepted: what `load` documents") from None
-    return table, {claim: _text(why, names) for claim, why in document.get("closed", {}).items()}
+    return table, closed
 
 
-def _text(text: str, names: Mapping[str, Any]) -> str:
-    return " ".join(text.format_map(names).split())
+def _assumption(item: Document, names: Mapping[str, Any]) -> Assumption:
+    here = f"assumption {item.get('id', 'without an id')}"
+    _check_keys(here, item, ("id", "question", "reading"), ("claims",))
+    readings = tuple(_reading(here, reading, names) for reading in item["reading"])
+    question = _text(here, item["question"], names)
+    return Assumption(item["id"], question, readings, tuple(item.get("claims", ())))
 
 
-def _reading(table: Document, names: Mapping[str, Any]) -> Reading:
-    parts: dict[str, Any] = {
-        key: table.get(key, {}) for key in ("flows", "backgrounds", "bottleneck", "algorithms")
-    }
+def _reading(there: str, table: Document, names: Mapping[str, Any]) -> Reading:
+    here = f"{there}: reading {table.get('name', 'without a name')}"
+    _check_keys(here, table, ("name", "text", "source"), (*TABLES, "remove", "rewrite"))
+    parts: dict[str, Any] = {key: table.get(key, {}) for key in TABLES}
     for path in table.get("remove", ()):
         *tables, key = path.split(".")
+        if tables[:1] not in [[known] for known in TABLES]:
+            raise InputError(f"{here}: remove {path}; accepted: a key of {', '.join(TABLES)}")
         functools.reduce(lambda part, name: part.setdefault(name, {}), tables, parts)[key] = None
     if written := table.get("rewrite"):
         arguments = {"name": written} if isinstance(written, str) else dict(written)
-        parts["rewrite"] = functools.partial(names[arguments.pop("name")], **arguments)
-    known = {"name", "text", "source", "remove", "rewrite", *parts}
-    for key in table.keys() - known:
+        function = names.get(name := arguments.pop("name", ""))
+        if not callable(function):
+            raise InputError(f"{here}: rewrite {name}; accepted: a function of the suite")
+        parts["rewrite"] = functools.partial(function, **arguments)
+    text, source = (_text(here, table[key], names) for key in ("text", "source"))
+    return Reading(table["name"], text, source, Change(**parts))
+
+
+def _text(here: str, text: str, names: Mapping[str, Any]) -> str:
+    try:
+        return " ".join(text.format_map(names).split())
+    except (KeyError, ValueError, AttributeError) as error:
         raise InputError(
-            f"reading {table['name']}: there is no key {key}{suggestion(key, sorted(known))}; "
-            f"accepted: {', '.join(sorted(known))}"
-        )
-    return Reading(table["name"], _text(table["text"], names), _text(table["source"], names), Change(**parts))
+            f"{here}: {error} in braces; accepted: a constant of the suite, or {{{{ and }}}} for braces"
+        ) from None
+
+
+def _check_keys(here: str, table: Document, needed: tuple[str, ...], others: tuple[str, ...]) -> None:
+    known = (*needed, *others)
+    for key in table:
+        if key not in known:
+            near = suggestion(key, known)
+            raise InputError(f"{here}: {key}: there is no such key{near}; accepted: {', '.join(known)}")
+    for key in needed:
+        if key not in table:
+            raise InputError(f"{here}: {key} is missing")
 
 
 def check_table(

@@ -240,7 +240,7 @@ class Paper:
         """
         for figure in figures:
             import_module(f"{package}.{figure}")
-        file = Path(str(sys.modules[package].__file__)).with_name("readings.toml")
+        file = _folder(package) / "readings.toml"
         table, closed = assumptions.load(file, names or {}) if file.is_file() else ((), {})
         return Suite(
             name=self.name,
@@ -254,6 +254,12 @@ class Paper:
             counts=self.counts,
             hosts=hosts,
         )
+
+
+def _folder(package: str) -> Path:
+    """Returns the folder of a package, with or without an `__init__.py`, or of a module."""
+    module = sys.modules[package]
+    return Path(module.__file__).parent if module.__file__ else Path(next(iter(module.__path__)))
 
 
 def judged(rule: Checks) -> Finding:

@@ -10,7 +10,8 @@ from types import ModuleType
 
 from longfat.errors import InputError
 from longfat.store.kept import reduction_key
-from longfat.words import suggestion
+from longfat.words import natural_order, suggestion
+from longfat_papers.kit.paper import Paper
 from longfat_papers.kit.suite import Suite
 
 GROUP = "longfat.suites"
@@ -26,26 +27,29 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Suite:
-    """Returns the installed suite of that name, or the suite that a Python file defines.
+    """Returns the installed suite of that name, or the suite that a Python file or a folder defines.
+
+    A file or a package may define `SUITE`; otherwise the suite is that of the `Paper` in the file, or in the
+    folder's files.
 
     Args:
-        name: one of `names`, or the path of a file that ends with ".py".
+        name: one of `names`, or the path of a file that ends with ".py" or of a folder.
 
     Raises:
         InputError: there is no such suite, or the file cannot be imported or defines none.
     """
-    if name.endswith(".py"):
-        return _suite_of(Path(name))
     found = _installed()
-    if name not in found:
-        known = names()
-        raise InputError(
-            f"suite {name}: there is no such suite{suggestion(name, known)}; "
-            f"accepted: {', '.join(known)}, or a "
-            "file.py that defines SUITE"
-        )
-    suite: Suite = found[name].load()
-    return suite
+    if name in found:
+        suite: Suite = found[name].load()
+        return suite
+    path = Path(name)
+    if name.endswith(".py") or path.is_dir():
+        return _suite_of(path)
+    known = names()
+    raise InputError(
+        f"suite {name}: there is no such suite{suggestion(name, known)}; "
+        f"accepted: {', '.join(known)}, or a file.py or a folder that defines one"
+    )
 
 
 def _installed() -> dict[str, EntryPoint]:
@@ -53,9 +57,16 @@ def _installed() -> dict[str, EntryPoint]:
 
 
 def _suite_of(path: Path) -> Suite:
-    suite: Suite | None = getattr(_imported(path.resolve()), "SUITE", None)
+    modules = _modules(path, path.resolve())
+    suite: Suite | None = getattr(modules[0], "SUITE", None)
     if suite is None:
-        raise InputError(f"suite {path}: defines no SUITE; docs/recipes/add-a-suite.md has an example")
+        defined = {key: value for module in modules for key, value in vars(module).items()}
+        paper = next((value for value in defined.values() if isinstance(value, Paper)), None)
+        if paper is None:
+            raise InputError(
+                f"suite {path}: defines no Paper and no SUITE; docs/recipes/add-a-suite.md has an example"
+            )
+        suite = paper.suite(modules[0].__name__, (), defined)
     try:
         reduction_key(suite.reduce)
     except InputError as error:
@@ -63,19 +74,33 @@ def _suite_of(path: Path) -> Suite:
     return suite
 
 
-def _imported(path: Path) -> ModuleType:
-    """Imports a file by its name from its folder, so that worker processes can import it too."""
-    if not path.is_file():
-        raise InputError(f"suite {path}: there is no such file; accepted: {', '.join(names())}, or a file.py")
-    folder = str(path.parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
+def _modules(path: Path, whole: Path) -> list[ModuleType]:
+    """Imports a file, or a folder and its files, by name, so that worker processes can import them too.
+
+    Args:
+        path: as the user writes it, for messages.
+        whole: the same, from the root.
+    """
+    if not whole.exists():
+        raise InputError(
+            f"suite {path}: there is no such file; accepted: {', '.join(names())}, or a file.py or a folder"
+        )
+    if str(whole.parent) not in sys.path:
+        sys.path.append(str(whole.parent))
+    modules = [_imported(path, whole.stem, whole)]
+    if whole.is_dir() and not hasattr(modules[0], "SUITE"):
+        files = sorted(whole.glob("[!_]*.py"), key=lambda file: natural_order(file.stem))
+        modules += [_imported(path, f"{whole.name}.{file.stem}", file) for file in files]
+    return modules
+
+
+def _imported(path: Path, name: str, place: Path) -> ModuleType:
     try:
-        module = import_module(path.stem)
+        module = import_module(name)
     except Exception as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())
         raise InputError(f"suite {path}: cannot be imported: {said}") from error
-    found = getattr(module, "__file__", None)
-    if found is None or Path(found).resolve() != path:
-        raise InputError(f"suite {path}: {path.stem} is the name of another module; rename the file")
+    found = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+    if place not in (Path(each).resolve() for each in found if each):
+        raise InputError(f"suite {path}: {name} is the name of another module; rename the file")
     return module

@@ -1,0 +1,220 @@
+"""How a paper is written down: what a figure's file declares, `readings.toml`, and suites in folders."""
+
+import sys
+
+import pytest
+
+import longfat_papers as suites
+from longfat.errors import InputError
+from longfat_papers.kit import Check, Drawing, Evidence, Panel, Paper, Run, Runs, above, at_least
+from longfat_papers.kit.assumptions import load
+from longfat_papers.kit.claims import judge
+from longfat_papers.kit.suite import Data
+
+ROWS = Runs("F1", [{"rtt_ms": rtt, "ratio": ratio, "repeat": 0} for rtt, ratio in ((40, 0.9), (80, 0.5))])
+
+
+def paper() -> Paper:
+    return Paper("toy", "TOY", "Toy", "A toy, 2026", estimator="mean")
+
+
+def row_of(rule, **options):
+    """The ledger row of a claim with this rule."""
+    toy = paper()
+    toy.claim("1", "two flows", "fair", ("F1",), **options)(rule)
+    (claim,) = toy.suite(__name__).claims
+    return judge(claim, Data({"F1": ROWS}), "full")
+
+
+def test_a_rule_yields_its_checks_and_returns_the_evidence():
+    def rule(runs):
+        for rtt, ratio in runs.means("rtt_ms", "ratio").items():
+            yield at_least(f"{rtt} ms: ratio", ratio, 0.8)
+        return Evidence("one of two", {"good": 1}, note="a note")
+
+    row = row_of(rule)
+    assert (row["verdict"], row["measured"], row["values"]) == ("partly", "one of two", {"good": 1})
+    assert row["note"] == "a note"
+    assert [check["passed"] for check in row["checks"]] == [True, False]
+
+
+def test_a_rule_without_evidence_reports_what_its_checks_measured():
+    def rule(runs):
+        yield at_least("ratio", runs.mean("ratio"), 0.8)
+
+    assert row_of(rule)["measured"] == "ratio at least 0.8: 0.7"
+
+
+def test_the_sentence_of_a_rule_has_each_quantity_once_and_no_measured_bound():
+    def rule(runs):
+        for rtt, ratio in runs.means("rtt_ms", "ratio").items():
+            yield at_least(f"{rtt} ms: ratio", ratio, 0.8)
+        yield above("80 ms: ratio", 0.5, 0.123, than="that of the web's flows")
+
+    assert row_of(rule, bounds="Chosen here.")["rule"] == (
+        "40 ms, 80 ms: ratio at least 0.8; 80 ms: ratio above that of the web's flows. Chosen here. "
+        "Reproduced if all checks hold, partly if at least half do."
+    )
+
+
+def test_the_sentence_of_a_rule_with_many_cases_names_the_first_and_the_last():
+    def rule(runs):
+        for number in range(20):
+            yield at_least(f"run {number}: ratio", 1.0, 0.8)
+
+    assert row_of(rule)["rule"].startswith("run 0 to run 19 (20 cases): ratio at least 0.8.")
+
+
+def test_a_claim_that_only_reports_has_no_verdict_and_no_rule_about_it():
+    row = row_of(lambda runs: iter([Check("it holds", True, "1")]), reports=True, bounds="Nothing to check.")
+    assert (row["verdict"], row["rule"]) == ("undecidable", "it holds. Nothing to check.")
+
+
+def test_a_grid_gives_a_run_for_each_point_and_the_seed_of_its_repeat():
+    toy = paper()
+
+    @toy.experiment("F1", "Fig. 1", "flows", grid={"rtt_ms": {"quick": (40,), "full": (40, 80)}, "repeat": 2})
+    def flows(rtt_ms, repeat, mode):
+        return {"title": f"{rtt_ms} {mode}"}
+
+    flows.drawing(lambda runs, mode: Drawing("caption", (Panel("", "x", "y", ()),)))
+    experiment = toy.suite(__name__).experiment("F1")
+    assert experiment.runs("quick") == [
+        Run({"rtt_ms": 40, "repeat": 0}, {"seed": 1, "title": "40 quick"}),
+        Run({"rtt_ms": 40, "repeat": 1}, {"seed": 2, "title": "40 quick"}),
+    ]
+    assert len(experiment.runs("full")) == 4
+    figure = experiment.figure(ROWS, "full")
+    assert (figure.name, figure.mirrors, figure.title, figure.caption) == ("F1", "Fig. 1", "flows", "caption")
+
+
+def test_an_experiment_without_a_drawing_and_names_used_twice_are_refused():
+    toy = paper()
+    toy.experiment("F1", "Fig. 1", "flows")(lambda mode: [])
+    with pytest.raises(InputError, match="experiment F1: it has no drawing"):
+        toy.suite(__name__)
+    with pytest.raises(InputError, match="experiment F1 is declared twice"):
+        toy.experiment("F1", "Fig. 1", "flows")(lambda mode: [])
+    toy.claim("1", "", "", ("F1",))(lambda runs: iter(()))
+    with pytest.raises(InputError, match="claim TOY-1 is declared twice"):
+        toy.claim("1", "", "", ("F1",))(lambda runs: iter(()))
+
+
+READINGS = """
+[[assumption]]
+id = "acks"
+question = '''Which ACKs,
+for {RATE} Mbit/s?'''
+claims = ["1"]
+
+[[assumption.reading]]
+name = "delayed"
+text = "Delayed."
+source = "RFC 5681"
+
+[[assumption.reading]]
+name = "each"
+text = "Each."
+source = "plausible"
+flows = { delayed_ack = false }
+bottleneck = { buffer = "2 MB" }
+remove = ["bottleneck.service_tick", "algorithms.fast.alpha"]
+rewrite = { name = "slower", factor = 2 }
+
+[closed]
+TOY-2 = "Nothing."
+"""
+
+
+def slower(document, factor):
+    return {**document, "seconds": document["seconds"] * factor}
+
+
+def test_readings_are_read_with_their_changes(tmp_path):
+    file = tmp_path / "readings.toml"
+    file.write_text(READINGS)
+    (acks,), closed = load(file, {"RATE": 400, "slower": slower})
+    assert (acks.id, acks.question, acks.claims) == ("acks", "Which ACKs, for 400 Mbit/s?", ("1",))
+    assert closed == {"TOY-2": "Nothing."}
+    base, each = acks.readings
+    assert not base.change
+    changed = each.change.apply(
+        {
+            "seconds": 5,
+            "bottleneck": {"buffer": "1 MB", "service_tick": "1 ms", "rate": "1 Mbit/s"},
+            "flow": [{"algorithm": {"name": "fast", "alpha": 200}}],
+        }
+    )
+    assert changed == {
+        "seconds": 10,
+        "bottleneck": {"buffer": "2 MB", "rate": "1 Mbit/s"},
+        "flow": [{"algorithm": {"name": "fast"}, "delayed_ack": False}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("question =", "questoin =", r'acks: questoin: there is no such key, did you mean "question"'),
+        ('source = "RFC 5681"', "", "assumption acks: reading delayed: source is missing"),
+        ("{RATE}", "{RAT}", "assumption acks: 'RAT' in braces; accepted: a constant of the suite"),
+        ("slower", "slowest", "reading each: rewrite slowest; accepted: a function of the suite"),
+        ("bottleneck.service_tick", "service_tick", "remove service_tick; accepted: a key of flows"),
+        ("[closed]", "[close]", r'the file: close: there is no such key, did you mean "closed"'),
+        ("[closed]", "[closed", "Expected"),
+    ],
+)
+def test_a_file_of_readings_with_a_mistake_is_refused_in_one_line(tmp_path, old, new, said):
+    file = tmp_path / "readings.toml"
+    file.write_text(READINGS.replace(old, new))
+    with pytest.raises(InputError, match=said) as caught:
+        load(file, {"RATE": 400, "slower": slower})
+    assert str(caught.value).startswith(f"{file}: ")
+    assert "\n" not in str(caught.value)
+
+
+PAPER = """
+from longfat_papers.kit import Drawing, Paper, at_least
+PAPER = Paper("mine", "MY", "Mine", "A paper, 2026")
+"""
+FIGURE = """
+{imports}
+@PAPER.experiment("F{n}", "Fig. {n}", "flows", grid={{"repeat": 1}})
+def flows(repeat):
+    return {{"duration": "1 s"}}
+@flows.drawing
+def drawing(runs, mode):
+    return Drawing("", ())
+@flows.claim("{n}", "flows", published="fair")
+def fair(runs):
+    yield at_least("ratio", 1.0, 0.5)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a paper of two figures; what it leaves in the interpreter is taken back."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "fig2.py").write_text(PAPER + FIGURE.format(n=2, imports=""))
+    imports = "from longfat_papers.kit import Drawing, at_least\nfrom mine.fig2 import PAPER"
+    (tmp_path / "mine" / "fig10.py").write_text(FIGURE.format(n=10, imports=imports))
+    yield tmp_path / "mine"
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mine"]:
+        del sys.modules[name]
+
+
+def test_a_folder_is_a_suite_of_all_its_figures_in_the_order_of_their_names(folder):
+    suite = suites.get(str(folder))
+    assert [experiment.name for experiment in suite.experiments] == ["F2", "F10"]
+    assert [claim.id for claim in suite.claims] == ["MY-2", "MY-10"]
+
+
+def test_a_folder_without_a_paper_or_with_a_mistake_is_refused(folder):
+    (folder / "fig10.py").write_text("1 / 0")
+    with pytest.raises(InputError, match="cannot be imported: ZeroDivisionError"):
+        suites.get(str(folder))
+    for file in folder.glob("*.py"):
+        file.unlink()
+    with pytest.raises(InputError, match="defines no Paper and no SUITE"):
+        suites.get(str(folder))
