@@ -24,6 +24,7 @@ LAYERS = (
     ("store",),
     ("live",),
     ("report",),
+    ("study",),
     ("compare", "crosscheck", "ebpf", "env", "sweep"),
     ("assess",),
     ("charts",),

@@ -64,7 +64,7 @@ def claim(number, least_mbps, experiments=("A",), *, figure=True, reports=False)
 
     settings = (Setting("rate", "5 Mbit/s", CHOSEN_HERE),)
     return Claim(
-        f"TINY-{number}", PAPER, "two flows", "fast", settings, "mean", "", experiments, find, reports=reports
+        f"TINY-{number}", PAPER, "two flows", "fast", settings, "mean", experiments, find, reports=reports
     )
 
 

@@ -130,7 +130,7 @@ def claim(number: str, experiment: str) -> Claim:
             (Check("more than the link has", rate > 9e6, f"{rate:.3g}"),), f"{rate / 1e6:.1f} Mbit/s"
         )
 
-    return Claim(f"TINY-{number}", "a paper", "s", "p", (), "e", "r", (experiment,), find)
+    return Claim(f"TINY-{number}", "a paper", "s", "p", (), "e", (experiment,), find)
 
 
 def adapt(given: dict, packets: float) -> Adapted:
@@ -527,7 +527,7 @@ def find(data):
 
 SUITE = Suite(
     "paper", "A paper", "", (Experiment("A", "Fig. A", "rates", runs, figure),),
-    (Claim("PAPER-A", "", "", "", (), "", "", ("A",), find),), reduce_run,
+    (Claim("PAPER-A", "", "", "", (), "", ("A",), find),), reduce_run,
     hosts=Hosts(lambda document, packets: Adapted(document), lambda row, divisor: dict(row), ()),
 )
 """

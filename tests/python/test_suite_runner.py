@@ -59,7 +59,6 @@ def claim(number, experiments, passed=True):
         "fair",
         (Setting("rate", "5 Mbit/s", "here"),),
         "one run",
-        "holds",
         experiments,
         find,
     )

@@ -30,6 +30,7 @@ from longfat.scenario.model import Scenario
 from longfat.store import ledger, output
 from longfat.store.kept import reduction_key
 from longfat.store.store import Store
+from longfat.study.run import Effort, Task, longest_first, perform
 from longfat.words import Mode, natural_order
 from longfat_papers.kit import effects, folder, page, runner
 from longfat_papers.kit.claims import Claim, unmeasured
@@ -96,7 +97,7 @@ class LiveRun:
     divisor: float
     scenario: Scenario
     key: str
-    simulated: runner.Work
+    simulated: Task[runner.Place]
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     invalid: str = ""
 
@@ -127,7 +128,7 @@ def run_live(
     stored = _stored(runs or directory, reduction, {each.key for each in study.runs})
     check_machine(suite.name, [each.scenario for each in study.runs if each.key not in stored])
     folder.prepare(directory)
-    effort = runner.Effort()
+    effort = Effort()
     status = "interrupted"
     try:
         with Store(runs or directory, reduction) as kept:
@@ -187,11 +188,12 @@ class Study:
         for key, row in kept.get({each.key for each in self.runs}).items():
             self._take("live", key, row)
 
-    def simulate(self, kept: Store, jobs: int | None, console: Console, effort: runner.Effort) -> None:
+    def simulate(self, kept: Store, jobs: int | None, console: Console, effort: Effort) -> None:
         """Runs the files in the simulator."""
-        works = list({each.simulated.key: each.simulated for each in self.runs}.values())
+        works = longest_first({each.simulated.key: each.simulated for each in self.runs}.values())
         title = f"{self.suite.name} {self.mode}, simulated"
-        with closing(runner.perform(self.suite, works, kept, jobs, console, title, effort)) as done:
+        run = runner.reducing(self.suite, jobs)
+        with closing(perform(works, kept, run, console, title, effort)) as done:
             for work, row in done:
                 self._take("simulated", work.key, row)
         kept.flush()
@@ -270,7 +272,7 @@ class Study:
             except InputError as error:
                 raise Unfit(str(error)) from None
             grid = {experiment.name: [Run(run.coordinates, adapted.document, packets / adapted.divisor)]}
-            work = runner.distinct(self.suite, grid)[0]
+            work = runner.planned(self.suite, grid)[0]
             planned.append(LiveRun(run, adapted.divisor, scenario, live_key(scenario), work))
         return planned
 

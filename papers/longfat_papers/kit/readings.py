@@ -24,6 +24,7 @@ from longfat.store import output
 from longfat.store.identity import run_key
 from longfat.store.kept import reduction_key
 from longfat.store.store import Store
+from longfat.study.run import Effort, Task, longest_first, perform
 from longfat.words import Mode, suggestion
 from longfat_papers.kit import effects, folder, page, runner
 from longfat_papers.kit.assumptions import Assumption, Reading
@@ -117,7 +118,7 @@ def run_assumptions(
     study = Study(suite, mode, list(only), list(assumptions), repeats)
     singles = study.singles()
     measured = runner.measure(suite, mode, study.only, jobs, directory, console, runs)
-    effort = runner.Effort()
+    effort = Effort()
     document: dict[str, Any] = {}
     with Store(runs or directory, reduction_key(suite.reduce)) as kept:
         try:
@@ -171,7 +172,7 @@ class Study:
                 )
         wanted = {name for claim in self.claims for name in claim.experiments}
         self.grids = {item.name: item.runs(mode) for item in suite.experiments if item.name in wanted}
-        self.works: dict[str, runner.Work] = {}
+        self.works: dict[str, Task[runner.Place]] = {}
         self.keys = {
             name: [self._key(run, run.document, f"suite {suite.name}, {name}") for run in runs]
             for name, runs in self.grids.items()
@@ -217,14 +218,15 @@ class Study:
         jobs: int | None,
         console: Console,
         title: str,
-        effort: runner.Effort,
+        effort: Effort,
     ) -> None:
         """Runs what these variants need and the store does not have."""
         keys = {key for variant in variants for runs in variant.places.values() for _, key, _ in runs}
-        missing = [self.works[key] for key in sorted(keys) if key not in kept]
+        missing = longest_first(self.works[key] for key in sorted(keys) if key not in kept)
         effort.runs += len(keys) - len(missing)
         effort.found += len(keys) - len(missing)
-        with closing(runner.perform(self.suite, missing, kept, jobs, console, title, effort)) as done:
+        run = runner.reducing(self.suite, jobs)
+        with closing(perform(missing, kept, run, console, title, effort)) as done:
             for _ in done:
                 pass
 
@@ -288,7 +290,7 @@ class Study:
     def _key(self, run: Run, document: Mapping[str, Any], source: str) -> str:
         scenario = Scenario.from_dict(document, source=source)
         key = run_key(scenario)
-        self.works.setdefault(key, runner.Work(key, scenario, run.estimated_packets(scenario), []))
+        self.works.setdefault(key, Task(key, scenario, run.estimated_packets(scenario), []))
         return key
 
     def _judge(self, variants: Iterable[Variant], kept: Store) -> None:

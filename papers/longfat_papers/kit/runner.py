@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
+import functools
 import sys
-import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,14 +13,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from longfat.report.progress import progress_bar
 from longfat.runs.simulate import run_many
 from longfat.scenario.model import Scenario
 from longfat.store import output
-from longfat.store.identity import run_key
 from longfat.store.kept import reduction_key
 from longfat.store.ledger import tally
 from longfat.store.store import Store
+from longfat.study.run import Effort, Perform, Task, distinct, perform
 from longfat.words import Mode
 from longfat_papers.kit import folder, page
 from longfat_papers.kit.claims import Claim, judge, unmeasured
@@ -66,35 +64,8 @@ class SuiteOutcome:
         }
 
 
-@dataclass
-class Work:
-    """One distinct run and the places of the grids that need it: (name of the grid, position in it)."""
-
-    key: str
-    scenario: Scenario
-    packets: float
-    wanted_by: list[tuple[str, int]]
-
-
-@dataclass
-class Effort:
-    """What runs have cost so far: how many were needed and found, and the packets of the others."""
-
-    runs: int = 0
-    found: int = 0
-    packets: int = 0
-    started: float = field(default_factory=time.perf_counter)
-
-    def performance(self) -> dict[str, float]:
-        """Returns the numbers that a suite stores and prints."""
-        wall_s = time.perf_counter() - self.started
-        return {
-            "wall_s": wall_s,
-            "packets": self.packets,
-            "packets_per_s": self.packets / wall_s,
-            "runs": self.runs,
-            "found": self.found,
-        }
+Place = tuple[str, int]
+"""Where a run belongs: name of the experiment, position in its grid."""
 
 
 @dataclass(frozen=True)
@@ -158,15 +129,15 @@ def measure(
     experiments, claims = suite.select(only)
     folder.prepare(directory)
     grids = {experiment.name: experiment.runs(mode) for experiment in experiments}
-    works = distinct(suite, grids)
+    works = planned(suite, grids)
     provenance = output.provenance(sys.argv)
     collected = _Collected(directory, mode, experiments, grids, provenance)
     effort = Effort()
     status = "interrupted"
     try:
         with Store(runs or directory, reduction_key(suite.reduce)) as kept:
-            title = f"{suite.name} {mode}"
-            with closing(perform(suite, works, kept, jobs, console, title, effort)) as done:
+            title, run = f"{suite.name} {mode}", reducing(suite, jobs)
+            with closing(perform(works, kept, run, console, title, effort)) as done:
                 for work, row in done:
                     collected.add(work, row)
         status = "complete"
@@ -197,40 +168,9 @@ def measure(
     return Measurement(experiments, claims, rows, summary, performance)
 
 
-def perform(
-    suite: Suite,
-    works: Iterable[Work],
-    kept: Store,
-    jobs: int | None,
-    console: Console,
-    title: str,
-    effort: Effort,
-) -> Generator[tuple[Work, dict[str, Any]], None, None]:
-    """Yields each work with its row: first those in the store, then the others as they are run and stored.
-
-    The longest run starts first. A progress bar with this title shows how much has been done.
-    """
-    ordered = sorted(works, key=lambda work: -work.packets)
-    effort.runs += len(ordered)
-    with progress_bar(console) as progress:
-        expected = math.fsum(work.packets for work in ordered)
-        task = progress.add_task(title, total=expected, runs=0, of=len(ordered), rate=0.0)
-        missing = [work for work in ordered if work.key not in kept]
-        there = kept.get(work.key for work in ordered)
-        found = len(there)
-        effort.found += found
-        for work in ordered:
-            if work.key in there:
-                yield work, there.pop(work.key)
-                progress.update(task, advance=work.packets, runs=found)
-        scenarios = [work.scenario for work in missing]
-        results = run_many(scenarios, jobs=jobs, reduce=suite.reduce, ordered=False)
-        for done, (index, row) in enumerate(results, start=1):
-            effort.packets += row["packets"]
-            rate = effort.packets / (time.perf_counter() - effort.started)
-            kept.add(missing[index].key, row)
-            yield missing[index], row
-            progress.update(task, advance=missing[index].packets, runs=found + done, rate=rate / 1e6)
+def reducing(suite: Suite, jobs: int | None) -> Perform:
+    """Returns what runs scenarios and yields the rows of a suite."""
+    return functools.partial(run_many, jobs=jobs, reduce=suite.reduce, ordered=False)
 
 
 def print_measurement(console: Console, measured: Measurement) -> None:
@@ -295,9 +235,9 @@ class _Collected:
         self.rows: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in grids}
         self.finished: dict[str, Runs] = {}
 
-    def add(self, work: Work, row: dict[str, Any]) -> None:
+    def add(self, work: Task[Place], row: dict[str, Any]) -> None:
         slim = {key: value for key, value in row.items() if key != "series"}
-        for name, position in work.wanted_by:
+        for name, position in work.places:
             experiment = self.experiments[name]
             run = self.grids[name][position]
             quantities = row if experiment.keeps_series else slim
@@ -308,16 +248,16 @@ class _Collected:
                 folder.write_experiment(self.out, experiment, self.finished[name], self.mode, self.provenance)
 
 
-def distinct(suite: Suite, grids: Mapping[str, list[Run]]) -> list[Work]:
+def planned(suite: Suite, grids: Mapping[str, list[Run]]) -> list[Task[Place]]:
     """Returns the runs of all grids, one for each distinct plan."""
-    works: dict[str, Work] = {}
-    for name, runs in grids.items():
-        for position, run in enumerate(runs):
-            scenario = Scenario.from_dict(run.document, source=f"suite {suite.name}, {name}")
-            key = run_key(scenario)
-            work = works.setdefault(key, Work(key, scenario, run.estimated_packets(scenario), []))
-            work.wanted_by.append((name, position))
-    return list(works.values())
+
+    def wanted() -> Iterator[tuple[Place, Scenario, float]]:
+        for name, runs in grids.items():
+            for position, run in enumerate(runs):
+                scenario = Scenario.from_dict(run.document, source=f"suite {suite.name}, {name}")
+                yield (name, position), scenario, run.estimated_packets(scenario)
+
+    return distinct(wanted())
 
 
 def _judge(claims: Iterable[Claim[Data]], collected: _Collected, mode: Mode) -> list[dict[str, Any]]:

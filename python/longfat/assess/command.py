@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 import time
 import zipfile
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,13 @@ from longfat.algorithm import maker
 from longfat.assess import beside, dossier, live, markdown, page
 from longfat.assess.estimate import Results, Row
 from longfat.assess.measure import measure, task
-from longfat.assess.tasks import Assessment, Place, Planned, Work, plan
-from longfat.report.progress import progress_bar
+from longfat.assess.tasks import Assessment, Place, Planned, plan
 from longfat.runs import pool
 from longfat.store import output
 from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.store.whole import write_json, write_table, write_text
+from longfat.study.run import Task, perform
 from longfat.sweep.run import distribution
 from longfat.words import Backend
 
@@ -112,32 +114,16 @@ def _results(
     scheduler: str | None,
     console: Console,
 ) -> Results:
-    there = kept.get(work.key for work in planned.works)
-    rows: dict[Place, Mapping[str, Any]] = {}
+    rows: dict[Place, Row] = {}
     failed: dict[Place, str] = dict(planned.refused)
-    missing = [work for work in planned.works if work.key not in there]
-    for work in planned.works:
-        if work.key in there:
-            rows.update(dict.fromkeys(work.places, there[work.key]))
-    with progress_bar(console) as progress:
-        title = f"assess {asked.algorithm.label}, {asked.mode}"
-        expected = sum(work.packets for work in planned.works)
-        bar = progress.add_task(title, total=expected, runs=len(there), of=len(planned.works), rate=0.0)
-        progress.update(bar, advance=sum(work.packets for work in planned.works if work.key in there))
-        begin, packets, done = time.perf_counter(), 0, len(there)
-        outcomes = distribution(jobs, scheduler, task.__module__)(task, (work.scenario for work in missing))
-        for position, found in outcomes:
-            work = missing[position]
-            done += 1
+    run = functools.partial(distribution(jobs, scheduler, task.__module__), task)
+    title = f"assess {asked.algorithm.label}, {asked.mode}"
+    with closing(perform(planned.works, kept, run, console, title)) as done:
+        for work, found in done:
             if isinstance(found, pool.Failure):
                 failed |= dict.fromkeys(work.places, _said(found.error))
             else:
-                row: Mapping[str, Any] = found
-                kept.add(work.key, row)
-                rows.update(dict.fromkeys(work.places, row))
-                packets += row["packets"]
-            rate = packets / (time.perf_counter() - begin)
-            progress.update(bar, advance=work.packets, runs=done, rate=rate / 1e6)
+                rows |= dict.fromkeys(work.places, found)
     return Results(asked, rows, failed)
 
 
@@ -158,7 +144,7 @@ def _said(error: Exception) -> str:
 def _write_scenarios(path: Path, planned: Planned) -> dict[tuple[str, str, str], str]:
     """Writes the scenario of each point and algorithm, with the first seed; returns their names there."""
     names: dict[tuple[str, str, str], str] = {}
-    first: dict[str, Work] = {}
+    first: dict[str, Task[Place]] = {}
     for work in planned.works:
         for experiment, at, label, repeat in work.places:
             if repeat == 0:

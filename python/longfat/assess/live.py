@@ -18,7 +18,7 @@ from rich.console import Console
 
 from longfat.assess.estimate import Row
 from longfat.assess.measure import measure
-from longfat.assess.tasks import Assessment, Place, Planned, Work
+from longfat.assess.tasks import Assessment, Place, Planned
 from longfat.errors import InputError, LongfatError
 from longfat.live import doctor, kernel
 from longfat.live import run as live_run
@@ -27,6 +27,7 @@ from longfat.scenario import registry
 from longfat.scenario.model import Algorithm, Scenario
 from longfat.store.identity import digest
 from longfat.store.store import Store
+from longfat.study.run import Task
 from longfat.words import Mode
 
 MOST_BPS = 100e6
@@ -99,7 +100,7 @@ class LiveWork:
         key: its key in the store.
     """
 
-    work: Work
+    work: Task[Place]
     key: str
 
 
@@ -152,7 +153,7 @@ def _carrier(algorithm: Algorithm) -> str:
     return f"Longfat's eBPF form {name}" if name in kernel.own_forms() else f"the kernel's own {name}"
 
 
-def live_key(work: Work) -> str:
+def live_key(work: Task[Place]) -> str:
     """Returns the key of a live run in the store: of the run, the machine, its kernel, and what it loads."""
     names = _congestion(work.scenario)
     loaded = {name: _file_digest(name) for name in sorted(kernel.own_forms() & set(names.values()))}
@@ -176,7 +177,7 @@ class Outcome:
         validity: what the last attempt with a result says of itself.
     """
 
-    work: Work
+    work: Task[Place]
     numbers: Row | None
     attempts: int
     failed: tuple[str, ...]
@@ -278,7 +279,7 @@ def _failure_keys(live: LiveWork) -> Iterator[str]:
     return (digest([live.key, "not valid", number]) for number in itertools.count())
 
 
-def _tried(work: Work, earlier: Outcome | None) -> Outcome | LongfatError:
+def _tried(work: Task[Place], earlier: Outcome | None) -> Outcome | LongfatError:
     """Runs it live until a result is valid; returns the error if no attempt had a result.
 
     What an earlier command tried counts among the attempts.

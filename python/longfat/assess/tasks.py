@@ -11,7 +11,7 @@ from longfat.compare.grid import CUSTOM_COST, Contender, contenders
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from longfat.scenario.stacks import LINUX
-from longfat.store.identity import run_key
+from longfat.study.run import Task, distinct
 from longfat.words import Mode
 
 BASELINES = ("reno", "cubic")
@@ -53,20 +53,10 @@ Place = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True)
-class Work:
-    """One distinct run, and the places that need it."""
-
-    key: str
-    scenario: Scenario
-    packets: float
-    places: tuple[Place, ...]
-
-
-@dataclass(frozen=True)
 class Planned:
     """All runs of a dossier, the longest first, and why the others are impossible."""
 
-    works: tuple[Work, ...]
+    works: list[Task[Place]]
     refused: dict[Place, str]
 
 
@@ -96,24 +86,22 @@ def assessment(
 
 def plan(asked: Assessment) -> Planned:
     """Makes the scenario of every run; runs with the same plan are one."""
-    found: dict[str, Work] = {}
     refused: dict[Place, str] = {}
-    for place, contender, experiment, point in _every(asked):
-        try:
-            tables = point.make(contender.algorithm.written) | {
-                "title": f"{experiment.name}, {point.at}: {contender.label}",
-                "seed": place[3] + 1,
-            }
-            scenario = Scenario.from_dict(tables, source=f"assess, {experiment.name}", stack=asked.stack)
-        except InputError as error:
-            refused[place] = "; ".join(error.lines())
-            continue
-        key = run_key(scenario)
-        cost = CUSTOM_COST if contender.custom else 1.0
-        old = found.get(key)
-        places = (*old.places, place) if old else (place,)
-        found[key] = Work(key, old.scenario if old else scenario, cost * point.packets, places)
-    return Planned(tuple(sorted(found.values(), key=lambda work: -work.packets)), refused)
+
+    def wanted() -> Iterator[tuple[Place, Scenario, float]]:
+        for place, contender, experiment, point in _every(asked):
+            try:
+                tables = point.make(contender.algorithm.written) | {
+                    "title": f"{experiment.name}, {point.at}: {contender.label}",
+                    "seed": place[3] + 1,
+                }
+                scenario = Scenario.from_dict(tables, source=f"assess, {experiment.name}", stack=asked.stack)
+            except InputError as error:
+                refused[place] = "; ".join(error.lines())
+                continue
+            yield place, scenario, point.packets * (CUSTOM_COST if contender.custom else 1.0)
+
+    return Planned(distinct(wanted()), refused)
 
 
 def _every(asked: Assessment) -> Iterator[tuple[Place, Contender, Experiment, Point]]:

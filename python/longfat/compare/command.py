@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
-from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,15 @@ from rich.console import Console
 from longfat.compare import estimate, page, paths
 from longfat.compare.columns import COLUMNS
 from longfat.compare.figure import figure
-from longfat.compare.grid import Grid, Task, tasks
+from longfat.compare.grid import Grid, tasks
 from longfat.compare.measure import measure
 from longfat.compare.table import COMPARE_FILE
-from longfat.report.progress import progress_bar
 from longfat.runs.simulate import run_many
 from longfat.store import output
-from longfat.store.identity import run_key
 from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.store.whole import write_json, write_table
+from longfat.study.run import Perform, distinct, perform
 
 RUNS_FILE = "runs.parquet"
 FORMAT = 1
@@ -41,9 +41,8 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
     console = console or Console(quiet=True)
     marks = output.STORE_FILES | {COMPARE_FILE}
     with output.folder(out, output.COMPARE_FILES, marks) as draft, Store(out, reduction_key(measure)) as kept:
-        planned = tasks(grid)
         begin = time.perf_counter()
-        rows = _rows(grid, planned, kept, jobs, console)
+        rows = _rows(grid, kept, jobs, console)
         wall_s = time.perf_counter() - begin
         document = _document(grid, rows, wall_s)
         write_json(draft / COMPARE_FILE, document)
@@ -55,29 +54,15 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
     return document
 
 
-def _rows(
-    grid: Grid, planned: Sequence[Task], kept: Store, jobs: int | None, console: Console
-) -> list[dict[str, Any]]:
-    """Returns a row for each run, in the order of the tasks, not in the order in which they finish."""
-    keys = [run_key(task.scenario) for task in planned]
-    there = kept.get(keys)
-    rows = {i: {**planned[i].coordinates, **there[key]} for i, key in enumerate(keys) if key in there}
-    missing = [i for i in range(len(planned)) if i not in rows]
-    begin = time.perf_counter()
-    packets = 0
-    with progress_bar(console) as progress:
-        expected = sum(task.packets for task in planned)
-        bar = progress.add_task(f"compare {grid.mode}", total=expected, runs=0, of=len(planned), rate=0.0)
-        progress.update(bar, advance=sum(planned[i].packets for i in rows), runs=len(rows))
-        scenarios = (planned[i].scenario for i in missing)
-        results = run_many(scenarios, jobs=jobs, reduce=measure, ordered=False)
-        for number, measured in results:
-            position = missing[number]
-            kept.add(keys[position], measured)
-            rows[position] = {**planned[position].coordinates, **measured}
-            packets += measured["packets"]
-            rate = packets / (time.perf_counter() - begin)
-            progress.update(bar, advance=planned[position].packets, runs=len(rows), rate=rate / 1e6)
+def _rows(grid: Grid, kept: Store, jobs: int | None, console: Console) -> list[dict[str, Any]]:
+    """Returns a row for each run, in the order of the grid, not in the order in which they finish."""
+    planned = tasks(grid)
+    works = distinct((position, task.scenario, task.packets) for position, task in enumerate(planned))
+    run: Perform = functools.partial(run_many, jobs=jobs, reduce=measure, ordered=False)
+    rows: dict[int, dict[str, Any]] = {}
+    with closing(perform(works, kept, run, console, f"compare {grid.mode}")) as done:
+        for work, measured in done:
+            rows |= {position: {**planned[position].coordinates, **measured} for position in work.places}
     return [rows[position] for position in range(len(planned))]
 
 
