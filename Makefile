@@ -158,7 +158,7 @@ wheel: .venv/.requirements bpf $(PROFILE)
 	    LONGFAT_COMMIT="$$(cat COMMIT 2>/dev/null)" PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked --strip --quiet \
 	    --interpreter $(abspath $(BIN))/python --features loader --auditwheel repair --out dist
 	rm -rf python/longfat/bpf $$(test -e .git && echo COMMIT)
-	$(BIN)/python supply/sbom.py dist/*.whl
+	$(BIN)/python supply/sbom.py dist/longfat-*.whl
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist ./papers
 	@ls -l dist
 

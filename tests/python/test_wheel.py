@@ -77,6 +77,14 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def papers(wheel: Path, environment: Path) -> None:
+    """Installs the wheel of the papers beside the library's."""
+    [suites] = wheel.parent.glob("longfat_papers-*.whl")
+    pip = [str(environment / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--no-deps", str(suites)], check=True, cwd=environment)
+
+
+@pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A working directory with a scenario and a sweep, and a home directory with nothing."""
     folder = tmp_path_factory.mktemp("elsewhere")
@@ -136,6 +144,7 @@ def test_the_wheel_contains_what_an_installation_needs_and_nothing_else(wheel: P
         objects = b"".join(archive.read(name) for name in kernel_forms)
     own = {name for name in names if name.startswith("longfat/")}
     assert own == expected | kernel_forms | {"longfat/_core.abi3.so"}
+    assert not [name for name in names if "papers" in name]
     assert "Description-Content-Type: text/markdown" in metadata
     assert (ROOT / "README.md").read_text().strip() in metadata
     assert {"LICENSE-MIT", "LICENSE-APACHE"} <= {Path(name).name for name in names}
@@ -213,8 +222,22 @@ def test_a_comparison_has_its_page(longfat: Callable[..., str], elsewhere: Path)
     assert (elsewhere / "out" / "compare" / "index.html").exists()
 
 
+def test_without_the_papers_a_suite_is_refused_and_says_what_to_install(execute: Longfat) -> None:
+    ended = execute("longfat", "suite", "li2007")
+    assert (ended.returncode, "pip install longfat-papers" in ended.stderr) == (2, True)
+
+
+def test_the_wheel_of_the_papers_has_all_files_of_each_suite(wheel: Path, papers: None) -> None:
+    [suites] = wheel.parent.glob("longfat_papers-*.whl")
+    sources = ROOT / "papers"
+    endings = (".py", ".j2", ".toml")
+    found = [path for path in sources.glob("longfat_papers/**/*") if path.suffix in endings]
+    with zipfile.ZipFile(suites) as archive:
+        assert {str(path.relative_to(sources)) for path in found} <= set(archive.namelist())
+
+
 def test_a_suite_checks_a_claim_and_the_ledger_is_read_back(
-    longfat: Callable[..., str], elsewhere: Path
+    longfat: Callable[..., str], elsewhere: Path, papers: None
 ) -> None:
     suite = json.loads(
         longfat("suite", "li2007", "--quick", "--only", "F7", "--jobs", 2, "--out", "out/li2007", "--json")
