@@ -6,20 +6,21 @@ Two long-lived flows on a dumbbell, one flow under random loss, and web traffic 
 
 from __future__ import annotations
 
-from longfat_papers.kit.reduction import reduce_run
-from longfat_papers.kit.suite import Suite
-from longfat_papers.li2007.assumptions import ASSUMPTIONS, CLOSED
-from longfat_papers.li2007.claims import CLAIMS
-from longfat_papers.li2007.experiments import EXPERIMENTS
-from longfat_papers.li2007.settings import PAPER
+from longfat_papers.li2007 import changes, common
 
-SUITE = Suite(
-    name="li2007",
-    title="Experimental Evaluation of TCP Protocols for High-Speed Networks",
-    citation=PAPER,
-    experiments=EXPERIMENTS,
-    claims=CLAIMS,
-    reduce=reduce_run,
-    assumptions=ASSUMPTIONS,
-    closed=CLOSED,
+FIGURES = (
+    "refill",
+    "fairness",
+    "histories",
+    "rtt_unfairness",
+    "compatibility",
+    "queues",
+    "reports",
+    "response",
+    "convergence",
+    "web",
+    "unprinted",
 )
+"""In the order of the paper."""
+
+SUITE = common.PAPER.suite(__name__, FIGURES, vars(changes))

@@ -7,19 +7,17 @@ fairness test of the text.
 
 from __future__ import annotations
 
-from longfat_papers.kit.suite import Suite
-from longfat_papers.yeah2007.assumptions import ASSUMPTIONS
-from longfat_papers.yeah2007.claims import CLAIMS
-from longfat_papers.yeah2007.experiments import EXPERIMENTS
-from longfat_papers.yeah2007.reduction import reduce_run
-from longfat_papers.yeah2007.settings import PAPER
+from longfat_papers.yeah2007 import common
 
-SUITE = Suite(
-    name="yeah2007",
-    title="YeAH-TCP: Yet Another Highspeed TCP",
-    citation=PAPER,
-    experiments=EXPERIMENTS,
-    claims=CLAIMS,
-    reduce=reduce_run,
-    assumptions=ASSUMPTIONS,
+FIGURES = (
+    "joined",
+    "rtts",
+    "losses",
+    "buffers",
+    "rtt_ratios",
+    "fair_to_reno",
+    "lengths",
 )
+"""In the order of the paper."""
+
+SUITE = common.PAPER.suite(__name__, FIGURES, vars(common))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 from longfat.runs import metrics
 from longfat.store.kept import kept_as
 from longfat_papers.kit import reduction
-from longfat_papers.kit.suite import Runs
 
 EFFICIENCY_S = (100, 200, 300, 450, 600, 900, 1200, 1500, 1800)
 """Lengths of Fig. 8's experiments; a shorter experiment is the beginning of a longer one."""
@@ -49,20 +47,6 @@ def reduce_run(result: Any) -> dict[str, Any]:
     left = _left_by_losses(result.events.to_pylist(), flows[0]["name"], later_s)
     row["late_loss_factor_1"] = float(np.mean(left)) if left else None
     return row
-
-
-def efficiency_lengths_s(runs: Runs) -> list[int]:
-    """Returns the lengths of Fig. 8 that the runs reach."""
-    return [s for s in EFFICIENCY_S if all(f"efficiency_{s}" in row for row in runs)]
-
-
-def fair_to_reno_ratio(runs: Runs, algorithm: str, reno_flows: int) -> float:
-    """Returns the ratio of V-D: goodput of the n Reno flows beside Reno over that beside an algorithm."""
-    at = runs.where(reno_flows=reno_flows)
-    beside_reno, beside = (
-        at.where(algorithm=name).mean("others_goodput_bps") for name in ("reno", algorithm)
-    )
-    return beside_reno / beside if beside > 0.0 else math.inf
 
 
 def _left_by_losses(events: list[dict[str, Any]], name: str, from_s: float) -> list[float]:
