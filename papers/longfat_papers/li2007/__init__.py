@@ -21,6 +21,6 @@ FIGURES = (
     "web",
     "unprinted",
 )
-"""In the order of the paper."""
+"""In the order of the paper; `reports` has the claims about the runs of `unprinted`."""
 
 SUITE = common.PAPER.suite(__name__, FIGURES, vars(changes))

@@ -64,34 +64,30 @@ def under_web_traffic(
 
 @under_web_traffic.drawing
 def drawing(runs: Runs, mode: Mode) -> Drawing:
-    panels = []
-    for name in lls.ALGORITHMS:
-        if not runs.has(algorithm=name):
-            continue
-        at = runs.where(algorithm=name)
-        curves = tuple(
-            points(
-                f"{sessions} sessions",
-                samples(at.where(sessions=sessions), "rtt_ms", "first_to_second", least=lls.FINEST_RATIO),
-                name,
-                stroke,
-            )
-            for stroke, sessions in enumerate(at.distinct("sessions"))
+    panels = tuple(
+        Panel(
+            lls.TITLES[name],
+            lls.RTT_2_AXIS,
+            "flow 1 / flow 2",
+            tuple(
+                points(
+                    f"{sessions} sessions",
+                    samples(at.where(sessions=sessions), "rtt_ms", "first_to_second", least=lls.FINEST_RATIO),
+                    name,
+                    stroke,
+                )
+                for stroke, sessions in enumerate(at.distinct("sessions"))
+            ),
+            y_log=True,
+            y_range=lls.RATIO_RANGE,
         )
-        panels.append(
-            Panel(
-                lls.TITLES[name],
-                lls.RTT_2_AXIS,
-                "flow 1 / flow 2",
-                curves,
-                y_log=True,
-                y_range=lls.RATIO_RANGE,
-            )
-        )
+        for name in lls.ALGORITHMS
+        for at in [runs.where(algorithm=name)]
+    )
     return Drawing(
         f"Flow 1 at {lls.LONG_RTT_MS} ms, 250 Mbit/s, queue 20 % of flow 1's BDP, bidirectional web sessions."
         f"{lls.repeated(runs)} The paper: web traffic makes little difference.",
-        tuple(panels),
+        panels,
         columns=3,
         title="Different RTTs under web traffic",
     )

@@ -46,7 +46,6 @@ def drawing(runs: Runs, mode: Mode) -> Drawing:
             name,
         )
         for name in yh.TITLES
-        if runs.has(algorithm=name)
     )
     return Drawing(
         "Goodput of n Reno flows beside one more Reno flow, over their goodput beside one flow of another "

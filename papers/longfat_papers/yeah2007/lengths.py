@@ -53,7 +53,6 @@ def over_lengths(part: str, title: str, ssthresh: float | str, beginning: str, p
                 name,
             )
             for name in yh.TITLES
-            if runs.has(algorithm=name)
             for at in [runs.where(algorithm=name)]
         )
         return Drawing(
