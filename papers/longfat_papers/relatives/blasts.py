@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from longfat.figure.data import Panel, Table, points
 from longfat.runs import metrics
 from longfat.units import PACKET_BITS
 from longfat_papers.kit import (
+    Check,
     Checks,
+    Coordinate,
     Drawing,
     Evidence,
     Mode,
-    Panel,
     Run,
     Runs,
-    Table,
-    points,
     repeats,
     settings,
 )
@@ -59,38 +60,26 @@ LOSSY, LOSSY_RTT_MS, LOSSY_S = 0.03, 150, 30
 DELAYS_MS, DELAYS_MBPS, DELAYS_S = (20, 100), 300, 60.0
 BESIDE_S, BESIDE_JOIN_S, BESIDE_FROM_S = 40.0, 10.0, 20.0
 
-FILLED = 0.8
-"""SAB-1, RBU-1, TSU-1: of the link's rate."""
-PREDICTED_FACTOR = 1.1
-"""RBU-2."""
-DELAY_RATIO = 0.8
-"""SAB-2: lesser over greater rate."""
-DEMONSTRATED_MBPS = 800.0
-TCP_MBPS = 300.0
-"""TSU-2: more than 800 Mbit/s; TCP "a few tens to a very few hundreds"."""
-
-path = partial(rel.dumbbell, mbps=FAST_MBPS, rtt_ms=FAST_RTT_MS)
+FILLED = 0.8  # SAB-1, RBU-1, TSU-1: of the link's rate
+PREDICTED_FACTOR = 1.1  # RBU-2
+DELAY_RATIO = 0.8  # SAB-2: lesser over greater rate
+DEMONSTRATED_MBPS = 800.0  # TSU-2
+TCP_MBPS = 300.0  # TSU-2: "a few tens to a very few hundreds"
 
 
 @rel.PAPER.experiment("fast", "SABUL; RBUDP; Tsunami", "A large file with random losses")
 def fast(mode: Mode) -> list[Run]:
     """For RBUDP also a smaller file."""
-    sizes = [(system, float(FAST_BYTES[mode])) for system in FASTS]
-    return [
-        Run(
-            {"system": system, "gigabytes": size, "repeat": repeat},
-            path(
-                f"{size:g} GB over {system}",
-                [rel.flow(system, rel.name_of(system), bytes=f"{size:g} GB")],
-                duration_s=FAST_S[mode],
-                loss=FAST_LOSS,
-            )
-            | {"seed": repeat + 1},
-            min(1e6 * FAST_MBPS * FAST_S[mode], 8e9 * size) / PACKET_BITS,
-        )
-        for system, size in [*sizes, ("rbudp", SMALL_GB)]
-        for repeat in range(rel.REPEATS[mode])
-    ]
+    sizes, found = [(system, float(FAST_BYTES[mode])) for system in FASTS], []
+    for system, size in [*sizes, ("rbudp", SMALL_GB)]:
+        title = f"{size:g} GB over {system}"
+        flow = rel.flow(system, rel.name_of(system), bytes=f"{size:g} GB")
+        document = rel.dumbbell(title, FAST_MBPS, FAST_RTT_MS, FAST_S[mode], [flow], loss=FAST_LOSS)
+        packets = min(1e6 * FAST_MBPS * FAST_S[mode], 8e9 * size) / PACKET_BITS
+        for repeat in range(rel.REPEATS[mode]):
+            at: dict[str, Coordinate] = {"system": system, "gigabytes": size, "repeat": repeat}
+            found.append(Run(at, {**document, "seed": repeat + 1}, packets))
+    return found
 
 
 @fast.drawing
@@ -131,14 +120,8 @@ def draw_fast(runs: Runs, mode: Mode) -> Drawing:
     grid={"system": ("tsunami", "reno"), "repeat": rel.REPEATS},
 )
 def lossy(system: str, repeat: int) -> dict[str, Any]:
-    return rel.dumbbell(
-        f"{system} with 3 % of the packets lost",
-        [rel.flow(system, rel.name_of(system))],
-        mbps=FAST_MBPS,
-        rtt_ms=LOSSY_RTT_MS,
-        duration_s=LOSSY_S,
-        loss=LOSSY,
-    )
+    title, flow = f"{system} with 3 % of the packets lost", rel.flow(system, rel.name_of(system))
+    return rel.dumbbell(title, FAST_MBPS, LOSSY_RTT_MS, LOSSY_S, [flow], loss=LOSSY)
 
 
 @lossy.drawing
@@ -150,13 +133,9 @@ def draw_lossy(runs: Runs, mode: Mode) -> Drawing:
     "delays", "SABUL", "Unlike round-trip times", grid={"system": ("sabul", "reno"), "repeat": rel.REPEATS}
 )
 def delays(system: str, repeat: int) -> dict[str, Any]:
-    return rel.dumbbell(
-        f"two flows of {system}, {DELAYS_MS[0]} and {DELAYS_MS[1]} ms",
-        [rel.flow(system, f"{rtt} ms", rtt=f"{rtt} ms") for rtt in DELAYS_MS],
-        mbps=DELAYS_MBPS,
-        rtt_ms=max(DELAYS_MS),
-        duration_s=DELAYS_S,
-    )
+    title = f"two flows of {system}, {DELAYS_MS[0]} and {DELAYS_MS[1]} ms"
+    flows = [rel.flow(system, f"{rtt} ms", rtt=f"{rtt} ms") for rtt in DELAYS_MS]
+    return rel.dumbbell(title, DELAYS_MBPS, max(DELAYS_MS), DELAYS_S, flows)
 
 
 @delays.drawing
@@ -169,7 +148,7 @@ def _each(runs: Runs, caption: str, most: float) -> Drawing:
     panels = []
     for row in rel.first_repeats(runs):
         groups = [("flow", "")] if len(row.names) == 1 else None
-        panels.append(rel.histories(rel.TITLES[row.row["system"]], row, most, groups))
+        panels.append(rel.histories(rel.TITLES[row["system"]], row, most, groups))
     return rel.drawn(caption, panels)
 
 
@@ -182,7 +161,7 @@ def _each(runs: Runs, caption: str, most: float) -> Drawing:
 def beside(system: str, repeat: int) -> dict[str, Any]:
     """A TCP flow that another transport joins, and for comparison another TCP flow."""
     flows = [rel.flow("reno", "tcp"), rel.flow(system, "joining", BESIDE_JOIN_S)]
-    return path(f"{system} joins TCP", flows, duration_s=BESIDE_S)
+    return rel.dumbbell(f"{system} joins TCP", FAST_MBPS, FAST_RTT_MS, BESIDE_S, flows)
 
 
 @beside.drawing
@@ -190,8 +169,8 @@ def draw_beside(runs: Runs, mode: Mode) -> Drawing:
     caption = f"1 Gbit/s, 100 ms, no random losses; the other flow joins TCP at {BESIDE_JOIN_S:g} s."
     panels = []
     for row in rel.first_repeats(runs):
-        title = rel.TITLES[row.row["system"]]
-        other = "the other TCP" if row.row["system"] == "reno" else title
+        title = rel.TITLES[row["system"]]
+        other = "the other TCP" if row["system"] == "reno" else title
         panels.append(rel.histories(f"{title} joins", row, FAST_MBPS, [("TCP", "tcp"), (other, "joining")]))
     return rel.drawn(caption, panels)
 
@@ -235,26 +214,19 @@ def filled(system: str, runs: Runs) -> Checks:
     )
 
 
-def tcp_shares(runs: Runs, system: str) -> list[float]:
-    """Returns TCP's rate over its fair share beside a flow of another system."""
-    return [row.rate("tcp", BESIDE_FROM_S) / (0.5 * FAST_MBPS) for row in rows(runs, system=system)]
-
-
-def told(shares: list[float], runs: Runs, digits: int) -> Evidence:
-    """Returns what TCP gets beside a blast, and beside another TCP."""
-    share, tcp = mean(shares), mean(tcp_shares(runs, "reno"))
+def joined(system: str, check: Callable[[str, float, float], Check], digits: int, runs: Runs) -> Checks:
+    """SAB-3, RBU-3 and TSU-3: what TCP gets beside a blast; the evidence also has it beside another TCP."""
+    shares, references = (
+        [row.rate("tcp", BESIDE_FROM_S) / (0.5 * FAST_MBPS) for row in rows(runs, system=other)]
+        for other in (system, "reno")
+    )
+    share, tcp = mean(shares), mean(references)
+    yield check("TCP over its fair share", share, rel.HARMED_SHARE)
     return Evidence(
         f"TCP gets {share:.{digits}f} of its fair share (beside another TCP {tcp:.2f})",
         {"share": share, "beside_tcp": tcp},
         figure=figure_of("TCP over its fair share", shares),
     )
-
-
-def starved(system: str, runs: Runs) -> Checks:
-    """RBU-3 and TSU-3: what a blast does to TCP."""
-    shares = tcp_shares(runs, system)
-    yield below("TCP over its fair share", mean(shares), rel.HARMED_SHARE)
-    return told(shares, runs, 3)
 
 
 of_fast(
@@ -290,17 +262,12 @@ def sabul_shares_in_spite_of_delays(runs: Runs) -> Checks:
     )
 
 
-@of_beside(
+of_beside(
     "SAB-3",
     "a TCP flow that SABUL joins",
     "this algorithm is proven to be TCP friendly",
     paper=EARLY_SABUL,
-)
-def sabul_spares_tcp(runs: Runs) -> Checks:
-    shares = tcp_shares(runs, "sabul")
-    yield at_least("TCP over its fair share", mean(shares), rel.HARMED_SHARE)
-    return told(shares, runs, 2)
-
+)(partial(joined, "sabul", at_least, 2))
 
 of_fast(
     "RBU-1",
@@ -364,7 +331,7 @@ of_beside(
     "a TCP flow that RBUDP joins",
     "an aggressive scheme, intended for dedicated or QoS-enabled networks",
     paper=RBUDP,
-)(partial(starved, "rbudp"))
+)(partial(joined, "rbudp", below, 3))
 
 
 of_fast("TSU-1", LARGE_FILE, "wire rates of gigabit Ethernet where TCP fails for its losses", paper=TSUNAMI)(
@@ -401,4 +368,4 @@ of_beside(
     "a TCP flow that Tsunami joins",
     "aggressive tools such as this are intended for dedicated links, not for general use",
     paper=TSUNAMI,
-)(partial(starved, "tsunami"))
+)(partial(joined, "tsunami", below, 3))

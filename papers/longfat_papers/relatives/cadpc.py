@@ -24,10 +24,8 @@ HARMED_JOIN_S = 10.0
 PAIR = 2
 """CADPC's flows, and as many of TCP."""
 
-TOTAL_WITHIN = 0.05
-"""CAD-1: distance from n / (n + 1), as a part of it."""
-HELPED_FACTOR = 1.1
-"""CAD-3: what is no help to TCP."""
+TOTAL_WITHIN = 0.05  # CAD-1: distance from n / (n + 1), as a part of it
+HELPED_FACTOR = 1.1  # CAD-3: what is no help to TCP
 
 HARMED_SETTINGS = settings(f"""
     path | {HARMED_MBPS} Mbit/s, {HARMED_RTT_MS} ms; behind the link that PTP reports on, one of the same \
@@ -43,21 +41,16 @@ HARMED_SETTINGS = settings(f"""
     grid={"flows": {"quick": (1, 2, 4, 8), "full": (1, 2, 4, 8, 16, 32)}, "repeat": rel.REPEATS},
 )
 def point(flows: int, repeat: int) -> dict[str, Any]:
-    return rel.dumbbell(
-        f"{flows} flows of CADPC",
-        [rel.flow("cadpc", f"{i + 1}") for i in range(flows)],
-        mbps=POINT_MBPS,
-        rtt_ms=POINT_RTT_MS,
-        duration_s=POINT_S,
-        **rel.router_of("cadpc"),
-    )
+    like = [rel.flow("cadpc", f"{i + 1}") for i in range(flows)]
+    router = rel.ROUTERS["cadpc"]
+    return rel.dumbbell(f"{flows} flows of CADPC", POINT_MBPS, POINT_RTT_MS, POINT_S, like, router=router)
 
 
 @point.drawing
 def draw_point(runs: Runs, mode: Mode) -> Drawing:
     panels = []
     for row in rel.first_repeats(runs):
-        number = row.row["flows"]
+        number = row["flows"]
         level = {"n / (n + 1)": POINT_MBPS * number / (number + 1.0)}
         panels.append(rel.histories(f"{number} flows", row, POINT_MBPS, [("all flows", "")], level))
     return rel.drawn(f"All flows together on {POINT_MBPS} Mbit/s, and n / (n + 1) of it.", panels)
@@ -136,7 +129,7 @@ claim(
     estimator=rel.LATE,
     bounds="These are the max-min fair rates where each link is also shared with one flow that uses nothing: "
     f"this is the law's fixed point. {rel.DISTANCES}",
-)(partial(networks.max_min_fair, "cadpc", 1.0))
+)(partial(networks.max_min_fair, "cadpc", unused=1.0))
 
 
 @claim(

@@ -13,18 +13,8 @@ from typing import Any
 import numpy as np
 
 from longfat.figure.data import Curve
-from longfat_papers.kit import (
-    Checks,
-    Drawing,
-    Evidence,
-    Mode,
-    Panel,
-    Paper,
-    Runs,
-    at_most,
-    citations,
-    settings,
-)
+from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Panel, Paper, Runs, at_most, citations
+from longfat_papers.kit.claims import settings
 from longfat_papers.relatives.reduction import Row, figure_of, mean, reduce_run, rows
 
 THESIS = f"{citations.LOPEZ2008}, section 7.4"
@@ -78,16 +68,12 @@ SHORT_MBPS: dict[Mode, tuple[int, ...]] = {"quick": (600,), "full": (2400,)}
 ACKS_LOSS = 0.3
 CASES = {"system": WRAPPED, "case": (PLAIN, WRAPPING), "repeat": REPEATS}
 
-SOON_RTTS = 10
-"""RCP-1, ERI-2: round-trip times after which a share counts."""
+SOON_RTTS = 10  # RCP-1, ERI-2: round-trip times after which a share counts
 SHARE_WITHIN = 0.1
 """RCP-1, ERI-2, ERI-4, MAX-1, CAD-1, CAD-2: greatest distance of a flow from its share, as a part of it."""
-FULL = 0.9
-"""MAX-3, TRI-1: of the capacity."""
-QUEUE_SHARE = 0.1
-"""MAX-3, ERI-3: mean queue, of the buffer."""
-HARMED_SHARE = 0.5
-"""CAD-3, RBU-3, TSU-3: of TCP's fair share, which is less; SAB-3: which is kept."""
+FULL = 0.9  # MAX-3, TRI-1: of the capacity
+QUEUE_SHARE = 0.1  # MAX-3, ERI-3: mean queue, of the buffer
+HARMED_SHARE = 0.5  # CAD-3, RBU-3, TSU-3: of TCP's fair share, which is less; SAB-3: which is kept
 
 NUMBERS = "Numbers chosen here."
 DISTANCES = f"Distances are parts of the share. {NUMBERS}"
@@ -134,11 +120,6 @@ def name_of(system: str) -> str:
     return "sack" if system == "reno" else system
 
 
-def router_of(system: str) -> dict[str, Any]:
-    """Returns the router that a system needs beside the queue; none for TCP and the other transports."""
-    return {"router": ROUTERS[system]} if system in ROUTERS else {}
-
-
 def scenario(title: str, duration_s: float, **more: Any) -> dict[str, Any]:
     """Returns a scenario with the suite's samples."""
     sample = f"{SAMPLE_S:g} s"
@@ -151,19 +132,13 @@ def scenario(title: str, duration_s: float, **more: Any) -> dict[str, Any]:
 
 
 def dumbbell(
-    title: str,
-    flows: Iterable[Mapping[str, Any]],
-    *,
-    mbps: float,
-    rtt_ms: float,
-    duration_s: float,
-    **bottleneck: Any,
+    title: str, mbps: float, rtt_ms: float, duration_s: float, flows: Iterable[Mapping[str, Any]], **more: Any
 ) -> dict[str, Any]:
     """Returns a scenario with one bottleneck and a buffer of one round-trip time."""
     return scenario(
         title,
         duration_s,
-        bottleneck={"rate": f"{mbps} Mbit/s", "buffer": f"{rtt_ms:g} ms", **bottleneck},
+        bottleneck={"rate": f"{mbps} Mbit/s", "buffer": f"{rtt_ms:g} ms", **more},
         flow=[{"rtt": f"{rtt_ms:g} ms", **table} for table in flows],
     )
 
@@ -181,7 +156,7 @@ def soon_fair(system: str, runs: Runs) -> Checks:
         for number in runs.where(case=case).distinct("flows"):
             share, off = TARGETS[system] * SHARE_MBPS / number, []
             for row in rows(runs, case=case, flows=number):
-                begin = max(row.row["starts_s"]) + SOON_RTTS * rtt_s
+                begin = max(row["starts_s"]) + SOON_RTTS * rtt_s
                 off.append(distance(row.rates("", begin, begin + SPAN_RTTS * rtt_s), share))
             found[f"{number} flows, {case}"] = off
             yield at_most(
@@ -249,7 +224,7 @@ def histories(
 
 def _history(label: str, row: Row, prefix: str, stroke: int) -> Curve:
     """Returns the rate over time of all flows with this prefix."""
-    rate = np.sum([row.row["rates_mbps"][index] for index in row.among(prefix)], axis=0)
+    rate = np.sum([row["rates_mbps"][index] for index in row.among(prefix)], axis=0)
     stride = max(1, math.ceil(rate.size / MOST_BINS))
     whole = rate.size // stride * stride
     means = rate[:whole].reshape(-1, stride).mean(axis=1)
@@ -262,9 +237,9 @@ def cases(runs: Runs, caption: str, most: float, *groups: tuple[str, str]) -> Dr
     return drawn(
         caption,
         (
-            histories(f"{name}{row.row['case']}: {row.loss_ratio():.2%} lost", row, most, groups)
+            histories(f"{name}{row['case']}: {row.loss_ratio():.2%} lost", row, most, groups)
             for row in first_repeats(runs)
-            for name in [f"{TITLES[row.row['system']]}, " if "system" in row.row else ""]
+            for name in [f"{TITLES[row['system']]}, " if "system" in row.row else ""]
         ),
     )
 

@@ -19,8 +19,7 @@ ERICA = (
 )
 FRACTION = "the description of ERICA+ in arXiv:cs/9809040, section 4"
 
-TARGET_WITHIN = 0.03
-"""ERI-1: distance from the target utilization."""
+TARGET_WITHIN = 0.03  # ERI-1: distance from the target utilization
 
 claim = partial(rel.PAPER.claim, paper=ERICA, estimator=rel.SETTLED)
 TARGET = rel.TARGETS["erica"]
@@ -88,4 +87,4 @@ claim(
     settings=networks.LOT_SETTINGS,
     estimator=rel.LATE,
     bounds=f"These are the max-min fair rates with {TARGET:g} of each link shared out. {rel.DISTANCES}",
-)(partial(networks.max_min_fair, "erica", 0.0))
+)(partial(networks.max_min_fair, "erica"))

@@ -18,8 +18,7 @@ STABLE = "Implementation of Provably Stable MaxNet (abstract)"
 
 LOT_S: dict[Mode, int] = {"quick": 40, "full": 80}
 
-KEPT_SHARE = 0.9
-"""MAX-2: of the max-min share."""
+KEPT_SHARE = 0.9  # MAX-2: of the max-min share
 
 
 @rel.PAPER.experiment(
@@ -41,7 +40,7 @@ def drawing(runs: Runs, mode: Mode) -> Drawing:
         + ", ".join(f"{networks.lot_shares()[prefix]:.1f} ({label})" for label, prefix in groups)
         + " Mbit/s.",
         (
-            rel.histories(rel.TITLES[row.row["system"]], row, networks.LOT_MBPS, groups)
+            rel.histories(rel.TITLES[row["system"]], row, networks.LOT_MBPS, groups)
             for row in rel.first_repeats(runs)
         ),
     )
@@ -55,7 +54,7 @@ claim(
     "MaxNet results in MaxMin fairness for sources with general homogeneous utility functions",
     bounds=f"These are the max-min fair rates with {rel.TARGETS['maxnet']:g} of each link shared out. "
     + rel.DISTANCES,
-)(partial(networks.max_min_fair, "maxnet", 0.0))
+)(partial(networks.max_min_fair, "maxnet"))
 
 
 @claim(

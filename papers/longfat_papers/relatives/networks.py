@@ -83,7 +83,7 @@ def lot_shares(target: float = 1.0, unused: float = 0.0) -> dict[str, float]:
     return dict(zip((LONG, *(f"{link + 1}-{i + 1}" for link, i in crossing)), rates, strict=True))
 
 
-def max_min_fair(system: str, unused: float, runs: Runs) -> Checks:
+def max_min_fair(system: str, runs: Runs, unused: float = 0.0) -> Checks:
     """MAX-1, ERI-4 and CAD-2: every flow of the parking lot has its max-min fair rate."""
     shares = lot_shares(rel.TARGETS[system], unused)
     kept, found = {}, []

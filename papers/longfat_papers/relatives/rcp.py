@@ -7,21 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from longfat.figure.data import Panel, points
 from longfat.units import PACKET_BITS
-from longfat_papers.kit import (
-    Checks,
-    Drawing,
-    Evidence,
-    Measured,
-    Mode,
-    Panel,
-    Runs,
-    percent,
-    points,
-    repeats,
-    settings,
-)
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, repeats, settings
 from longfat_papers.kit.checks import above, at_least, below, within_factor
+from longfat_papers.kit.text import percent
 from longfat_papers.relatives import common as rel
 from longfat_papers.relatives import reduction
 
@@ -48,10 +38,8 @@ SHORTS = ("rcp", "xcp", "reno")
 SIZES = tuple(f"{least} to {most} packets" for least, most in reduction.SHORT_BINS)
 LARGE = SIZES[-1]
 
-LONGER = 3.16
-"""RCP-3: what is at least half an order of magnitude."""
-NEAR_FACTOR = 2.0
-"""RCP-4: distance from processor sharing."""
+LONGER = 3.16  # RCP-3: what is at least half an order of magnitude
+NEAR_FACTOR = 2.0  # RCP-4: distance from processor sharing
 
 SHORT_SETTINGS = settings(f"""
     bottleneck | {rel.SHORT_MBPS["full"][0]} Mbit/s, in quick mode {rel.SHORT_MBPS["quick"][0]}; \
@@ -85,14 +73,9 @@ def shares(system: str, flows: int, case: str, repeat: int) -> dict[str, Any] | 
     if case == rel.TOGETHER and system != "rcp":
         return None
     starts = [0.0] * (flows - 1) + [JOIN_S if case == rel.JOINING else 0.0]
-    return rel.dumbbell(
-        f"{flows} flows of {system}, {case}",
-        [rel.flow(system, f"{i}", start) for i, start in enumerate(starts, start=1)],
-        mbps=rel.SHARE_MBPS,
-        rtt_ms=rel.SHARE_RTT_MS,
-        duration_s=SHARE_S,
-        **rel.router_of(system),
-    )
+    title, router = f"{flows} flows of {system}, {case}", rel.ROUTERS[system]
+    like = [rel.flow(system, f"{i}", start) for i, start in enumerate(starts, start=1)]
+    return rel.dumbbell(title, rel.SHARE_MBPS, rel.SHARE_RTT_MS, SHARE_S, like, router=router)
 
 
 @shares.drawing
@@ -100,7 +83,7 @@ def draw_shares(runs: Runs, mode: Mode) -> Drawing:
     panels = []
     by_case = sorted(runs, key=lambda at: (rel.WRAPPED.index(at["system"]), at["case"], at["flows"]))
     for row in rel.first_repeats(Runs(runs.name, by_case)):
-        system, case, number = (row.row[key] for key in ("system", "case", "flows"))
+        system, case, number = (row[key] for key in ("system", "case", "flows"))
         title = f"{rel.TITLES[system]}: {number} flows, {case}"
         groups = [("the first", row.names[0]), ("the last", row.names[-1])]
         most = rel.SHARE_MBPS / max(1, number - 1) * 1.5
@@ -117,7 +100,8 @@ def draw_shares(runs: Runs, mode: Mode) -> Drawing:
 )
 def short(system: str, mbps: int, repeat: int, mode: Mode) -> dict[str, Any]:
     payload = int(rel.FLOWS[system].get("mss", "1448 B").split()[0])
-    router = {"router": {"kind": "rcp", **SHORT_GAINS}} if system == "rcp" else rel.router_of(system)
+    routers: dict[str, Any] = {"rcp": {"kind": "rcp", **SHORT_GAINS}, "xcp": "xcp"}
+    router = {"router": routers[system]} if system in routers else {}
     source = {
         "kind": "short",
         "name": rel.name_of(system),

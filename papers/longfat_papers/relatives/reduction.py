@@ -95,6 +95,9 @@ class Row:
         self.bin_s = float(row["bin_s"])
         self.end_s = self.bin_s * len(row["queue"])
 
+    def __getitem__(self, key: str) -> Any:
+        return self.row[key]
+
     def among(self, prefix: str) -> list[int]:
         """Returns the position of the flow of that name, or of all flows with this prefix."""
         if prefix in self.names:
@@ -103,7 +106,7 @@ class Row:
 
     def rates(self, prefix: str = "", from_s: float | None = None, to_s: float | None = None) -> list[float]:
         """Returns the mean rate, Mbit/s, of each flow with this prefix; NaN if no time is chosen."""
-        return [self._mean(self.row["rates_mbps"][index], from_s, to_s) for index in self.among(prefix)]
+        return [self._mean(self["rates_mbps"][index], from_s, to_s) for index in self.among(prefix)]
 
     def rate(self, prefix: str = "", from_s: float | None = None) -> float:
         """Returns the mean rate, Mbit/s, of all flows with this prefix together."""
@@ -111,19 +114,19 @@ class Row:
 
     def queue(self, from_s: float | None = None) -> float:
         """Returns the mean queue of the first link, packets."""
-        return self._mean(self.row["queue"], from_s)
+        return self._mean(self["queue"], from_s)
 
     def queue_share(self, from_s: float | None = None) -> float:
         """Returns the mean queue of the first link, as a share of its buffer."""
-        return self.queue(from_s) / float(self.row["queue_limit"])
+        return self.queue(from_s) / float(self["queue_limit"])
 
     def goodput(self) -> float:
         """Returns the goodput of the first flow, Mbit/s."""
-        return float(self.row["goodputs_mbps"][0])
+        return float(self["goodputs_mbps"][0])
 
     def loss_ratio(self) -> float:
         """Returns the share of the flows' packets that the network dropped."""
-        return metrics.loss_ratio(sum(self.row["lost"]), sum(self.row["sent"]))
+        return metrics.loss_ratio(sum(self["lost"]), sum(self["sent"]))
 
     def _mean(self, values: Sequence[float], from_s: float | None, to_s: float | None = None) -> float:
         ends = (0.5 * self.end_s if from_s is None else from_s, self.end_s if to_s is None else to_s)

@@ -25,14 +25,11 @@ ACKS_EVERY_S = 10
 ACKS_OTHERS_MBPS = 100
 """Datagrams that take half of the link in every second period of `ACKS_EVERY_S`."""
 
-CLOUD_SHARE = 0.8
-CLOUD_LOSS = 0.01
-"""GEN-1 to GEN-3: of the cloud's rate, and of the packets."""
-MIX_SHARE = 0.5
-"""GEN-4 to GEN-6: of the fair share, both for the explicit flow and for TCP."""
-ACKS_LOST_FACTOR = 2.0
-ACKS_KEPT_SHARE = 0.95
-"""GEN-7: packets and rate with losses of ACKs, against those without."""
+CLOUD_SHARE = 0.8  # GEN-1 to GEN-3: of the cloud's rate
+CLOUD_LOSS = 0.01  # GEN-1 to GEN-3: of the packets
+MIX_SHARE = 0.5  # GEN-4 to GEN-6: of the fair share, both for the explicit flow and for TCP
+ACKS_LOST_FACTOR = 2.0  # GEN-7: of the packets lost without losses of ACKs
+ACKS_KEPT_SHARE = 0.95  # GEN-7: of the rate without losses of ACKs
 
 
 @rel.PAPER.experiment("clouds", "thesis, 7.4; chapter 4", "XCP-i's virtual router", grid=rel.CASES)
@@ -72,15 +69,9 @@ def mixes(system: str, case: str, repeat: int) -> dict[str, Any]:
     """An explicit flow beside TCP, with the system's own router and with the friendliness mechanism."""
     flows = [rel.flow(system, "explicit")]
     flows += [rel.flow("newreno", f"tcp-{i + 1}", MIX_JOIN_S) for i in range(MIX_TCP)]
-    return rel.dumbbell(
-        f"{system} beside TCP, {case}",
-        flows,
-        mbps=MIX_MBPS,
-        rtt_ms=MIX_RTT_MS,
-        duration_s=MIX_S,
-        buffer=f"{MIX_BUFFER_MS} ms",
-        router=system if case == rel.PLAIN else rel.FRIENDLY | {"protocol": system},
-    )
+    router = system if case == rel.PLAIN else rel.FRIENDLY | {"protocol": system}
+    title, more = f"{system} beside TCP, {case}", {"buffer": f"{MIX_BUFFER_MS} ms", "router": router}
+    return rel.dumbbell(title, MIX_MBPS, MIX_RTT_MS, MIX_S, flows, **more)
 
 
 @mixes.drawing
@@ -112,15 +103,10 @@ def acks(ack_loss: float, repeat: int) -> dict[str, Any]:
         }
         for begin in range(ACKS_EVERY_S, ACKS_S, 2 * ACKS_EVERY_S)
     ]
-    return rel.dumbbell(
-        f"three flows of RCP, {ack_loss:.0%} of the ACKs lost",
-        [*(rel.flow("rcp", f"rcp-{i + 1}") for i in range(ACKS_FLOWS)), *others],
-        mbps=ACKS_MBPS,
-        rtt_ms=ACKS_RTT_MS,
-        duration_s=ACKS_S,
-        ack_loss=ack_loss,
-        **rel.router_of("rcp"),
-    )
+    title = f"three flows of RCP, {ack_loss:.0%} of the ACKs lost"
+    flows = [*(rel.flow("rcp", f"rcp-{i + 1}") for i in range(ACKS_FLOWS)), *others]
+    more = {"router": rel.ROUTERS["rcp"], "ack_loss": ack_loss}
+    return rel.dumbbell(title, ACKS_MBPS, ACKS_RTT_MS, ACKS_S, flows, **more)
 
 
 @acks.drawing
@@ -128,9 +114,7 @@ def draw_acks(runs: Runs, mode: Mode) -> Drawing:
     return rel.drawn(
         "Three flows of RCP on 200 Mbit/s; datagrams take half of it in every second 10 s.",
         (
-            rel.histories(
-                f"{row.row['ack_loss']:.0%} of the ACKs lost: {row.loss_ratio():.2%} lost", row, 100.0
-            )
+            rel.histories(f"{row['ack_loss']:.0%} of the ACKs lost: {row.loss_ratio():.2%} lost", row, 100.0)
             for row in rel.first_repeats(runs)
         ),
     )
@@ -235,7 +219,7 @@ def losses_of_acks_hurt_rcp(runs: Runs) -> Checks:
     found = []
     for loss in (0.0, rel.ACKS_LOSS):
         at = rows(runs, ack_loss=loss)
-        found.append([mean(float(sum(row.row["lost"])) for row in at), mean(row.rate("", 0.0) for row in at)])
+        found.append([mean(float(sum(row["lost"])) for row in at), mean(row.rate("", 0.0) for row in at)])
     (lost, rate), (lost_then, rate_then) = found
     yield above(
         "packets lost with losses of ACKs",

@@ -8,21 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from longfat.figure.data import Panel, points
 from longfat.runs import metrics
-from longfat_papers.kit import (
-    Checks,
-    Drawing,
-    Evidence,
-    Measured,
-    Mode,
-    Panel,
-    Runs,
-    at_least,
-    at_most,
-    points,
-    repeats,
-    settings,
-)
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, repeats, settings
+from longfat_papers.kit.checks import at_least, at_most
 from longfat_papers.relatives import common as rel
 from longfat_papers.relatives.reduction import Row, figure_of, mean, rows
 
@@ -38,10 +27,8 @@ SLOWS = ("tri_s", "vegas", "newreno")
 MIXED = 2
 """Flows of Tri-S beside as many of Vegas."""
 
-QUEUE_FACTOR = 0.5
-"""TRI-1: of NewReno's mean queue."""
-FAIR = 0.95
-"""TRI-2: Jain's index."""
+QUEUE_FACTOR = 0.5  # TRI-1: of NewReno's mean queue
+FAIR = 0.95  # TRI-2: Jain's index
 
 
 @rel.PAPER.experiment(
@@ -58,13 +45,8 @@ def slow(system: str, flows: int, repeat: int) -> dict[str, Any] | None:
     if system == "mixed" and flows != 2 * MIXED:
         return None
     systems = ("tri_s", "vegas") * MIXED if system == "mixed" else (system,) * flows
-    return rel.dumbbell(
-        f"{flows} flows, {system}",
-        [rel.flow(name, f"{name}-{i + 1}", STAGGER_S * i) for i, name in enumerate(systems)],
-        mbps=SLOW_MBPS,
-        rtt_ms=SLOW_RTT_MS,
-        duration_s=SLOW_S,
-    )
+    staggered = [rel.flow(name, f"{name}-{i + 1}", STAGGER_S * i) for i, name in enumerate(systems)]
+    return rel.dumbbell(f"{flows} flows, {system}", SLOW_MBPS, SLOW_RTT_MS, SLOW_S, staggered)
 
 
 @slow.drawing

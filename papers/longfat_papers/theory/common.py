@@ -24,7 +24,7 @@ GUIDED = frozenset({"cadpc"})
 def controlled() -> tuple[str, ...]:
     """Returns the algorithms that control congestion by themselves, in the order of the registry.
 
-    Explicit-rate senders are left out: a drop-tail path tells nothing about them.
+    Explicit-rate senders are left out: a drop-tail path shows nothing about them.
     """
     rows = (row for row in registry.rows("algorithms") if not row.get("explicit", False))
     return tuple(row["name"] for row in rows if row["name"] not in WITHOUT_CONTROL | GUIDED)
@@ -55,18 +55,14 @@ LEAST_RATE_BPS, GREATEST_RATE_BPS = 100e6, 1e13
 TIME_MARGIN = 2.0
 
 UNFAIR_PROTOCOLS = ("reno", "hstcp", "stcp")
-UNFAIR_RATIOS: dict[Mode, tuple[float, ...]] = {"quick": (1.5, 2.0), "full": (1.25, 1.5, 2.0)}
-"""RTT of the long flow over that of the short one; at 2, HSTCP's law leaves the long flow a 47th."""
 LARGE_RTTS_MS = (20.0, 200.0)
 LARGE_LOSSES = (0.0, 1e-6)
 REPEATS: dict[Mode, int] = {"quick": 1, "full": 3}
-PAIR_REPEATS: dict[Mode, int] = {"quick": 2, "full": 5}
 
 START = {"uniform": ["0 s", "10 s"]}
 """Start of flows that share a link: their phase differs in each repeat."""
 
-D_FACTOR = 1.05
-"""LOP-2a, LOP-2b: measured exponent d of a response function over that of its law."""
+D_FACTOR = 1.05  # LOP-2a, LOP-2b: measured exponent d of a response function over that of its law
 SLOPE_FROM = 1e-3
 """Slopes of response functions are fitted below this loss, away from the high-speed laws' switch."""
 

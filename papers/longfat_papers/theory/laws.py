@@ -8,10 +8,8 @@ from longfat.runs import theory
 from longfat_papers.kit import Checks, Evidence, Measured, Runs, mean_factor, within_factor
 from longfat_papers.theory import common as th
 
-LAW_FACTOR = 1.25
-"""Measured window over the law's."""
-SWITCH_FACTOR = 3.0
-"""Distance from a switch of modes from which windows are compared."""
+LAW_FACTOR = 1.25  # measured window over the law's
+SWITCH_FACTOR = 3.0  # distance from a switch of modes from which windows are compared
 
 
 def follows(name: str, law: theory.Law, runs: Runs) -> Checks:

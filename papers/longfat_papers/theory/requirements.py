@@ -12,26 +12,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from longfat.figure.data import Curve
+from longfat.figure.data import Curve, Panel, Table, points
 from longfat.runs import metrics
 from longfat.scenario import registry
-from longfat_papers.kit import (
-    Check,
-    Checks,
-    Drawing,
-    Evidence,
-    Measured,
-    Missing,
-    Mode,
-    Panel,
-    Run,
-    Runs,
-    Table,
-    below,
-    part,
-    points,
-    settings,
-)
+from longfat_papers.kit import Check, Checks, Drawing, Evidence, Measured, Missing, Mode, Run, Runs
+from longfat_papers.kit.checks import below
+from longfat_papers.kit.claims import settings
+from longfat_papers.kit.text import part
 from longfat_papers.theory import common as th
 
 LARGE_BPS: dict[Mode, float] = {"quick": 1e9, "full": 10e9}
@@ -46,8 +33,7 @@ OPPONENTS = ("hstcp", "htcp", "bic", "cubic")
 """Other high-speed protocols; none competes with itself."""
 UDT_RTT_MS, UDT_S = 40.0, 200.0
 
-STRONGLY = 0.5
-"""LOP-2f: share of its throughput that TCP keeps."""
+STRONGLY = 0.5  # LOP-2f: share of its throughput that TCP keeps
 
 Estimate = tuple[float, float]
 """Mean and standard error over repeats."""
@@ -82,7 +68,10 @@ REQUIREMENTS: list[Requirement] = []
 def requirement(
     name: str, axis: str, sense: Literal["at least", "at most", "between"], *bounds: float, of: str
 ) -> Callable[[Callable[[Runs], Estimate]], None]:
-    """Declares the next requirement by the function that measures it; ``of`` is its estimator in words."""
+    """Declares the next requirement by the function that measures it; ``of`` is its estimator in words.
+
+    The function's docstring is what the thesis says, in short.
+    """
     number = len(REQUIREMENTS) + 1
     return lambda measure: REQUIREMENTS.append(Requirement(number, name, axis, sense, bounds, of, measure))
 
@@ -293,7 +282,7 @@ def _table(found: dict[str, dict[int, Estimate]]) -> Table:
     "udt",
     "2.4.2.3",
     "UDT beside TCP",
-    grid={"algorithm": ("reno", "bic"), "against": ("reno", "bic", "udt"), "repeat": th.PAIR_REPEATS},
+    grid={"algorithm": ("reno", "bic"), "against": ("reno", "bic", "udt"), "repeat": {"quick": 2, "full": 5}},
 )
 def udt(algorithm: str, against: str, repeat: int) -> dict[str, Any] | None:
     """Standard TCP and BIC-TCP, each beside another of its kind and beside UDT."""

@@ -7,30 +7,16 @@ import math
 from longfat.figure.data import theory as law_curve
 from longfat.runs import theory
 from longfat.units import PACKET_BITS
-from longfat_papers.kit import (
-    Checks,
-    Drawing,
-    Evidence,
-    Measured,
-    Mode,
-    Panel,
-    Run,
-    Runs,
-    points,
-    settings,
-    within_factor,
-)
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Panel, Run, Runs, points, settings
+from longfat_papers.kit.checks import within_factor
 from longfat_papers.theory import common as th
 
 SCALED_BPS: dict[Mode, float] = {"quick": 100e6, "full": 1e9}
 """Rates at which LOP-2a can be simulated; W is proportional to the rate, 1/p to its square."""
 
-TEN_GIGABIT_LOSS = 2e-10
-"""As the thesis prints it."""
-TEN_GIGABIT_WINDOW = 83_333.0
-"""Packets of 1500 bytes that 10 Gbit/s carry in 100 ms, rounded by the thesis."""
-ROUNDED = 1.0001
-"""This only checks arithmetic."""
+TEN_GIGABIT_LOSS = 2e-10  # as the thesis prints it
+TEN_GIGABIT_WINDOW = 83_333.0  # packets of 1500 bytes that 10 Gbit/s carry in 100 ms, rounded by the thesis
+ROUNDED = 1.0001  # this only checks arithmetic
 TEN_GIGABIT_FACTOR = 1.1
 SCALED_FACTOR = 1.1
 CONSTANT_FACTOR = 1.2

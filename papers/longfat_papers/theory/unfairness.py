@@ -7,21 +7,9 @@ from typing import Any
 
 from longfat.figure.data import Curve
 from longfat.runs import metrics, theory
-from longfat_papers.kit import (
-    Checks,
-    Drawing,
-    Evidence,
-    Measured,
-    Mode,
-    Panel,
-    Runs,
-    Table,
-    above,
-    points,
-    settings,
-    with_error,
-    within_factor,
-)
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Panel, Runs, Table, points, settings
+from longfat_papers.kit.checks import above, within_factor
+from longfat_papers.kit.text import with_error
 from longfat_papers.theory import common as th
 
 RATE_BPS = 1e9
@@ -37,10 +25,14 @@ EXPONENT_FACTOR = 1.25
     "unfairness",
     "2.4.3.4",
     "RTT unfairness",
-    grid={"algorithm": th.controlled(), "rtt_ratio": th.UNFAIR_RATIOS, "repeat": th.REPEATS},
+    grid={
+        "algorithm": th.controlled(),
+        "rtt_ratio": {"quick": (1.5, 2.0), "full": (1.25, 1.5, 2.0)},
+        "repeat": th.REPEATS,
+    },
 )
 def unfairness(algorithm: str, rtt_ratio: float, repeat: int, mode: Mode) -> dict[str, Any]:
-    """Two like flows, the first with the longer round-trip time."""
+    """Two like flows, the first with the longer round-trip time. At 2, HSTCP's law leaves it a 47th."""
     return th.scenario(
         f"{algorithm}, round-trip times as {rtt_ratio:g} to 1",
         RATE_BPS,
@@ -99,7 +91,7 @@ def drawing(runs: Runs, mode: Mode) -> Drawing:
     values={"hstcp_d": HSTCP_D, "stcp_d": STCP_D, "hstcp_exponent": HSTCP_EXPONENT},
     note="RFC 3649's own d is .835, whose exponent is 6.06; the formula holds for synchronised losses.",
 )
-def laws_tell_unfairness(responses: Runs, runs: Runs) -> Checks:
+def unfairness_follows_from_d(responses: Runs, runs: Runs) -> Checks:
     slopes = {name: th.slope(responses, name) for name in ("hstcp", "stcp")}
     found = {name: exponent(runs, name) for name in th.UNFAIR_PROTOCOLS}
     titles = {"hstcp": "HSTCP", "stcp": "Scalable TCP"}
