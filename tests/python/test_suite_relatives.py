@@ -2,17 +2,16 @@
 
 import pytest
 
-from longfat_papers.relatives import networks
-from longfat_papers.relatives.assumptions import ASSUMPTIONS
-from longfat_papers.relatives.blast_rules import predicted_mbps
-from longfat_papers.relatives.experiments import EXPERIMENTS
-from longfat_papers.relatives.reduction import Row, sharing_s
+from longfat_papers.relatives import SUITE, networks
+from longfat_papers.relatives.blasts import predicted_mbps
+from longfat_papers.relatives.rcp import sharing_s
+from longfat_papers.relatives.reduction import Row
 
-RUNS = {experiment.name: experiment.runs("quick") for experiment in EXPERIMENTS}
+RUNS = {experiment.name: experiment.runs("quick") for experiment in SUITE.experiments}
 
 
 def reading(assumption, name):
-    rows = next(item for item in ASSUMPTIONS if item.id == assumption).readings
+    rows = next(item for item in SUITE.assumptions if item.id == assumption).readings
     return next(row for row in rows if row.name == name).change
 
 
@@ -102,5 +101,5 @@ def test_even_sizes_keep_the_mean_of_the_heavy_ones():
 def test_a_flow_is_found_by_its_whole_name_before_its_prefix():
     names = [f"{number}" for number in range(1, 11)]
     row = Row({"bin_s": 1.0, "names": names, "queue": [0.0], "rates_mbps": [[float(name)] for name in names]})
-    assert row.rates_mbps((0.0, 1.0), "1") == [1.0]
-    assert row.rate_mbps((0.0, 1.0)) == 55.0
+    assert row.rates("1") == [1.0]
+    assert row.rate() == 55.0

@@ -15,11 +15,7 @@ from longfat.runs.simulate import run
 from longfat.scenario import registry
 from longfat_papers.kit.claims import judge
 from longfat_papers.kit.suite import Data, Runs
-from longfat_papers.theory import experiments as theory_experiments
-from longfat_papers.theory import requirements as theory_requirements
-from longfat_papers.theory import rules as theory_rules
-from longfat_papers.theory import settings as theory_settings
-from longfat_papers.theory.reduction import reduce
+from longfat_papers.theory import common, requirements
 from worlds.theory import as_nobody_says, as_published
 
 SUITE = suites.get("theory")
@@ -106,12 +102,12 @@ def test_algorithms_come_from_the_registry_but_for_those_without_a_control_of_th
         for name, transport in {**carried, "new-one": "tcp"}.items()
     ]
     monkeypatch.setattr(registry, "rows", lambda kind: rows)
-    assert theory_settings.controlled() == ("reno", "udt", "new-one")
-    assert theory_settings.windowed() == ("reno", "new-one")
+    assert common.controlled() == ("reno", "udt", "new-one")
+    assert common.windowed() == ("reno", "new-one")
 
 
 def test_a_quick_run_of_the_suite_is_quick():
-    per_algorithm = SUITE.estimated_packets("quick") / len(theory_settings.controlled())
+    per_algorithm = SUITE.estimated_packets("quick") / len(common.controlled())
     assert per_algorithm < 0.2e9
 
 
@@ -121,19 +117,19 @@ def test_every_windowed_algorithm_meets_losses_down_to_1e_7_in_full_and_1e_5_qui
             (run.coordinates["algorithm"], run.coordinates["loss"])
             for run in SUITE.experiment("response").runs(mode)
         }
-        assert {name for name, loss in met if loss == least} == set(theory_settings.windowed())
+        assert {name for name, loss in met if loss == least} == set(common.windowed())
 
 
 @pytest.mark.parametrize(("name", "window"), [("reno", 38.0), ("hstcp", 38.0)])
 def test_a_measured_response_agrees_with_rfc_3649s_table_at_1e_3(name, window):
-    asked = theory_experiments.response(name, 1e-3, "periodic", 0)
-    measured = reduce(run(asked.document))
+    asked = common.response(name, 1e-3, "periodic", 0)
+    measured = common.reduce(run(asked.document))
     assert measured["window"] == pytest.approx(window, rel=0.1)
-    assert measured["losses"] == pytest.approx(theory_settings.LEAST_PACKETS * 1e-3, rel=0.05)
+    assert measured["losses"] == pytest.approx(common.LEAST_PACKETS * 1e-3, rel=0.05)
 
 
 def test_no_queue_builds_where_a_response_function_is_measured():
-    asked = theory_experiments.response("stcp", 1e-3, "random", 0)
+    asked = common.response("stcp", 1e-3, "random", 0)
     link = run(asked.document).summary["links"][0]
     assert link["packets_dropped"] == 0
     assert link["utilization"] < 0.25
@@ -157,19 +153,11 @@ def test_a_single_window_off_its_law_is_told():
     ]
 
 
-def test_without_udt_its_claim_is_not_measured_and_says_why(monkeypatch):
-    monkeypatch.setattr(theory_rules, "has", lambda name: False)
-    found = row("LOP-2f", as_published)
-    assert (found["verdict"], found["measured"]) == ("not measured", "")
-    assert "no algorithm udt" in found["note"]
-
-
 @pytest.mark.parametrize(("kept", "verdict"), [(5e6, "reproduced"), (45e6, "not reproduced")])
-def test_udt_degrades_tcp_strongly_if_less_than_half_is_left(monkeypatch, kept, verdict):
-    monkeypatch.setattr(theory_rules, "has", lambda name: True)
+def test_udt_degrades_tcp_strongly_if_less_than_half_is_left(kept, verdict):
     rows = [
         {**run.coordinates, "throughput_1_bps": kept if run.coordinates["against"] == "udt" else 50e6}
-        for run in theory_experiments.udt_runs("quick")
+        for run in SUITE.experiment("udt").runs("quick")
     ]
     found = judge(CLAIMS["LOP-2f"], Data({"udt": Runs("udt", rows)}), "full")
     assert found["verdict"] == verdict
@@ -181,7 +169,7 @@ def test_the_seven_requirements_are_counted_and_what_is_lacking_is_named():
     assert set(met["values"]["met"].values()) == {7}
     lacking = {check["measured"] for check in row("LOP-2.4.1", as_nobody_says)["checks"]}
     # kept shares of the utilisation are 1 in that world too
-    assert lacking == {f"not {', '.join(item.name for item in theory_requirements.REQUIREMENTS[:5])}"}
+    assert lacking == {f"not {', '.join(item.name for item in requirements.REQUIREMENTS[:5])}"}
 
 
 def test_the_worst_of_the_conditions_counts_for_performance_and_for_other_protocols():
@@ -192,14 +180,14 @@ def test_the_worst_of_the_conditions_counts_for_performance_and_for_other_protoc
             "repeat": 0,
             "utilization": 0.5 if (rtt, loss) == (200.0, 1e-6) else 0.9,
         }
-        for rtt in theory_requirements.LARGE_RTTS_MS
-        for loss in theory_requirements.LARGE_LOSSES
+        for rtt in common.LARGE_RTTS_MS
+        for loss in common.LARGE_LOSSES
     ]
     rows += [
         {"algorithm": "a", "test": "unlike", "against": other, "repeat": 0, "late_jain": jain}
         for other, jain in (("hstcp", 0.9), ("bic", 0.6))
     ]
-    found = theory_requirements.measured(Runs("requirements", rows), "a")
+    found = requirements.measured(Runs("requirements", rows), "a")
     assert found[1][0] == 0.5
     assert found[5][0] == 0.6
     assert 3 not in found

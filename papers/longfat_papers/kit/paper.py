@@ -153,8 +153,8 @@ class Paper:
             mirrors: the paper's figure, table or section.
             title: what it is about.
             grid: values by coordinate. The function then gets the coordinates of one run, and the mode if it
-                asks for it, and returns the run's scenario; ``repeat`` also sets the seed. Without a grid, it
-                gets the mode and returns all runs.
+                asks for it, and returns the run's scenario, or None if there is no run; ``repeat`` also sets
+                the seed. Without a grid, it gets the mode and returns all runs.
             keeps_series: stores histories of cwnd and received bytes beside the quantities.
         """
 
@@ -175,11 +175,13 @@ class Paper:
         experiments: tuple[str, ...],
         *,
         settings: tuple[Setting, ...] = (),
+        paper: str = "",
         estimator: str = "",
         bounds: str = "",
         values: Mapping[str, float] | None = None,
         note: str = "",
         reports: bool = False,
+        prefix: str = "",
     ) -> Callable[[Rule], Rule]:
         """Declares a claim by its rule.
 
@@ -189,15 +191,17 @@ class Paper:
             published: what the paper says.
             experiments: names of the experiments whose runs the rule gets, in this order.
             settings: added to the paper's.
+            paper: another citation, where the claim is in a paper that this one cites.
             estimator: instead of the paper's.
             bounds: where the rule's bounds come from, in a sentence.
             values: the paper's numbers.
             note: what a reader of the verdict has to know.
             reports: the paper prints no value, so there is no verdict.
+            prefix: begins the id, instead of the paper's.
         """
 
         def declare(rule: Rule) -> Rule:
-            identifier = f"{self.prefix}-{number}"
+            identifier = f"{prefix or self.prefix}-{number}"
             if identifier in self._claims:
                 raise InputError(f"{self.name}: claim {identifier} is declared twice; accepted: each once")
 
@@ -206,7 +210,7 @@ class Paper:
 
             self._claims[identifier] = Claim(
                 id=identifier,
-                paper=self.citation,
+                paper=paper or self.citation,
                 setting=setting,
                 published=published,
                 settings=(*self.settings, *settings),
@@ -286,6 +290,8 @@ def _over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run
         for point in product(*axes.values()):
             at = dict(zip(axes, point, strict=True))
             document = function(**at, **({"mode": mode} if asks_mode else {}))
+            if document is None:
+                continue
             if "repeat" in at:
                 document = {"seed": at["repeat"] + 1, **document}
             found.append(Run(at, document))

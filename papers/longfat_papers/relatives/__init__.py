@@ -6,20 +6,17 @@ Tsunami; and the thesis's mechanisms around the first three (Lopez Pacheco 2008,
 
 from __future__ import annotations
 
-from longfat_papers.kit.suite import Suite
-from longfat_papers.relatives.assumptions import ASSUMPTIONS, CLOSED
-from longfat_papers.relatives.claims import CLAIMS
-from longfat_papers.relatives.experiments import EXPERIMENTS
-from longfat_papers.relatives.reduction import reduce_run
-from longfat_papers.relatives.settings import THESIS
+from longfat_papers.relatives import common
 
-SUITE = Suite(
-    name="relatives",
-    title="The relatives: systems that the papers name",
-    citation=f"The systems' own papers, in the claims; {THESIS}",
-    experiments=EXPERIMENTS,
-    claims=CLAIMS,
-    reduce=reduce_run,
-    assumptions=ASSUMPTIONS,
-    closed=CLOSED,
+FIGURES = (
+    "rcp",
+    "maxnet",
+    "erica",
+    "cadpc",
+    "tri_s",
+    "blasts",
+    "thesis",
 )
+"""A file for each system and what its paper says; the three blasts share their runs."""
+
+SUITE = common.PAPER.suite(__name__, FIGURES, vars(common))

@@ -10,20 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longfat.runs import metrics
-from longfat.store.kept import kept_as
-from longfat.units import PACKET_BITS
-from longfat_papers.kit.claims import Measured
-from longfat_papers.kit.suite import Runs
-from longfat_papers.relatives.settings import (
-    OTHER,
-    SCOUT,
-    SHORT_BINS,
-    SHORT_COUNTED,
-    SHORT_LOAD,
-    SHORT_RTT_MS,
-)
+from longfat_papers.kit import Measured, Runs, kept_as
 
 Array = NDArray[np.float64]
+
+OTHER, SCOUT = "udp", "scout"
+"""Prefixes of the names of flows that are not measured."""
+SHORT_BINS = ((5, 30), (30, 300), (300, 3000))
+"""Packets of the flows whose completion times are averaged together."""
+SHORT_COUNTED = (0.2, 0.7)
+"""Shares of the run between which a counted flow begins: most of them end within it."""
 
 
 @kept_as("longfat.suites.relatives_reduction.reduce_run", "1")
@@ -76,9 +72,8 @@ def _goodput_mbps(flow: Mapping[str, Any], column: Mapping[str, Array], end_s: f
 
 def _short(result: Any, end_s: float) -> dict[str, float]:
     """Returns completion times by size, of the flows that began early enough to end within the run."""
-    transfers = result.transfers
     start, duration, size = (
-        np.asarray(transfers[name], dtype=np.float64) for name in ("start_s", "duration_s", "bytes")
+        np.asarray(result.transfers[name], dtype=np.float64) for name in ("start_s", "duration_s", "bytes")
     )
     packets = np.ceil(size / result.scenario.background[0].mss)
     counted = (start >= SHORT_COUNTED[0] * end_s) & (start < SHORT_COUNTED[1] * end_s)
@@ -93,69 +88,56 @@ def _short(result: Any, end_s: float) -> dict[str, float]:
 
 
 class Row:
-    """A reduced run, whose quantities are selected by flow and time."""
+    """A reduced run, whose quantities are selected by flow and time: by default its second half."""
 
     def __init__(self, row: Mapping[str, Any]) -> None:
-        self.row = row
+        self.row, self.names = row, list(row["names"])
         self.bin_s = float(row["bin_s"])
-        self.names: list[str] = list(row["names"])
+        self.end_s = self.bin_s * len(row["queue"])
 
-    def among(self, prefix: str = "") -> list[int]:
+    def __getitem__(self, key: str) -> Any:
+        return self.row[key]
+
+    def among(self, prefix: str) -> list[int]:
         """Returns the position of the flow of that name, or of all flows with this prefix."""
         if prefix in self.names:
             return [self.names.index(prefix)]
         return [index for index, name in enumerate(self.names) if name.startswith(prefix)]
 
-    def edges_s(self) -> tuple[float, ...]:
-        """Returns the ends of the bins."""
-        return tuple(self.bin_s * (number + 1) for number in range(len(self.row["queue"])))
+    def rates(self, prefix: str = "", from_s: float | None = None, to_s: float | None = None) -> list[float]:
+        """Returns the mean rate, Mbit/s, of each flow with this prefix; NaN if no time is chosen."""
+        return [self._mean(self["rates_mbps"][index], from_s, to_s) for index in self.among(prefix)]
 
-    def rates_mbps(self, span_s: tuple[float, float], prefix: str = "") -> list[float]:
-        """Returns the mean rate in a span of each flow with this prefix; NaN if the span is empty."""
-        return [self._mean(self.row["rates_mbps"][index], span_s) for index in self.among(prefix)]
+    def rate(self, prefix: str = "", from_s: float | None = None) -> float:
+        """Returns the mean rate, Mbit/s, of all flows with this prefix together."""
+        return sum(self.rates(prefix, from_s))
 
-    def rate_mbps(self, span_s: tuple[float, float], prefix: str = "") -> float:
-        """Returns the mean rate in a span of all flows with this prefix together."""
-        return sum(self.rates_mbps(span_s, prefix))
+    def queue(self, from_s: float | None = None) -> float:
+        """Returns the mean queue of the first link, packets."""
+        return self._mean(self["queue"], from_s)
 
-    def queue_share(self, span_s: tuple[float, float]) -> float:
-        """Returns the mean queue of the first link in a span, as a share of its buffer."""
-        return self.queue(span_s) / float(self.row["queue_limit"])
+    def queue_share(self, from_s: float | None = None) -> float:
+        """Returns the mean queue of the first link, as a share of its buffer."""
+        return self.queue(from_s) / float(self["queue_limit"])
 
-    def queue(self, span_s: tuple[float, float]) -> float:
-        """Returns the mean queue of the first link in a span, packets."""
-        return self._mean(self.row["queue"], span_s)
-
-    def last_start_s(self) -> float:
-        """Returns when the last flow began."""
-        return max(map(float, self.row["starts_s"]))
-
-    def end_s(self) -> float:
-        """Returns when the run ended."""
-        return self.bin_s * len(self.row["queue"])
+    def goodput(self) -> float:
+        """Returns the goodput of the first flow, Mbit/s."""
+        return float(self["goodputs_mbps"][0])
 
     def loss_ratio(self) -> float:
         """Returns the share of the flows' packets that the network dropped."""
-        return metrics.loss_ratio(sum(self.row["lost"]), sum(self.row["sent"]))
+        return metrics.loss_ratio(sum(self["lost"]), sum(self["sent"]))
 
-    def _mean(self, values: Sequence[float], span_s: tuple[float, float]) -> float:
-        low, high = (round(end / self.bin_s) for end in span_s)
+    def _mean(self, values: Sequence[float], from_s: float | None, to_s: float | None = None) -> float:
+        ends = (0.5 * self.end_s if from_s is None else from_s, self.end_s if to_s is None else to_s)
+        low, high = (round(end / self.bin_s) for end in ends)
         chosen = values[low:high]
-        return float(np.mean(chosen)) if len(chosen) else float("nan")
+        return float(np.mean(chosen)) if len(chosen) else math.nan
 
 
 def rows(runs: Runs, **coordinates: Any) -> list[Row]:
     """Returns the reduced runs at some coordinates, one for each repeat."""
     return [Row(row) for row in runs.where(**coordinates)]
-
-
-def sharing_s(packets: float, mbps: float) -> float:
-    """Returns a flow's completion time under processor sharing of a link at the load `SHORT_LOAD`.
-
-    One and a half round-trip times, and the flow's bits at what the others leave on average, C (1 - load).
-    """
-    left_bps = 1e6 * mbps * (1.0 - SHORT_LOAD)
-    return 1.5e-3 * SHORT_RTT_MS + packets * PACKET_BITS / left_bps
 
 
 def mean(values: Iterable[float]) -> float:
@@ -164,9 +146,6 @@ def mean(values: Iterable[float]) -> float:
     return math.fsum(found) / len(found) if found else math.nan
 
 
-def figure_of(
-    label: str, values: Iterable[float], published: float | None = None, *, log: bool = False
-) -> Measured:
+def figure_of(label: str, values: Iterable[float], published: float | None = None) -> Measured:
     """Returns the one number of a claim, the mean over repeats with its standard error."""
-    value, stderr = metrics.mean_stderr(list(values))
-    return Measured(label, value, stderr, published, log)
+    return Measured(label, *metrics.mean_stderr(list(values)), published)

@@ -7,20 +7,14 @@ end-to-end protocols.
 
 from __future__ import annotations
 
-from longfat_papers.kit.suite import Suite
-from longfat_papers.theory.assumptions import ASSUMPTIONS, CLOSED
-from longfat_papers.theory.claims import CLAIMS
-from longfat_papers.theory.experiments import EXPERIMENTS
-from longfat_papers.theory.reduction import reduce
-from longfat_papers.theory.settings import THESIS
+from longfat_papers.theory import common
 
-SUITE = Suite(
-    name="theory",
-    title="Congestion controls and their theory",
-    citation=THESIS + ", chapter 2; the sources of the laws",
-    experiments=EXPERIMENTS,
-    claims=CLAIMS,
-    reduce=reduce,
-    assumptions=ASSUMPTIONS,
-    closed=CLOSED,
+FIGURES = (
+    "response",
+    "scaled",
+    "unfairness",
+    "requirements",
+    "laws",
 )
+
+SUITE = common.PAPER.suite(__name__, FIGURES, vars(common))

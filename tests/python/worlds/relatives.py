@@ -3,9 +3,10 @@
 import numpy as np
 
 from longfat_papers.relatives import networks
-from longfat_papers.relatives.blast_rules import predicted_mbps
-from longfat_papers.relatives.reduction import sharing_s
-from longfat_papers.relatives.settings import SHORT_BINS, TARGETS
+from longfat_papers.relatives.blasts import predicted_mbps
+from longfat_papers.relatives.common import TARGETS
+from longfat_papers.relatives.rcp import sharing_s
+from longfat_papers.relatives.reduction import SHORT_BINS
 
 LIMIT = 100
 
