@@ -1,12 +1,13 @@
 """The kinds of checks that rules are made of. A value that is not a number leaves a check undecided.
 
 A text is "subject: quantity"; checks of one quantity with one bound are one part of the rule's sentence.
-``than`` names a bound that is itself measured.
+``than`` names a bound that is itself measured. A text can also name it, as "subject: quantity (bound: name)".
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 from longfat_papers.kit.claims import Check
@@ -54,7 +55,9 @@ def within_factor(text: str, value: float, reference: float, factor: float, *, t
 
 
 def _check(text: str, relation: str, bound: str, held: bool | None, measured: str, than: str) -> Check:
-    return Check(f"{text} {relation} {bound}", held, measured, f"{text} {relation} {than or bound}")
+    named = re.search(r" \(bound: (.*?)\)", text)
+    plain, name = (text.replace(named[0], ""), named[1]) if named else (text, bound)
+    return Check(f"{text} {relation} {bound}", held, measured, f"{plain} {relation} {than or name}")
 
 
 def _decided(held: bool, *values: float) -> bool | None:
