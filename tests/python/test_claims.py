@@ -8,6 +8,7 @@ from longfat.store.ledger import VERDICTS, load_ledgers, tally
 from longfat.words import natural_order
 from longfat_papers.kit.checks import above, at_least, at_most, below
 from longfat_papers.kit.claims import Check, Claim, Finding, Missing, Setting, judge, verdict
+from longfat_papers.kit.paper import Drawing, Paper
 
 YES, NO, OPEN = (Check("it holds", passed, "1") for passed in (True, False, None))
 
@@ -129,3 +130,37 @@ def test_a_check_without_its_value_or_its_bound_is_undecided(check, held):
     assert check("delay", math.nan, 1.0).passed is None
     assert check("delay", 1.0, math.nan).passed is None
     assert check("delay", 1.0, 2.0).passed is held
+
+
+@pytest.mark.parametrize(
+    ("text", "than", "rule"),
+    [
+        ("RED: delay", "", "RED: delay below 2"),
+        ("RED: delay", "drop-tail's", "RED: delay below drop-tail's"),
+        ("RED: delay (bound: drop-tail's)", "", "RED: delay below drop-tail's"),
+        ("RED: delay (bound: at one)", "that at one", "RED: delay below that at one"),
+    ],
+)
+def test_a_rule_names_a_bound_that_is_measured_and_the_text_of_its_check_has_the_value(text, than, rule):
+    found = below(text, 1.0, 2.0, than=than)
+    assert (found.text, found.rule) == (f"{text} below 2", rule)
+
+
+def test_a_grid_has_no_run_where_the_function_returns_none_and_a_claim_may_cite_another_paper():
+    paper = Paper("name", "AB", "title", "citation", estimator="mean")
+
+    @paper.experiment("e", "Fig. 1", "title", grid={"rtt_ms": {"quick": (1,), "full": (1, 2)}, "repeat": 2})
+    def runs(rtt_ms, repeat, mode):
+        return None if (rtt_ms, repeat) == (1, 1) else {"duration": f"{rtt_ms} s"}
+
+    runs.drawing(lambda runs, mode: Drawing("caption", ()))
+    runs.claim("1", "setting", "published", paper="another")(lambda runs: iter(()))
+    suite = paper.suite(__name__)
+    found = [(run.coordinates, run.document["seed"]) for run in suite.experiments[0].runs("full")]
+    assert found == [
+        ({"rtt_ms": 1, "repeat": 0}, 1),
+        ({"rtt_ms": 2, "repeat": 0}, 1),
+        ({"rtt_ms": 2, "repeat": 1}, 2),
+    ]
+    assert len(suite.experiments[0].runs("quick")) == 1
+    assert suite.claims[0].paper == "another"

@@ -153,8 +153,8 @@ class Paper:
             mirrors: the paper's figure, table or section.
             title: what it is about.
             grid: values by coordinate. The function then gets the coordinates of one run, and the mode if it
-                asks for it, and returns the run's scenario; ``repeat`` also sets the seed. Without a grid, it
-                gets the mode and returns all runs.
+                asks for it, and returns the run's scenario, or None if there is no run; ``repeat`` also sets
+                the seed. Without a grid, it gets the mode and returns all runs.
             keeps_series: stores histories of cwnd and received bytes beside the quantities.
         """
 
@@ -175,6 +175,7 @@ class Paper:
         experiments: tuple[str, ...],
         *,
         settings: tuple[Setting, ...] = (),
+        paper: str = "",
         estimator: str = "",
         bounds: str = "",
         values: Mapping[str, float] | None = None,
@@ -189,6 +190,7 @@ class Paper:
             published: what the paper says.
             experiments: names of the experiments whose runs the rule gets, in this order.
             settings: added to the paper's.
+            paper: another citation, where the claim is in a paper that this one cites.
             estimator: instead of the paper's.
             bounds: where the rule's bounds come from, in a sentence.
             values: the paper's numbers.
@@ -206,7 +208,7 @@ class Paper:
 
             self._claims[identifier] = Claim(
                 id=identifier,
-                paper=self.citation,
+                paper=paper or self.citation,
                 setting=setting,
                 published=published,
                 settings=(*self.settings, *settings),
@@ -280,6 +282,8 @@ def _over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run
         for point in product(*axes.values()):
             at = dict(zip(axes, point, strict=True))
             document = function(**at, **({"mode": mode} if asks_mode else {}))
+            if document is None:
+                continue
             if "repeat" in at:
                 document = {"seed": at["repeat"] + 1, **document}
             found.append(Run(at, document))
