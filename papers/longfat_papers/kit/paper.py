@@ -181,6 +181,7 @@ class Paper:
         values: Mapping[str, float] | None = None,
         note: str = "",
         reports: bool = False,
+        prefix: str = "",
     ) -> Callable[[Rule], Rule]:
         """Declares a claim by its rule.
 
@@ -196,10 +197,11 @@ class Paper:
             values: the paper's numbers.
             note: what a reader of the verdict has to know.
             reports: the paper prints no value, so there is no verdict.
+            prefix: begins the id, instead of the paper's.
         """
 
         def declare(rule: Rule) -> Rule:
-            identifier = f"{self.prefix}-{number}"
+            identifier = f"{prefix or self.prefix}-{number}"
             if identifier in self._claims:
                 raise InputError(f"{self.name}: claim {identifier} is declared twice; accepted: each once")
 
