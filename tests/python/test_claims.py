@@ -7,7 +7,7 @@ from longfat.errors import InputError
 from longfat.store.ledger import VERDICTS, load_ledgers, tally
 from longfat.words import natural_order
 from longfat_papers.kit.checks import above, at_least, at_most, below
-from longfat_papers.kit.claims import Check, Claim, Finding, Missing, Setting, judge, verdict
+from longfat_papers.kit.claims import Check, Claim, Finding, Missing, Setting, judge, settings, verdict
 from longfat_papers.kit.paper import Drawing, Paper
 
 YES, NO, OPEN = (Check("it holds", passed, "1") for passed in (True, False, None))
@@ -146,7 +146,7 @@ def test_a_rule_names_a_bound_that_is_measured_and_the_text_of_its_check_has_the
     assert (found.text, found.rule) == (f"{text} below 2", rule)
 
 
-def test_a_grid_has_no_run_where_the_function_returns_none_and_a_claim_may_cite_another_paper():
+def test_a_grid_has_no_run_where_the_function_returns_none_and_a_claim_may_be_of_another_paper():
     paper = Paper("name", "AB", "title", "citation", estimator="mean")
 
     @paper.experiment("e", "Fig. 1", "title", grid={"rtt_ms": {"quick": (1,), "full": (1, 2)}, "repeat": 2})
@@ -155,6 +155,7 @@ def test_a_grid_has_no_run_where_the_function_returns_none_and_a_claim_may_cite_
 
     runs.drawing(lambda runs, mode: Drawing("caption", ()))
     runs.claim("1", "setting", "published", paper="another")(lambda runs: iter(()))
+    runs.claim("1", "setting", "published", prefix="CD")(lambda runs: iter(()))
     suite = paper.suite(__name__)
     found = [(run.coordinates, run.document["seed"]) for run in suite.experiments[0].runs("full")]
     assert found == [
@@ -163,4 +164,15 @@ def test_a_grid_has_no_run_where_the_function_returns_none_and_a_claim_may_cite_
         ({"rtt_ms": 2, "repeat": 1}, 2),
     ]
     assert len(suite.experiments[0].runs("quick")) == 1
-    assert suite.claims[0].paper == "another"
+    assert [(claim.id, claim.paper) for claim in suite.claims] == [("AB-1", "another"), ("CD-1", "citation")]
+
+
+def test_settings_are_read_from_lines_and_those_without_a_source_were_chosen_here():
+    found = settings(
+        """
+        path | 1 Gbit/s, \
+            100 ms | Fig. 1
+        flows | two
+        """
+    )
+    assert found == (Setting("path", "1 Gbit/s, 100 ms", "Fig. 1"), Setting("flows", "two", "chosen here"))

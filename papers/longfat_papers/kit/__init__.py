@@ -6,7 +6,7 @@ from longfat.figure.data import Curve, Panel, Table, points, theory
 from longfat.store.kept import kept_as
 from longfat.words import Mode
 from longfat_papers.kit.checks import above, at_least, at_most, below, between, held, within_factor
-from longfat_papers.kit.claims import CHOSEN_HERE, Check, Evidence, Measured, Missing, Setting
+from longfat_papers.kit.claims import CHOSEN_HERE, Check, Evidence, Measured, Missing, Setting, settings
 from longfat_papers.kit.curves import by_algorithm, cwnd_panel, repeats, repeats_text, samples, thinned
 from longfat_papers.kit.means import geometric_mean, mean_factor
 from longfat_papers.kit.paper import Checks, Declaration, Drawing, Paper
@@ -55,6 +55,7 @@ __all__ = [
     "repeats_text",
     "samples",
     "seconds",
+    "settings",
     "short",
     "theory",
     "thinned",

@@ -39,6 +39,12 @@ class Setting:
     source: str
 
 
+def settings(table: str) -> tuple[Setting, ...]:
+    """Reads settings from lines of "name | value | source"; one without a source was chosen here."""
+    rows = ([" ".join(cell.split()) for cell in line.split(" | ")] for line in table.strip().splitlines())
+    return tuple(Setting(name, value, *(source or [CHOSEN_HERE])) for name, value, *source in rows)
+
+
 @dataclass(frozen=True)
 class Check:
     """One part of a rule: what has to hold, whether it holds (None: undecided), and what was measured.
