@@ -85,7 +85,6 @@ def suite(
         written = (folder / "suite.json").exists()
         return f"finished runs are kept in {folder}" if written else "nothing was written"
 
-    live = None
     with on_ctrl_c(kept):
         import longfat_papers as suites
 
@@ -103,13 +102,12 @@ def suite(
             repeats: dict[str, Any] = {} if readings_repeats is None else {"repeats": readings_repeats}
             outcome = suites.run_assumptions(found, **options, assumptions=chosen, **repeats)
         elif backend == "live":
-            live = outcome = suites.run_live(found, **options)
+            outcome = suites.run_live(found, **options)
         else:
             outcome = suites.run_suite(found, **options)
     if as_json:
         echo_json(outcome.to_json())
-    if live is not None:
-        live.raise_if_invalid()
+    (outcome.base if assumptions else outcome).raise_if_invalid()
 
 
 @click.command()

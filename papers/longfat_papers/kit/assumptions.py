@@ -229,7 +229,7 @@ def check_table(
     """
     here = f"suite {suite}: assumptions"
     if not assumptions and not closed:
-        raise InputError(f"{here}: it has none; docs/recipes/add-a-suite.md shows how to write them down")
+        raise InputError(f"{here}: there are none; accepted: `readings.toml` beside the suite's files")
     _refuse_twice(here, "id", [item.id for item in assumptions])
     readings = dict.fromkeys(claims.values(), 0)
     for item in assumptions:
@@ -250,9 +250,7 @@ def check_table(
 
 def _check_readings(here: str, item: Assumption) -> None:
     if len(item.readings) < LEAST_READINGS:
-        raise InputError(
-            f"{here}: there are {len(item.readings)} readings; accepted: at least {LEAST_READINGS}"
-        )
+        raise InputError(f"{here}: readings: {len(item.readings)}; accepted: at least {LEAST_READINGS}")
     _refuse_twice(here, "reading", [reading.name for reading in item.readings])
     if item.readings[0].change:
         raise InputError(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from longfat.errors import LongfatError
 from longfat.numbers import finite
 from longfat.store.ledger import Verdict
 
@@ -20,6 +21,9 @@ CHOSEN_HERE = "chosen here"
 
 PARTLY_SHARE = 0.5
 """A claim holds partly when at least this share of its decided checks holds."""
+
+FAILED = "failed"
+"""The key of a ledger's row whose rule failed; `note` says why."""
 
 MOST_SUBJECTS = 8
 """Subjects of a check that a rule's sentence names; of more it names the first and the last."""
@@ -92,14 +96,10 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was measured for a claim: checks, and what `Evidence` has."""
+class Finding(Evidence):
+    """What was measured for a claim: the evidence, and the checks of its rule."""
 
-    checks: tuple[Check, ...]
-    measured: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    note: str = ""
-    figure: Measured | None = None
+    checks: tuple[Check, ...] = ()
 
 
 class Missing(Exception):  # noqa: N818 - missing data is a result here, not an error
@@ -110,6 +110,7 @@ class Missing(Exception):  # noqa: N818 - missing data is a result here, not an 
 class Claim(Generic[Data]):
     """One published claim. ``find`` turns a suite's data into a `Finding`.
 
+    ``bounds`` says where the bounds of its rule come from.
     ``reports`` marks a claim for which the paper prints no value: its measurement is reported, and the
     verdict stays undecidable.
     """
@@ -126,48 +127,6 @@ class Claim(Generic[Data]):
     published_values: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
     reports: bool = False
-    rule: str = ""
-
-
-@dataclass(frozen=True)
-class Paper(Generic[Data]):
-    """What the claims of one paper share: the prefix of ids, the citation, settings, the usual estimator."""
-
-    prefix: str
-    citation: str
-    settings: tuple[Setting, ...]
-    estimator: str
-
-    def claim(
-        self,
-        number: str,
-        setting: str,
-        published: str,
-        rule: str,
-        experiments: tuple[str, ...],
-        find: Callable[[Data], Finding],
-        *,
-        settings: tuple[Setting, ...] = (),
-        estimator: str | None = None,
-        values: Mapping[str, float] | None = None,
-        note: str = "",
-        reports: bool = False,
-    ) -> Claim[Data]:
-        """Returns one of the paper's claims; ``settings`` are added to the shared ones."""
-        return Claim(
-            id=f"{self.prefix}-{number}",
-            paper=self.citation,
-            setting=setting,
-            published=published,
-            published_values=values or {},
-            settings=(*self.settings, *settings),
-            estimator=estimator or self.estimator,
-            rule=rule if reports else f"{rule} {VERDICT_RULE}",
-            experiments=experiments,
-            find=find,
-            note=note,
-            reports=reports,
-        )
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:
@@ -207,14 +166,16 @@ def _subjects(names: Sequence[str]) -> str:
 
 
 def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
-    """Returns a claim's ledger row: "not measured" without data, and only indicative in quick mode."""
+    """Returns a claim's ledger row: "not measured" without data or if its rule fails; indicative if quick."""
     try:
         finding = claim.find(data)
     except Missing as missing:
         return unmeasured(claim, mode, note=str(missing))
+    except LongfatError as error:
+        return {**unmeasured(claim, mode, note=str(error)), FAILED: True}
     return {
         **_published(claim),
-        "rule": claim.rule or rule_text(claim, finding.checks),
+        "rule": rule_text(claim, finding.checks),
         "measured": finding.measured,
         "verdict": ruling(claim, finding),
         "indicative": mode != "full",
@@ -251,6 +212,6 @@ def _published(claim: Claim[Any]) -> dict[str, Any]:
             for setting in claim.settings
         ],
         "estimator": claim.estimator,
-        "rule": claim.rule,
+        "rule": "",
         "experiments": list(claim.experiments),
     }

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from longfat.errors import LongfatError
 from longfat.numbers import finite
 from longfat.store.ledger import Verdict
 from longfat_papers.kit.checks import held
@@ -115,8 +116,8 @@ def judged(claim: Claim[Data], data: Data) -> Judged:
     """Applies a claim's rule; "not measured" if the data lack what it needs."""
     try:
         finding = claim.find(data)
-    except Missing as missing:
-        return unfinished(str(missing))
+    except (Missing, LongfatError) as error:
+        return unfinished(str(error))
     return Judged(ruling(claim, finding), figure_of(finding), finding.checks, finding.measured, finding.note)
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
@@ -28,9 +28,10 @@ from typing import Any
 
 from longfat.errors import InputError
 from longfat.figure.data import Figure, Panel, Table
-from longfat.words import Mode
+from longfat.words import Mode, suggestion
 from longfat_papers.kit import assumptions
 from longfat_papers.kit.claims import Check, Claim, Evidence, Finding, Setting
+from longfat_papers.kit.faults import named
 from longfat_papers.kit.hosts import Hosts
 from longfat_papers.kit.reduction import reduce_run
 from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
@@ -99,16 +100,22 @@ class Declaration:
         """Returns the complete experiment. Raises `InputError` if it has no drawing."""
         name, mirrors, title = self._texts
         draw = self._draw
+
+        def runs(mode: Mode) -> list[Run]:
+            with named(f"experiment {name}: its runs cannot be listed"):
+                return self.runs(mode)
+
         if draw is None:
-            raise InputError(f"experiment {name}: it has no drawing; accepted: a function with @….drawing")
+            raise InputError(f"experiment {name}: it has no drawing; accepted: a function with `.drawing`")
 
         def figure(runs: Runs, mode: Mode) -> Figure:
-            drawn = draw(runs, mode)
+            with named(f"experiment {name}: its drawing failed"):
+                drawn = draw(runs, mode)
             return Figure(
                 name, mirrors, drawn.title or title, drawn.caption, drawn.panels, drawn.columns, drawn.table
             )
 
-        return Experiment(name, mirrors, title, self.runs, figure, self._keeps_series)
+        return Experiment(name, mirrors, title, runs, figure, self._keeps_series)
 
 
 class Paper:
@@ -206,7 +213,8 @@ class Paper:
                 raise InputError(f"{self.name}: claim {identifier} is declared twice; accepted: each once")
 
             def find(data: Data) -> Finding:
-                return judged(rule(*(data[name] for name in experiments)))
+                with named(f"claim {identifier}: its rule failed"):
+                    return judged(rule(*(data[name] for name in experiments)))
 
             self._claims[identifier] = Claim(
                 id=identifier,
@@ -268,6 +276,8 @@ def _folder(package: str) -> Path:
 
 def judged(rule: Checks) -> Finding:
     """Returns what a rule found, with the checks that it yielded."""
+    if not isinstance(rule, Iterator):
+        raise InputError(f"it returns {type(rule).__name__}; accepted: a function that yields checks")
     checks = []
     while True:
         try:
@@ -277,19 +287,24 @@ def judged(rule: Checks) -> Finding:
             break
     if found is None:
         found = Evidence("; ".join(f"{check.text}: {check.measured}" for check in checks))
-    return Finding(tuple(checks), found.measured, found.values, found.note, found.figure)
+    return Finding(found.measured, found.values, found.note, found.figure, tuple(checks))
 
 
 def over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]]:
     """Returns the function that gives the runs of a grid in a mode."""
-    asks_mode = "mode" in inspect.signature(function).parameters
+    parameters = inspect.signature(function).parameters
+    known = [*grid, "mode"]
 
     def runs(mode: Mode) -> list[Run]:
+        for name in parameters:
+            if name not in known:
+                near = suggestion(name, known)
+                raise InputError(f"there is no coordinate {name}{near}; accepted: {', '.join(known)}")
         axes = {name: _values(values, mode) for name, values in grid.items()}
         found = []
         for point in product(*axes.values()):
             at = dict(zip(axes, point, strict=True))
-            document = function(**at, **({"mode": mode} if asks_mode else {}))
+            document = function(**{name: {**at, "mode": mode}[name] for name in parameters})
             if document is None:
                 continue
             if "repeat" in at:
@@ -301,5 +316,7 @@ def over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]
 
 
 def _values(values: Any, mode: Mode) -> Any:
+    if isinstance(values, Mapping) and mode not in values:
+        raise InputError(f"there are no values for {mode}; accepted: a value for quick and one for full")
     chosen = values[mode] if isinstance(values, Mapping) else values
     return range(chosen) if isinstance(chosen, int) else chosen

@@ -8,9 +8,10 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat.store.kept import reduction_key
 from longfat.words import natural_order, suggestion
+from longfat_papers.kit.faults import where
 from longfat_papers.kit.paper import Paper
 from longfat_papers.kit.suite import Suite
 
@@ -82,9 +83,7 @@ def _modules(path: Path, whole: Path) -> list[ModuleType]:
         whole: the same, from the root.
     """
     if not whole.exists():
-        raise InputError(
-            f"suite {path}: there is no such file; accepted: {', '.join(names())}, or a file.py or a folder"
-        )
+        raise InputError(f"suite {path}: there is no such file or folder")
     if str(whole.parent) not in sys.path:
         sys.path.append(str(whole.parent))
     modules = [_imported(path, whole.stem, whole)]
@@ -98,8 +97,8 @@ def _imported(path: Path, name: str, place: Path) -> ModuleType:
     try:
         module = import_module(name)
     except Exception as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError(f"suite {path}: cannot be imported: {said}") from error
+        said = "; ".join(error.lines()) if isinstance(error, LongfatError) else where(error)
+        raise InputError(f"suite {path}: it cannot be imported: {said}") from error
     found = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
     if place not in (Path(each).resolve() for each in found if each):
         raise InputError(f"suite {path}: {name} is the name of another module; rename the file")

@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from longfat.errors import LongfatError
 from longfat.runs.simulate import run_many
 from longfat.scenario.model import Scenario
 from longfat.store import output
@@ -22,7 +23,7 @@ from longfat.store.store import Store
 from longfat.study.run import Effort, Perform, Task, distinct, perform
 from longfat.words import Mode
 from longfat_papers.kit import folder, page
-from longfat_papers.kit.claims import Claim, judge, unmeasured
+from longfat_papers.kit.claims import FAILED, Claim, judge, unmeasured
 from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
 from longfat_papers.kit.text import counted
 
@@ -51,6 +52,12 @@ class SuiteOutcome:
         from longfat_papers.kit import notebook
 
         return notebook.outcome_html(self)
+
+    def raise_if_invalid(self) -> None:
+        """Raises `LongfatError` if rules of claims failed."""
+        failed = [row["note"] for row in self.ledger if FAILED in row]
+        if failed:
+            raise LongfatError(f"suite {self.suite}: {'; '.join(failed)}")
 
     def to_json(self) -> dict[str, Any]:
         """Returns the object that `longfat suite --json` prints."""
@@ -127,9 +134,9 @@ def measure(
     """Does what `run_suite` does, with the same arguments, but draws and prints nothing."""
     only = list(only)
     experiments, claims = suite.select(only)
-    folder.prepare(directory)
     grids = {experiment.name: experiment.runs(mode) for experiment in experiments}
     works = planned(suite, grids)
+    folder.prepare(directory)
     provenance = output.provenance(sys.argv)
     collected = _Collected(directory, mode, experiments, grids, provenance)
     effort = Effort()

@@ -13,7 +13,7 @@ from longfat.errors import InputError
 from longfat.figure.data import Figure
 from longfat.runs import cost, metrics
 from longfat.scenario.model import Scenario
-from longfat.words import Mode, natural_order
+from longfat.words import Mode, natural_order, suggestion
 from longfat_papers.kit.assumptions import Assumption, check_table
 from longfat_papers.kit.claims import Claim, Finding, Missing
 from longfat_papers.kit.hosts import Hosts
@@ -202,6 +202,10 @@ class Runs:
 
     def values(self, quantity: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Returns a quantity of every row; NaN where a run does not have it, or never reached it."""
+        if self.rows and not any(quantity in row for row in self.rows):
+            known = sorted(self.rows[0])
+            near = suggestion(quantity, known)
+            raise InputError(f"{self.name} has no quantity {quantity}{near}; accepted: {', '.join(known)}")
         found = (row.get(quantity) for row in self.rows)
         return np.array([math.nan if value is None else float(value) for value in found])
 
