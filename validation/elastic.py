@@ -19,7 +19,7 @@ import numpy as np
 
 import longfat
 from longfat import _core
-from longfat_papers.lopez2008 import settings
+from longfat_papers.lopez2008 import friendly
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "models" / "friendly.md"
@@ -32,38 +32,18 @@ FROM_S, SPAN_S = 30, 10
 """Shares are compared over each span of 10 s from here on, while flows of both kinds are there."""
 
 
-def flows(experiment: str, other: str) -> list[dict[str, Any]]:
+def flows(experiment: str, other: str, rtt_ms: int) -> list[dict[str, Any]]:
     """Returns the flows of an experiment, with the thesis's times."""
-
-    def several(protocol: str, number: int, start_s: float) -> list[dict[str, Any]]:
-        return [settings.flow(protocol, f"{protocol}-{i + 1}", None, start_s) for i in range(number)]
-
     if experiment == "1 and 2":
-        return several("xcp", 1, 0.0) + several(other, 2, settings.JOIN_S)
-    first, later = (other, "xcp") if experiment == "10 others" else ("xcp", other)
-    guests = [
-        settings.flow(
-            later,
-            f"{later}-{i + 1}",
-            None,
-            settings.JOIN_S + settings.JOIN_EVERY_S * i,
-            stop=f"{settings.LEAVE_S + settings.JOIN_EVERY_S * i} s",
-        )
-        for i in range(3)
-    ]
-    return several(first, 10, 0.0) + guests
+        return friendly.one_and_two("xcp", other, rtt_ms)
+    ten, three = (other, "xcp") if experiment == "10 others" else ("xcp", other)
+    return friendly.joined(ten, three, rtt_ms)
 
 
 def scenario(experiment: str, other: str, rtt_ms: int, rule: str) -> dict[str, Any]:
     """Returns the scenario of a run."""
-    router = {"kind": "friendly", "update": "packet", "p_drop": rule}
-    bottleneck = {
-        "rate": f"{settings.FRIENDLY_MBPS} Mbit/s",
-        "buffer": f"{settings.FRIENDLY_BUFFER} packets",
-        "router": router,
-    }
-    tables = [{**table, "rtt": f"{rtt_ms} ms"} for table in flows(experiment, other)]
-    return settings.dumbbell("", bottleneck, tables, duration_s=settings.FRIENDLY_S, repeat=0)
+    router = {**friendly.PER_PACKET, "p_drop": rule}
+    return {**friendly.scenario("", router, flows(experiment, other, rtt_ms)), "seed": 1}
 
 
 def present(table: dict[str, Any], begin_s: float, end_s: float) -> bool:
@@ -77,7 +57,7 @@ def measure(what: tuple[str, str, int, str]) -> dict[str, float]:
     document = scenario(*what)
     result = longfat.run(document)
     ratios = []
-    for begin in range(FROM_S, settings.FRIENDLY_S, SPAN_S):
+    for begin in range(FROM_S, friendly.END_S, SPAN_S):
         there = [table for table in document["flow"] if present(table, begin, begin + SPAN_S)]
         explicit = [table for table in there if table["name"].startswith("xcp")]
         if not explicit or len(explicit) == len(there):
@@ -127,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", action="store_true", help="put the table into the page")
     options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
-    grid = list(itertools.product(EXPERIMENTS, OTHERS, settings.FRIENDLY_RTTS_MS, RULES))
+    grid = list(itertools.product(EXPERIMENTS, OTHERS, friendly.RTTS_MS, RULES))
     paths = {what: options.folder / f"{'-'.join(map(str, what)).replace(' ', '')}.json" for what in grid}
 
     def kept(what: tuple[str, str, int, str]) -> dict[str, float] | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import agents
 
-from longfat_papers.lopez2008 import settings
+from longfat_papers.lopez2008 import common
 
 SCRIPT = Path(__file__).resolve().parent / "ns2" / "thesis.tcl"
 SEGMENT_BITS = 8 * 1024
@@ -124,15 +124,15 @@ def ten() -> None:
     """5a, 5b: ten flows beside datagrams, with and without losses of ACKs."""
     for claim, loss in (("5a", 0.0), ("5b", 0.1)):
         run = steps(
-            settings.ACKS_MBPS,
-            settings.ACKS_RTT_MS,
-            settings.ACKS_FLOWS,
-            settings.ACKS_LEFT_MBPS,
+            common.ACKS_MBPS,
+            common.ACKS_RTT_MS,
+            common.ACKS_FLOWS,
+            common.ACKS_LEFT_MBPS,
             loss,
-            settings.ACKS_S,
+            common.ACKS_S,
         )
-        for fall_s in settings.ACKS_FALLS_S:
-            after = (fall_s, fall_s + settings.AFTER_FALL_S)
+        for fall_s in common.ACKS_FALLS_S:
+            after = (fall_s, fall_s + common.AFTER_FALL_S)
             most = max(moment.waiting for moment in run.moments if after[0] <= moment.s <= after[1])
             print(
                 f"{claim}  after {fall_s:g} s: {run.dropped(*after)} dropped, at most {most} wait, "
@@ -144,9 +144,7 @@ def ten() -> None:
 def three() -> None:
     """5d: three flows on 200 Mbit/s."""
     for loss in (0.0, 0.3):
-        run = steps(
-            settings.THREE_MBPS, settings.THREE_RTT_MS, 3, settings.THREE_LEFT_MBPS, loss, settings.THREE_S
-        )
+        run = steps(common.THREE_MBPS, common.THREE_RTT_MS, 3, common.THREE_LEFT_MBPS, loss, common.THREE_S)
         end = run.moments[-1]
         print(f"5d  {loss:.0%} of the ACKs lost: {sum(end.timeouts)} timeouts, {end.dropped} dropped")
 
@@ -154,11 +152,11 @@ def three() -> None:
 def one() -> None:
     """5e: how much of the link one flow fills, round trip by round trip."""
     for loss in (0.0, 0.3):
-        run = steps(settings.ONE_MBPS, settings.ONE_RTT_MS, 1, [(0, settings.ONE_MBPS)], loss, 3)
+        run = steps(common.ONE_MBPS, common.ONE_RTT_MS, 1, [(0, common.ONE_MBPS)], loss, 3)
         first_s = next(moment.s for moment in run.moments if moment.acknowledged[0] >= 0)
-        rtt_s = settings.ONE_RTT_MS / 1e3
+        rtt_s = common.ONE_RTT_MS / 1e3
         acknowledged = [run.at(first_s + k * rtt_s).acknowledged[0] for k in range(11)]
-        link = settings.ONE_MBPS * 1e6 * rtt_s
+        link = common.ONE_MBPS * 1e6 * rtt_s
         filled = [(b - a) * SEGMENT_BITS / link for a, b in itertools.pairwise(acknowledged)]
         shares = ", ".join(f"{share:.2f}" for share in filled)
         print(f"5e  {loss:.0%} of the ACKs lost: fills {shares} of the link")

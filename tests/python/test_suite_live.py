@@ -28,7 +28,7 @@ from longfat_papers.kit.hosts import Adapted, Hosts, Unfit
 from longfat_papers.kit.reduction import reduce_run
 from longfat_papers.kit.suite import Experiment, Run, Suite
 from longfat_papers.lopez2008.hosts import HOSTS
-from longfat_papers.lopez2008.reduction import Row, filled
+from longfat_papers.lopez2008.reduction import Row
 from longfat_papers.lopez2008.reduction import reduce_run as reduce_thesis
 
 __all__ = ["able", "able_to_load", "as_root"]
@@ -99,7 +99,7 @@ def test_xcp_at_a_fifth_of_the_rate_fills_the_link_as_fast_as_at_the_whole_rate(
             HOSTS.restore(reduce_thesis(simulate.run(Scenario.from_dict(hosts))), slow.divisor),
         )
     )
-    assert filled(fifth) == pytest.approx(filled(whole), abs=0.06)
+    assert fifth.filled(1000, 0.1) == pytest.approx(whole.filled(1000, 0.1), abs=0.06)
     assert sum(fifth.each("megabytes")) == pytest.approx(sum(whole.each("megabytes")), rel=0.03)
 
 

@@ -11,8 +11,7 @@ from longfat.figure import matplotlib as plots
 from longfat.figure import plotly
 from longfat_papers.kit.claims import judge
 from longfat_papers.lopez2008 import changes
-from longfat_papers.lopez2008.reduction import Row, reduce_run
-from longfat_papers.lopez2008.settings import (
+from longfat_papers.lopez2008.common import (
     ACKS_LEFT_MBPS,
     HARD_S,
     HARDER_S,
@@ -23,6 +22,7 @@ from longfat_papers.lopez2008.settings import (
     datagrams,
     stairs,
 )
+from longfat_papers.lopez2008.reduction import Row, reduce_run
 
 SUITE = suites.get("lopez2008")
 IDS = [
@@ -105,21 +105,27 @@ def test_the_staircase_falls_where_the_thesis_sees_xcp_overshoot_and_rises_fast_
     assert all(falls[at] < 0 for at in (120.0, 130.0, 140.0, 150.0, 160.0))
 
 
-@pytest.mark.parametrize("levels", [changes.DEEP_FALLS, changes.LATE_RISE])
+def rewritten(assumption, argument):
+    """An argument of the rewriting of each reading but the base."""
+    (item,) = [item for item in SUITE.assumptions if item.id == assumption]
+    return [reading.change.rewrite.keywords[argument] for reading in item.readings[1:]]
+
+
+@pytest.mark.parametrize("levels", rewritten("staircase", "levels_mbps"))
 def test_another_staircase_fits_the_same_sentences_and_leaves_as_much_where_the_rules_count(levels):
     falls = {10.0 * n: a - b for n, (a, b) in enumerate(pairwise(levels), 1)}
     assert sorted(at for at, fall in falls.items() if fall > 150) == list(OVERSHOOTS_S)
     assert (max(levels), min(levels)) == (1000, 300)
-    assert levels != STAIRS_MBPS
+    assert tuple(levels) != STAIRS_MBPS
     for begin, end in (HARD_S, HARDER_S):
         span = slice(int(begin / 10), int(end / 10))
         assert sum(levels[span]) == sum(STAIRS_MBPS[span])
 
 
-@pytest.mark.parametrize("other", [changes.FULL_BETWEEN, changes.SLOW_RETURN])
+@pytest.mark.parametrize("other", rewritten("acks-staircase", "left"))
 def test_other_staircases_of_chapter_5_fall_most_where_the_text_says(other):
     for mbps, at in ((1000, [5, 55]), (200, [5, 30])):
-        falls = {later: a - b for (_, a), (later, b) in pairwise(other[mbps])}
+        falls = {later: a - b for (_, a), (later, b) in pairwise(other[str(mbps)])}
         assert [when for when, fall in falls.items() if fall == max(falls.values())] == at
         assert max(falls.values()) == {1000: 250, 200: 150}[mbps]
 
@@ -157,7 +163,7 @@ def test_classes_give_xcp_routers_the_queues_of_ns_2_and_leave_others():
     (run,) = [
         run for run in SUITE.experiment("steps-100").runs("quick") if run.coordinates["protocol"] == "xcp"
     ]
-    bottleneck = changes.classes("link")(dict(run.document))["bottleneck"]
+    bottleneck = changes.classes(run.document, "link")["bottleneck"]
     assert bottleneck["router"] == {"kind": "dqw", "turn": "packets", "controls": "link"}
     assert bottleneck["queue"]["kind"] == "red"
 
@@ -188,4 +194,4 @@ def test_a_small_run_is_reduced_to_the_rates_windows_and_losses_of_its_measured_
     assert row.rate_mbps((0.0, 4.0)) * 4.0 / 8.0 == pytest.approx(reduced["megabytes"][0], rel=1e-5)
     assert row.queue((2.0, 3.0)) > 100.0
     assert row.dropped() == row.lost((0.0, 4.0)) == 0.0
-    assert row.idle_s((0.0, 2.0), 0) < 0.4
+    assert row.silence_s((0.0, 2.0)) < 0.4

@@ -7,21 +7,23 @@ not try.
 
 from __future__ import annotations
 
-from longfat_papers.kit.suite import Suite
-from longfat_papers.lopez2008.assumptions import ASSUMPTIONS
-from longfat_papers.lopez2008.claims import CLAIMS
-from longfat_papers.lopez2008.experiments import EXPERIMENTS
+from longfat_papers.lopez2008 import changes, common
 from longfat_papers.lopez2008.hosts import HOSTS
-from longfat_papers.lopez2008.reduction import reduce_run
-from longfat_papers.lopez2008.settings import PAPER
 
-SUITE = Suite(
-    name="lopez2008",
-    title="Explicit-rate protocols in heterogeneous networks",
-    citation=PAPER,
-    experiments=EXPERIMENTS,
-    claims=CLAIMS,
-    reduce=reduce_run,
-    assumptions=ASSUMPTIONS,
-    hosts=HOSTS,
+FIGURES = (
+    "related",
+    "varying",
+    "unaware",
+    "clouds",
+    "errors",
+    "hidden",
+    "acks",
+    "one",
+    "formula",
+    "one_two",
+    "ten",
+    "beyond",
 )
+"""In the order of the thesis; then what it did not try."""
+
+SUITE = common.PAPER.suite(__name__, FIGURES, vars(changes), HOSTS)

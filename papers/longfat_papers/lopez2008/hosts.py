@@ -13,10 +13,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from longfat_papers.kit.claims import CHOSEN_HERE, Setting
+from longfat_papers.kit import settings
 from longfat_papers.kit.hosts import Adapted, Hosts, Unfit
-from longfat_papers.lopez2008.beyond_experiments import BEYOND
-from longfat_papers.lopez2008.settings import MBPS, MSS, PACKET_BITS, TITLES
+from longfat_papers.lopez2008.common import MBPS, MSS, PACKET_BITS, TITLES, number
+
+NOT_IN_THE_THESIS = ("prober", "others", "ack-losses", "hundred", "rivals", "generality")
+"""Experiments."""
 
 MOST_MBPS = 200.0
 """The greatest rate with explicit headers, or with datagrams, of the comparison in docs/validation-live.md:
@@ -29,14 +31,9 @@ DIVISORS = (1, 2, 5, 10, 20, 50, 100)
 SIMULATORS_OWN = ("initial_ssthresh", "max_window", "loss_detection")
 """Keys of flows that only the simulator has: a kernel decides them itself."""
 FORMS: dict[str, Any] = {
+    **{name: name for name in ("reno", "hstcp", "xcp", "xcp-r", "jetmax", "vcp")},
     "newreno": "reno",
-    "reno": "reno",
-    "hstcp": "hstcp",
     "cubic": {"name": "cubic", "variant": "linux"},
-    "xcp": "xcp",
-    "xcp-r": "xcp-r",
-    "jetmax": "jetmax",
-    "vcp": "vcp",
 }
 """The kernel's form of each algorithm; its reno has SACK."""
 DATAGRAMS_SENDER = "cbr"
@@ -45,7 +42,7 @@ NOT_TRAINS = frozenset({"xcp", "xcp-r", "jetmax", "vcp", DATAGRAMS_SENDER})
 FOLLOWS_RATE = re.compile(r" (BDP|[mu]?s)$")
 """The units of buffers that get smaller with the rate by themselves."""
 
-LINEAR = ("means_mbps", "megabytes", "sent", "dropped")
+LINEAR = ("means_mbps", "megabytes", "sent", "dropped", "queue")
 LINEAR_OVER_TIME = ("rates_mbps", "lost")
 """What is proportional to the rate: lists over flows or links, and lists over time of each flow. Windows stay
 as they are, because the least window is one segment at any rate; so do ratios and counts of timeouts."""
@@ -73,27 +70,22 @@ def adapt(document: Mapping[str, Any], packets: float) -> Adapted:
 
 def restore(row: Mapping[str, Any], divisor: float) -> dict[str, Any]:
     """Returns a reduced run with what is proportional to the rate multiplied by the divisor."""
-    changed = {**row, "queue": [divisor * value for value in row["queue"]]}
-    changed["queue_limit"] = divisor * row["queue_limit"]
-    changed |= {key: [divisor * value for value in row[key]] for key in LINEAR}
-    changed |= {
-        key: [[divisor * value for value in values] for values in row[key]] for key in LINEAR_OVER_TIME
-    }
+    changed = {**row, "queue_limit": divisor * row["queue_limit"]}
+    for key in LINEAR:
+        changed[key] = [divisor * value for value in row[key]]
+    for key in LINEAR_OVER_TIME:
+        changed[key] = [[divisor * value for value in values] for values in row[key]]
     return changed
-
-
-def carried_mbps(document: Mapping[str, Any], packets: float) -> float:
-    """Returns the greatest rate at which data cross the network: the bottleneck's, or what all flows send."""
-    if "link" in document:
-        return packets * PACKET_BITS / MBPS / _number(document["duration"])
-    rate = document["bottleneck"]["rate"]
-    return _number(rate["sine"]["max"] if isinstance(rate, Mapping) else rate)
 
 
 def _divisor(document: Mapping[str, Any], packets: float) -> int:
     slow = any(_algorithm(flow)[0] in NOT_TRAINS for flow in document["flow"])
     most = MOST_MBPS if slow else MOST_TCP_MBPS
-    carried = carried_mbps(document, packets)
+    if "link" in document:  # what all flows send
+        carried = packets * PACKET_BITS / MBPS / number(document["duration"])
+    else:
+        rate = document["bottleneck"]["rate"]
+        carried = number(rate["sine"]["max"] if isinstance(rate, Mapping) else rate)
     # an estimate in packets may be a rounding error above the rate
     for divisor in DIVISORS:
         if carried / divisor <= most * (1.0 + 1e-9):
@@ -127,13 +119,10 @@ def _slower(table: Mapping[str, Any], divisor: int) -> dict[str, Any]:
     if divisor == 1:
         return changed
     if "rate" in changed:
-        rate = changed["rate"]
-        changed["rate"] = (
-            {"sine": _sine(rate["sine"], divisor)} if isinstance(rate, Mapping) else _over(rate, divisor)
-        )
+        changed["rate"] = _over(changed["rate"], divisor)
     buffer = str(changed.get("buffer", "0 s"))
     if buffer.endswith(" packets"):
-        changed["buffer"] = f"{max(1, round(_number(buffer) / divisor))} packets"
+        changed["buffer"] = f"{max(1, round(number(buffer) / divisor))} packets"
     elif not FOLLOWS_RATE.search(buffer):
         raise Unfit(f"A buffer of {buffer} would not be divided with the rate.")
     given = changed.get("algorithm")
@@ -142,56 +131,32 @@ def _slower(table: Mapping[str, Any], divisor: int) -> dict[str, Any]:
     return changed
 
 
-def _sine(sine: Mapping[str, Any], divisor: int) -> dict[str, Any]:
-    return {**sine, "max": _over(sine["max"], divisor), "min": _over(sine["min"], divisor)}
-
-
-def _over(rate: Any, divisor: int) -> str:
-    number, unit = str(rate).split()
-    return f"{float(number) / divisor:g} {unit}"
-
-
-def _number(quantity: Any) -> float:
-    return float(str(quantity).split()[0])
+def _over(rate: Any, divisor: int) -> Any:
+    """Divides a rate, or the ends of one that is a sine."""
+    if isinstance(rate, Mapping):
+        ends = {key: _over(rate["sine"][key], divisor) for key in ("max", "min")}
+        return {"sine": {**rate["sine"], **ends}}
+    value, unit = str(rate).split()
+    return f"{float(value) / divisor:g} {unit}"
 
 
 HOSTS = Hosts(
     adapt=adapt,
     restore=restore,
-    settings=(
-        Setting(
-            "rates and buffers",
-            f"divided by the least of {', '.join(map(str, DIVISORS[:4]))}, ... with which data cross the "
-            f"network at {MOST_MBPS:g} Mbit/s or less, or {MOST_TCP_MBPS:g} for TCP alone. Rates, bytes, "
-            "queues and losses are multiplied by it; windows, ratios and timeouts are not. Runs of one claim "
-            "can have different divisors: in 3a and 3b, TCP at 1 Gbit/s is compared with XCP at 200 Mbit/s",
-            CHOSEN_HERE + ": what has been validated (docs/validation-live.md, docs/live.md)",
-        ),
-        Setting(
-            "hosts", f'this kernel\'s TCP; in the simulator stack = "linux"; segments of {MSS}', CHOSEN_HERE
-        ),
-        Setting(
-            "what counts packets",
-            "stays whole at a divided rate: at a fifth of the rate, the 1000 zombies of `friendly` (6b to "
-            "6e) take 5 times longer to fill, and 2 segments (6a) are 5 times the share",
-            "docs/models/friendly.md",
-        ),
-        Setting(
-            "TCP",
-            "the kernel's reno, with SACK; the kernel's HSTCP if it is loaded, else Longfat's for the kernel",
-            CHOSEN_HERE,
-        ),
-        Setting(
-            "TCP's window",
-            "the kernel's own: no initial ssthresh, no greatest window",
-            "a kernel takes neither",
-        ),
-        Setting(
-            "explicit headers",
-            "a TCP option of 12 bytes, not 20 bytes",
-            "docs/live.md#explicit-rate",
-        ),
-        Setting("a run", "is repeated until it is valid, three times at most", CHOSEN_HERE),
-    ),
-    without={experiment.name: "The thesis did not try this." for experiment in BEYOND},
+    settings=settings(f"""
+rates and buffers | divided by the least of {", ".join(map(str, DIVISORS[:4]))}, ... with which data cross \
+the network at {MOST_MBPS:g} Mbit/s or less, or {MOST_TCP_MBPS:g} for TCP alone. Rates, bytes, queues and \
+losses are multiplied by it; windows, ratios and timeouts are not. Runs of one claim can have different \
+divisors: in 3a and 3b, TCP at 1 Gbit/s is compared with XCP at 200 Mbit/s \
+| chosen here: what has been validated (docs/validation-live.md, docs/live.md)
+hosts | this kernel's TCP; in the simulator stack = "linux"; segments of {MSS}
+what counts packets | stays whole at a divided rate: at a fifth of the rate, the 1000 zombies of \
+`friendly` (6b to 6e) take 5 times longer to fill, and 2 segments (6a) are 5 times the share \
+| docs/models/friendly.md
+TCP | the kernel's reno, with SACK; the kernel's HSTCP if it is loaded, else Longfat's for the kernel
+TCP's window | the kernel's own: no initial ssthresh, no greatest window | a kernel takes neither
+explicit headers | a TCP option of 12 bytes, not 20 bytes | docs/live.md#explicit-rate
+a run | is repeated until it is valid, three times at most
+"""),
+    without=dict.fromkeys(NOT_IN_THE_THESIS, "The thesis did not try this."),
 )

@@ -7,19 +7,21 @@ over time have one value for each bin and begin at 0 s.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longfat.runs import metrics
-from longfat.store.kept import kept_as
-from longfat_papers.kit.claims import Measured
-from longfat_papers.kit.suite import Runs
-from longfat_papers.lopez2008.settings import CROSS, DATAGRAMS, ONE_MBPS, ONE_RTT_MS, SCOUT
+from longfat_papers.kit import Measured, Runs, kept_as
 
-UNMEASURED = (DATAGRAMS, SCOUT, CROSS)
+DATAGRAMS, SCOUT, CROSS = "udp", "scout", "cross"
+"""Prefixes of the names of flows that are not measured."""
+
 Array = NDArray[np.float64]
+Span = tuple[float, float]
+"""Begin and end, in s."""
 
 
 @kept_as("longfat.suites.lopez2008_reduction.reduce_run", "ea1e09105b62d1f5")
@@ -30,7 +32,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
     that the network dropped. `queue` is the first link's, in packets.
     """
     summary = result.summary
-    flows = [flow for flow in summary["flows"] if not flow["name"].startswith(UNMEASURED)]
+    flows = [flow for flow in summary["flows"] if not flow["name"].startswith((DATAGRAMS, SCOUT, CROSS))]
     columns = [result.flow(flow["name"]) for flow in flows]
     time = columns[0]["time_s"]
     links = summary["links"]
@@ -52,17 +54,13 @@ def reduce_run(result: Any) -> dict[str, Any]:
         "rates_mbps": [rate.round(3).tolist() for rate in rates],
         "cwnd": [column["cwnd"][1:].round(2).tolist() for column in columns],
         "lost": [np.diff(column["packets_lost"]).tolist() for column in columns],
-        "queue": _at(first["time_s"], first["queue_packets"], time[1:]).tolist(),
+        "queue": np.interp(time[1:], first["time_s"], first["queue_packets"]).round(1).tolist(),
         "links": [link["name"] for link in links],
         "dropped": [float(result.link(link["name"])["packets_dropped"][-1]) for link in links],
         "utilizations": [link["utilization"] for link in links],
         "queue_limit": links[0]["queue_limit_packets"],
         "packets": max(link["packets_in"] for link in links),
     }
-
-
-def _at(time: Array, values: Array, moments: Array) -> Array:
-    return np.asarray(np.interp(moments, time, values).round(1), dtype=np.float64)
 
 
 class Row:
@@ -72,6 +70,8 @@ class Row:
         self.row = row
         self.bin_s = float(row["bin_s"])
         self.names: list[str] = list(row["names"])
+        self.bins = len(row["rates_mbps"][0])
+        self.end_s = self.bin_s * self.bins
 
     def among(self, prefix: str = "") -> list[int]:
         """Returns the position of the flow of that name, or of all flows with this prefix."""
@@ -81,14 +81,13 @@ class Row:
 
     def edges_s(self) -> Array:
         """Returns the ends of the bins."""
-        count = len(self.row["rates_mbps"][0])
-        return np.asarray(self.bin_s * np.arange(1, count + 1), dtype=np.float64)
+        return np.asarray(self.bin_s * np.arange(1, self.bins + 1), dtype=np.float64)
 
-    def rate_mbps(self, span_s: tuple[float, float], prefix: str = "") -> float:
+    def rate_mbps(self, span_s: Span, prefix: str = "") -> float:
         """Returns the mean rate in a span of all flows with this prefix together."""
-        return sum(float(np.mean(self._cut("rates_mbps", index, span_s))) for index in self.among(prefix))
+        return sum(self.rates_mbps(span_s, prefix))
 
-    def rates_mbps(self, span_s: tuple[float, float], prefix: str = "") -> list[float]:
+    def rates_mbps(self, span_s: Span, prefix: str = "") -> list[float]:
         """Returns the mean rate in a span of each flow with this prefix."""
         return [float(np.mean(self._cut("rates_mbps", index, span_s))) for index in self.among(prefix)]
 
@@ -97,40 +96,48 @@ class Row:
         found = [self.row["rates_mbps"][index] for index in self.among(prefix)]
         return np.asarray(np.sum(found, axis=0), dtype=np.float64)
 
-    def lost(self, span_s: tuple[float, float], prefix: str = "") -> float:
+    def lost(self, span_s: Span, prefix: str = "") -> float:
         """Returns the packets that all flows with this prefix lost in a span."""
         return sum(float(np.sum(self._cut("lost", index, span_s))) for index in self.among(prefix))
 
-    def cwnd(self, span_s: tuple[float, float], prefix: str = "") -> float:
+    def cwnd(self, span_s: Span, prefix: str = "") -> float:
         """Returns the mean cwnd in a span of the first flow with this prefix, in segments."""
         return float(np.mean(self._cut("cwnd", self.among(prefix)[0], span_s)))
 
-    def queue(self, span_s: tuple[float, float]) -> float:
+    def queue(self, span_s: Span) -> float:
         """Returns the greatest sample of the first link's queue in a span, packets."""
-        low, high = self._bins(span_s)
-        return float(np.max(self.row["queue"][low:high], initial=0.0))
+        return float(np.max(self.row["queue"][self._bins(span_s)], initial=0.0))
 
-    def idle_s(self, span_s: tuple[float, float], index: int) -> float:
-        """Returns the longest time in a span in which nothing of a flow arrived."""
-        busy = [0.0, *np.flatnonzero(np.asarray(self._cut("rates_mbps", index, span_s)) > 0.0) + 1.0]
-        length = float(len(self._cut("rates_mbps", index, span_s)))
-        return self.bin_s * float(np.diff([*busy, length + 1.0]).max() - 1.0)
+    def silence_s(self, span_s: Span) -> float:
+        """Returns the longest time in a span in which nothing of some flow arrived."""
+        found = (np.asarray(self._cut("rates_mbps", index, span_s)) for index in self.among())
+        busy = ([0.0, *np.flatnonzero(rates > 0.0) + 1.0, rates.size + 1.0] for rates in found)
+        return self.bin_s * max(float(np.diff(edges).max() - 1.0) for edges in busy)
 
     def dropped(self) -> float:
         """Returns the packets that all links dropped in the whole run, of measured and other flows."""
         return float(sum(self.row["dropped"]))
 
+    def timeouts(self) -> float:
+        """Returns the timeouts of all flows."""
+        return float(sum(self.row["timeouts"]))
+
     def each(self, key: str, prefix: str = "") -> list[float]:
         """Returns a quantity of each flow with this prefix."""
         return [float(self.row[key][index]) for index in self.among(prefix)]
 
-    def _cut(self, key: str, index: int, span_s: tuple[float, float]) -> Sequence[float]:
-        low, high = self._bins(span_s)
-        values: Sequence[float] = self.row[key][index][low:high]
+    def filled(self, mbps: float, rtt_s: float) -> list[float]:
+        """Returns the share of a rate that arrives in each of 15 RTTs from one after the first data on."""
+        first = float(self.edges_s()[np.flatnonzero(self.summed_mbps() > 0.0)[0]])
+        edges = [first + number * rtt_s for number in range(1, 17)]
+        return [self.rate_mbps(span) / mbps for span in pairwise(edges)]
+
+    def _cut(self, key: str, index: int, span_s: Span) -> Sequence[float]:
+        values: Sequence[float] = self.row[key][index][self._bins(span_s)]
         return values
 
-    def _bins(self, span_s: tuple[float, float]) -> tuple[int, int]:
-        return round(span_s[0] / self.bin_s), round(span_s[1] / self.bin_s)
+    def _bins(self, span_s: Span) -> slice:
+        return slice(round(span_s[0] / self.bin_s), round(span_s[1] / self.bin_s))
 
 
 def rows(runs: Runs, **coordinates: Any) -> list[Row]:
@@ -143,19 +150,13 @@ def mean(values: Iterable[float]) -> float:
     return float(np.mean(list(values)))
 
 
-def filled(row: Row) -> list[float]:
-    """Returns the share of `ONE_MBPS` that arrives in each of 15 RTTs from one after the first data on."""
-    rtt_s = 1e-3 * ONE_RTT_MS
-    first = float(row.edges_s()[np.flatnonzero(row.summed_mbps() > 0.0)[0]])
-    return [
-        row.rate_mbps((first + number * rtt_s, first + (number + 1) * rtt_s)) / ONE_MBPS
-        for number in range(1, 16)
-    ]
+def dropped(runs: Runs) -> float:
+    """Returns the packets that all links dropped in the worst repeat."""
+    return max(Row(row).dropped() for row in runs)
 
 
 def figure(
     label: str, values: Iterable[float], published: float | None = None, *, log: bool = False
 ) -> Measured:
     """Returns the one number of a claim: the mean over repeats of these values, with its standard error."""
-    value, stderr = metrics.mean_stderr(list(values))
-    return Measured(label, value, stderr, published, log)
+    return Measured(label, *metrics.mean_stderr(list(values)), published, log)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from longfat_papers.lopez2008.settings import available_mbps
+from longfat_papers.lopez2008.common import available_mbps
 
 STAGES_S = {name: (15.0 * number, 15.0 * number + 75.0) for number, name in enumerate("1234")}
 
