@@ -21,7 +21,6 @@ def claim(find, **more):
         published="fair",
         settings=(Setting("queue", "20 % BDP", "III"),),
         estimator="mean",
-        rule="it holds",
         experiments=("F3",),
         find=find,
         **more,
@@ -46,14 +45,14 @@ def test_verdict_follows_from_the_checks(checks, expected):
 
 
 def test_a_row_carries_what_the_contract_asks_for():
-    row = judge(claim(lambda data: Finding((YES,), "1.0")), None, "full")
+    row = judge(claim(lambda data: Finding("1.0", checks=(YES,))), None, "full")
     assert {"id", "paper", "setting", "published", "measured", "rule", "verdict", "note"} <= row.keys()
     assert row["verdict"] == "reproduced"
     assert row["indicative"] is False
 
 
 def test_a_quick_verdict_is_marked_indicative():
-    row = judge(claim(lambda data: Finding((YES,), "1.0")), None, "quick")
+    row = judge(claim(lambda data: Finding("1.0", checks=(YES,))), None, "quick")
     assert row["indicative"] is True
     assert row["mode"] == "quick"
 
@@ -68,14 +67,16 @@ def test_missing_data_leaves_a_claim_unmeasured_and_says_what_is_missing():
 
 
 def test_a_claim_that_only_reports_is_never_reproduced():
-    row = judge(claim(lambda data: Finding((YES,), "1.0"), reports=True), None, "full")
+    row = judge(claim(lambda data: Finding("1.0", checks=(YES,)), reports=True), None, "full")
     assert row["verdict"] == "undecidable"
     assert row["measured"] == "1.0"
 
 
 def test_infinite_values_become_null_in_a_row():
     row = judge(
-        claim(lambda data: Finding((YES,), "never", {"times": {"42": float("inf"), "82": 1.0}})), None, "full"
+        claim(lambda data: Finding("never", {"times": {"42": float("inf"), "82": 1.0}}, checks=(YES,))),
+        None,
+        "full",
     )
     assert row["values"] == {"times": {"42": None, "82": 1.0}}
     json.dumps(row, allow_nan=False)

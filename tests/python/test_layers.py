@@ -35,19 +35,6 @@ LAYERS = (
 """The rooms from the bottom up; a room uses those below it, and none beside it."""
 
 
-SUITE_PARTS = (
-    ("settings",),
-    ("networks", "bounds"),
-    ("reduction",),
-    ("requirements",),
-    ("figures", "rules"),
-    ("experiments", "claims"),
-    ("changes", "hosts"),
-    ("assumptions",),
-)
-"""The parts of a suite from the bottom up; `friendly_rules` is a module of the part `rules`."""
-
-
 CRATE_LAYERS = {
     "scenario": (
         ("decimal", "problem", "routes", "sums", "tree"),
@@ -197,32 +184,6 @@ def test_no_rooms_of_the_python_front_form_a_circle():
     assert circles(arrows) == []
 
 
-def suite_problems(arrows: Mapping[str, Iterable[str]]) -> list[str]:
-    """The imports of suites that point up, sideways or into another suite, and modules of no known part."""
-    rank = {name: number for number, layer in enumerate(SUITE_PARTS) for name in layer}
-    problems = []
-    for name, targets in arrows.items():
-        suite, part = _suite_and_part(name)
-        if suite in ("", "kit") or not part or suite in FIGURES:
-            continue
-        if part not in rank:
-            problems.append(f"{name} is no part of a suite")
-            continue
-        for target in targets:
-            other, its_part = _suite_and_part(target)
-            if other == suite and part != its_part and rank[part] <= rank.get(its_part, len(rank)):
-                problems.append(f"{name} imports {target}")
-            if other not in ("", "kit", suite):
-                problems.append(f"{name} imports {target}, which is another suite's")
-    return problems
-
-
-def _suite_and_part(module: str) -> tuple[str, str]:
-    """Of longfat_papers.lopez2008.beyond_figures: lopez2008 and figures."""
-    parts = [*module.split("."), "", ""]
-    return parts[1], parts[2].rpartition("_")[2]
-
-
 FIGURES = {
     path.parent.name: set(re.findall(r"^    \"(\w+)\",$", path.read_text(), re.MULTILINE))
     for path in PAPERS.glob("*/__init__.py")
@@ -262,28 +223,6 @@ def test_no_file_imports_that_of_a_figure_or_another_paper():
 def test_an_import_of_a_figures_file_is_found(name, target, expected):
     arrows = {f"longfat_papers.{name}": {f"longfat_papers.{target}"}}
     assert len(figure_problems(arrows, {"a": ["fig1", "fig2"]})) == expected
-
-
-def test_the_parts_of_a_suite_import_those_below_them_and_no_other_suite():
-    assert suite_problems(python_imports(PAPERS)) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "target", "expected"),
-    [
-        ("a.rules", "a.settings", 0),
-        ("a.rules", "kit.checks", 0),
-        ("a.rules", "a.figures", 1),
-        ("a.claims", "a.figures", 0),
-        ("a.friendly_figures", "a.figures", 0),
-        ("a.settings", "a.experiments", 1),
-        ("a.settings", "b.settings", 1),
-        ("a.others", "a.settings", 1),
-    ],
-)
-def test_an_import_between_parts_that_points_up_or_sideways_is_found(name, target, expected):
-    arrows = {f"longfat_papers.{name}": {f"longfat_papers.{target}"}}
-    assert len(suite_problems(arrows)) == expected
 
 
 @pytest.mark.parametrize(

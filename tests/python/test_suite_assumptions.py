@@ -57,9 +57,9 @@ def claim(number, least_mbps, experiments=("A",), *, figure=True, reports=False)
         mean, error = data[experiments[-1]].mean_stderr("aggregate_bps")
         rate = Measured("sum of the rates, Mbit/s", mean / 1e6, error / 1e6, published=least_mbps)
         return Finding(
-            (at_least("sum", mean / 1e6, least_mbps),),
             f"{mean / 1e6:.1f} Mbit/s",
             figure=rate if figure else None,
+            checks=(at_least("sum", mean / 1e6, least_mbps),),
         )
 
     settings = (Setting("rate", "5 Mbit/s", CHOSEN_HERE),)
@@ -476,7 +476,7 @@ def test_two_readings_that_no_scenario_can_have_together_are_a_result(tmp_path):
 
 def every_change_counts(data):
     value = float(data["A"].first()["packets"])
-    return Finding((Check("never", False, ""),), "", figure=Measured("packets", value, 1e-6))
+    return Finding("", figure=Measured("packets", value, 1e-6), checks=(Check("never", False, ""),))
 
 
 # tornado figures

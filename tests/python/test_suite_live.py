@@ -127,7 +127,7 @@ def claim(number: str, experiment: str) -> Claim:
     def find(data: object) -> Finding:
         rate = data[experiment].mean("aggregate_bps")  # type: ignore[index]
         return Finding(
-            (Check("more than the link has", rate > 9e6, f"{rate:.3g}"),), f"{rate / 1e6:.1f} Mbit/s"
+            f"{rate / 1e6:.1f} Mbit/s", checks=(Check("more than the link has", rate > 9e6, f"{rate:.3g}"),)
         )
 
     return Claim(f"TINY-{number}", "a paper", "s", "p", (), "e", (experiment,), find)
@@ -522,7 +522,8 @@ def figure(runs, mode):
 
 
 def find(data):
-    return Finding((Check("more than nothing", data["A"].mean("aggregate_bps") > 0.0, ""),), "something")
+    check = Check("more than nothing", data["A"].mean("aggregate_bps") > 0.0, "")
+    return Finding("something", checks=(check,))
 
 
 SUITE = Suite(

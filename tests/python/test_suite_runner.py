@@ -50,7 +50,7 @@ def figure(name):
 def claim(number, experiments, passed=True):
     def find(data):
         ratios = [row["ratio"] for name in experiments for row in data[name]]
-        return Finding((Check("holds", passed, ""),), f"{ratios[0]:.3f}", {"ratios": ratios})
+        return Finding(f"{ratios[0]:.3f}", {"ratios": ratios}, checks=(Check("holds", passed, ""),))
 
     return Claim(
         f"TINY-{number}",

@@ -5,7 +5,6 @@ import importlib.util
 import math
 import pkgutil
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import pytest
@@ -60,8 +59,6 @@ OPEN = [suite for suite in SUITES if suite.assumptions or suite.closed]
 """The suites with a table of assumptions."""
 WORLDS = {"lopez2008": ("quick",)}
 """The modes in which a suite's claims are judged; the histories of a full world of the thesis are large."""
-SOME_CLAIMS = {("theory", "SWITCH_FACTOR")}
-"""Bounds that decide some of the claims that name them: not every law has a switch of modes."""
 
 
 def module_of(suite: str, name: str) -> Any:
@@ -79,17 +76,6 @@ CONSTANTS = [
     if isinstance(at(value, path), float | int)
 ]
 """Every number that a figure's file defines: bounds of its claims, and what its drawing needs."""
-
-
-BOUNDS = [
-    pytest.param(suite.name, name, path, id=f"{suite.name}-{'-'.join(map(str, (name, *path)))}")
-    for suite in SUITES
-    if importlib.util.find_spec(f"longfat_papers.{suite.name}.bounds")
-    for name, value in vars(importlib.import_module(f"longfat_papers.{suite.name}.bounds")).items()
-    if name.isupper()
-    for path in numbers_in(value)
-]
-"""Every number of the bounds of every suite that is a package."""
 
 
 def test_every_package_of_suites_is_in_the_list_of_names():
@@ -215,17 +201,6 @@ def test_every_figure_is_drawn_from_its_rows_and_survives_being_stored(suite, ex
     assert [panel.categories for panel in stored.panels] == [panel.categories for panel in figure.panels]
 
 
-def checks_of(suite: str, claims: Any) -> dict[str, Any]:
-    """What each claim's checks say in the published and in the opposite world."""
-    made_up = (worlds.published(suite), worlds.opposite(suite))
-    return {claim.id: [judge(claim, data, "quick")["checks"] for data in made_up] for claim in claims}
-
-
-@cache
-def checks_before(suite: str) -> dict[str, Any]:
-    return checks_of(suite, suites.get(suite).claims)
-
-
 @pytest.mark.parametrize(("suite", "figure", "name", "path"), CONSTANTS)
 def test_changing_a_number_of_a_figures_file_changes_a_check_a_drawing_or_a_run(
     suite, figure, name, path, monkeypatch
@@ -253,38 +228,6 @@ def test_changing_a_number_of_a_figures_file_changes_a_check_a_drawing_or_a_run(
             return
         monkeypatch.undo()
     pytest.fail(f"{figure}.{name} changes nothing")
-
-
-def texts_of(claims: Any) -> dict[str, tuple[str, str]]:
-    return {claim.id: (claim.rule, claim.published) for claim in claims}
-
-
-@pytest.mark.parametrize(("suite", "name", "path"), BOUNDS)
-def test_changing_a_bound_changes_the_text_of_a_rule_and_its_check(suite, name, path, monkeypatch):
-    bounds = importlib.import_module(f"longfat_papers.{suite}.bounds")
-    package = importlib.import_module(f"longfat_papers.{suite}")
-    modules = [
-        importlib.import_module(f"{package.__name__}.{found.name}")
-        for found in pkgutil.iter_modules(package.__path__)
-        if found.name.endswith("claims")
-    ]
-    before = texts_of(suites.get(suite).claims)
-    told, decided = set(), set()
-    for factor in (10, 0.1):
-        try:
-            with monkeypatch.context() as patch:
-                patch.setattr(bounds, name, scaled(getattr(bounds, name), path, factor))
-                claims = [claim for module in modules for claim in importlib.reload(module).CLAIMS]
-                changed = [claim for claim in claims if texts_of([claim])[claim.id] != before[claim.id]]
-                told |= {claim.id for claim in changed}
-                after = checks_of(suite, changed)
-                decided |= {key for key, checks in after.items() if checks != checks_before(suite)[key]}
-        finally:
-            for module in modules:
-                importlib.reload(module)
-    assert told
-    assert decided
-    assert decided == told or (suite, name) in SOME_CLAIMS
 
 
 def test_a_suite_whose_reduction_has_no_key_is_refused_before_anything_is_written(tmp_path):

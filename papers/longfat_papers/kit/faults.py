@@ -15,7 +15,7 @@ OUTSIDE = (Path(__file__).parent, "site-packages")
 
 
 def where(error: BaseException) -> str:
-    """Returns an error and the last line of a paper's file on the way to it: "KeyError: 15 (fig1.py, line 7)"."""
+    """Returns an error and the last line of a paper's file before it: "KeyError: 15 (fig1.py, line 7)"."""
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

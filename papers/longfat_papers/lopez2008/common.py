@@ -92,8 +92,10 @@ THREE_LEFT_MBPS = ((0, 200), (5, 50), (10, 100), (15, 150), (20, 100), (25, 200)
 THREE_CASES = (("xcp", 0.0), ("xcp", 0.3), ("xcp-r", 0.3))
 
 VCP_JOIN_S, STAGED_EVERY_S, STAGED_FOR_S = 50, 15, 75
-INEFFICIENT_S, NEVER_FROM_S, SINE_S, STAIRS_S = (16.0, 48.0), 20.0, 100, 200
-"""The rate that NewReno never reaches on the sine holds from the second of these on (3b)."""
+INEFFICIENT_S = (16.0, 48.0)
+NEVER_FROM_S = 20.0
+"""The rate that NewReno never reaches on the sine holds from here on (3b)."""
+SINE_S, STAIRS_S = 100, 200
 HARD_S, HARDER_S = (120.0, 150.0), (120.0, 170.0)
 OVERSHOOTS_S = (50.0, 70.0, 100.0, 170.0, 180.0)
 SETTLE_S = 5.0
