@@ -7,7 +7,7 @@ from importlib.metadata import version as installed
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-sys.path[:0] = [str(DOCS / "_ext"), str(DOCS.parent / "python")]
+sys.path[:0] = [str(DOCS / "_ext"), str(DOCS.parent / "python"), str(DOCS.parent / "papers")]
 
 project = "Longfat"
 author = "the Longfat contributors"

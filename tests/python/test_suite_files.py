@@ -1,11 +1,13 @@
 """How a paper is written down: what a figure's file declares, `readings.toml`, and suites in folders."""
 
+import json
+import re
 import sys
 
 import pytest
 
 import longfat_papers as suites
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat_papers.kit import Check, Drawing, Evidence, Panel, Paper, Run, Runs, above, at_least
 from longfat_papers.kit.assumptions import load
 from longfat_papers.kit.claims import judge
@@ -174,7 +176,7 @@ def test_a_file_of_readings_with_a_mistake_is_refused_in_one_line(tmp_path, old,
 
 
 PAPER = """
-from longfat_papers.kit import Drawing, Paper, at_least
+from longfat_papers.kit import Drawing, Panel, Paper, at_least
 PAPER = Paper("mine", "MY", "Mine", "A paper, 2026")
 """
 FIGURE = """
@@ -184,7 +186,7 @@ def flows(repeat):
     return {{"duration": "1 s"}}
 @flows.drawing
 def drawing(runs, mode):
-    return Drawing("", ())
+    return Drawing("", (Panel("", "x", "y", ()),))
 @flows.claim("{n}", "flows", published="fair")
 def fair(runs):
     yield at_least("ratio", 1.0, 0.5)
@@ -197,7 +199,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "fig2.py").write_text(PAPER + FIGURE.format(n=2, imports=""))
-    imports = "from longfat_papers.kit import Drawing, at_least\nfrom mine.fig2 import PAPER"
+    imports = "from longfat_papers.kit import Drawing, Panel, at_least\nfrom mine.fig2 import PAPER"
     (tmp_path / "mine" / "fig10.py").write_text(FIGURE.format(n=10, imports=imports))
     yield tmp_path / "mine"
     for name in [name for name in sys.modules if name.partition(".")[0] == "mine"]:
@@ -218,3 +220,89 @@ def test_a_folder_without_a_paper_or_with_a_mistake_is_refused(folder):
         file.unlink()
     with pytest.raises(InputError, match="defines no Paper and no SUITE"):
         suites.get(str(folder))
+
+
+def no_yield(runs):
+    return None
+
+
+def raising(runs):
+    yield at_least("ratio", {}["ratio"], 0.5)
+
+
+def of_no_quantity(runs):
+    yield at_least("ratio", runs.mean("ratoi"), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (raising, r"claim TOY-1: its rule failed: KeyError: 'ratio' \(test_suite_files\.py, line \d+\)"),
+        (no_yield, "its rule failed: it returns NoneType; accepted: a function that yields checks"),
+        (
+            of_no_quantity,
+            r'F1 has no quantity ratoi, did you mean "ratio"\?; accepted: ratio, repeat, rtt_ms',
+        ),
+    ],
+)
+def test_a_rule_that_fails_is_named_and_its_claim_is_not_measured(rule, said):
+    row = row_of(rule)
+    assert row["verdict"] == "not measured"
+    assert row["failed"]
+    assert re.search(said, row["note"])
+
+
+def test_the_other_claims_are_judged_when_a_rule_fails_and_the_command_fails_with_one_line(
+    folder, tmp_path, longfat
+):
+    fair = (folder / "fig2.py").read_text()
+    (folder / "fig2.py").write_text(fair.replace("1.0, 0.5", "1 / 0, 0.5").replace('"1 s"', '"1 s", **PATH'))
+    (folder / "fig10.py").write_text((folder / "fig10.py").read_text().replace('"1 s"', '"1 s", **PATH'))
+    for file in folder.glob("*.py"):
+        file.write_text(NETWORK + file.read_text())
+    code, out, err = longfat("suite", folder, "--jobs", 1, "--out", tmp_path / "out", "--json")
+    assert code == 1
+    assert {row["id"]: row["verdict"] for row in json.loads(out)["claims"]} == {
+        "MY-2": "not measured",
+        "MY-10": "reproduced",
+    }
+    last = err.splitlines()[-1]
+    assert re.fullmatch(
+        r"error: suite mine: claim MY-2: its rule failed: ZeroDivisionError: .* \(fig2\.py, line \d+\)", last
+    )
+
+
+NETWORK = """PATH = {
+    "bottleneck": {"rate": "1 Mbit/s"}, "flow": [{"algorithm": "reno", "rtt": "20 ms"}]
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("grid", "function", "said"),
+    [
+        ({"rtt_ms": (1,)}, lambda rtt: {}, 'there is no coordinate rtt, did you mean "rtt_ms"'),
+        ({"repeat": {"quik": 1, "full": 2}}, lambda repeat: {}, "there are no values for quick"),
+        ({"repeat": 1}, lambda repeat: {}[repeat], r"KeyError: 0 \(test_suite_files\.py, line \d+\)"),
+    ],
+)
+def test_runs_that_cannot_be_listed_are_refused_by_the_experiments_name(grid, function, said):
+    toy = paper()
+    toy.experiment("F1", "Fig. 1", "flows", grid=grid)(function).drawing(lambda runs, mode: Drawing("", ()))
+    with pytest.raises(LongfatError, match=f"experiment F1: its runs cannot be listed: {said}"):
+        toy.suite(__name__).experiment("F1").runs("quick")
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        (lambda runs, mode: 1 / 0, "ZeroDivisionError"),
+        (lambda runs, mode: None, "it returns NoneType; accepted: a Drawing with a panel"),
+        (lambda runs, mode: Drawing("", ()), "it returns Drawing; accepted: a Drawing with a panel"),
+    ],
+)
+def test_a_drawing_that_fails_is_named(draw, said):
+    toy = paper()
+    toy.experiment("F1", "Fig. 1", "flows")(lambda mode: []).drawing(draw)
+    with pytest.raises(LongfatError, match=f"experiment F1: its drawing failed: {said}"):
+        toy.suite(__name__).experiment("F1").figure(ROWS, "quick")

@@ -111,6 +111,8 @@ class Declaration:
         def figure(runs: Runs, mode: Mode) -> Figure:
             with named(f"experiment {name}: its drawing failed"):
                 drawn = draw(runs, mode)
+                if not isinstance(drawn, Drawing) or not drawn.panels:
+                    raise InputError(f"it returns {type(drawn).__name__}; accepted: a Drawing with a panel")
             return Figure(
                 name, mirrors, drawn.title or title, drawn.caption, drawn.panels, drawn.columns, drawn.table
             )
