@@ -15,7 +15,7 @@ PACKAGE = ROOT / "python" / "longfat"
 LAYERS = (
     ("_core",),
     ("documents", "errors", "lazy", "numbers", "units", "words"),
-    ("installation", "terminal"),
+    ("extras", "installation", "terminal"),
     ("scenario",),
     ("figure",),
     ("algorithm",),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from longfat import documents
+from longfat import documents, extras
 from longfat.errors import InputError, LongfatError
 from longfat.lazy import above
 from longfat.store import sums
@@ -101,7 +101,7 @@ class Swept:
         if not files:
             names = ["run", "repeat", *self.keys, *(["error"] if name == "failures" else [])]
             return pa.table({column: pa.array([], TYPES.get(column, pa.string())) for column in names})
-        import pyarrow.dataset as ds  # imports pandas, which no worker of a sweep needs
+        import pyarrow.dataset as ds  # imports pandas if it is there, which no worker of a sweep needs
 
         try:
             schemas = [ds.dataset(file, partitioning=None).schema for file in files]
@@ -157,17 +157,12 @@ class Swept:
         return runs.sort_by([("run", "ascending")])
 
     def to_polars(self, name: str = "runs") -> polars.DataFrame:
-        """Returns a table as a polars frame."""
-        import polars
-
-        frame = polars.from_arrow(self.table(name))
-        assert isinstance(frame, polars.DataFrame)
-        return frame
+        """Returns a table as a polars frame. Raises InputError if polars is not installed."""
+        return extras.to_polars(self.table(name))
 
     def to_pandas(self, name: str = "runs") -> pandas.DataFrame:
-        """Returns a table as a pandas frame."""
-        frame: pandas.DataFrame = self.table(name).to_pandas()
-        return frame
+        """Returns a table as a pandas frame. Raises InputError if pandas is not installed."""
+        return extras.to_pandas(self.table(name))
 
     def sql(self, query: str, *, dates_as_text: bool = False) -> pa.Table:
         """Returns the result of a query over the tables `runs`, `flows`, `failures` and `claims`.
