@@ -39,7 +39,8 @@ def sweep(
 ) -> None:
     """Run the sweep in FILE.
 
-    Runs that have a result already are kept, so an interrupted sweep continues.
+    Runs that have a result already are kept, so an interrupted sweep continues. While it runs, and after an
+    interruption, `longfat results`, `plot` and `report` read the runs so far.
     """
     from longfat.runs import pool
 

@@ -206,7 +206,8 @@ class Store:
         with self._told():
             self._place.write(name, data)
 
-    def _remove(self, name: str) -> None:
+    def remove(self, name: str) -> None:
+        """Removes a file if it is there. Raises LongfatError as `add` does."""
         with self._told():
             self._place.remove(name)
 
@@ -256,7 +257,7 @@ class Store:
         self._write(f"{SERIES}/{name}", data)
         self._series[key] = name
         if earlier not in (None, name):
-            self._remove(f"{SERIES}/{earlier}")
+            self.remove(f"{SERIES}/{earlier}")
 
     def series(self, key: str) -> pa.Table | None:
         """Returns the samples of a run, if kept. Raises LongfatError if their file is damaged."""
@@ -312,7 +313,7 @@ class Store:
         if small:
             joined.add(self._segment(pa.concat_tables(small)))
         for name in set(old) - joined:  # a segment joined with nothing keeps its name
-            self._remove(f"{self._folder}/{name}")
+            self.remove(f"{self._folder}/{name}")
             del self._segments[name]
 
 

@@ -28,6 +28,7 @@ def build(root: Path) -> Path:
         "page.html.j2",
         title=document["title"] or "Sweep",
         sweep=document,
+        note=swept.note,
         axes=[
             (" & ".join(axis["keys"]), [_step(step) for step in axis["values"]]) for axis in document["axes"]
         ],
