@@ -25,7 +25,7 @@ from longfat.figure import matplotlib
 from longfat.runs import progress
 from longfat.scenario.model import Scenario
 from longfat.store.identity import run_key, run_keys
-from longfat.sweep import estimate, figures, words
+from longfat.sweep import estimate, figures, page, words
 from longfat.sweep import tables as sweep_tables
 
 sweep_run: Any = importlib.import_module("longfat.sweep.run")
@@ -619,6 +619,32 @@ def test_what_is_damaged_of_an_unfinished_sweep_is_said(
     file.write_text(change(file.read_text()))
     with pytest.raises(errors.LongfatError, match=said):
         sweep.open_sweep(tmp_path)
+
+
+def test_a_page_is_drawn_when_it_is_asked_for_or_the_results_have_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Path] = []
+    build = page.build
+    monkeypatch.setattr(page, "build", lambda root, jobs: drawn.append(root) or build(root, jobs))
+
+    def drawings(**asked: Any) -> int:
+        before = len(drawn)
+        told = sweep.report(tmp_path, **asked)
+        assert (told is None) == (not page.current(tmp_path))
+        return len(drawn) - before
+
+    def ran(*seeds: int) -> None:
+        sweep.run(grid(axes={"seed": list(seeds)}), tmp_path, jobs=1)
+
+    ran(1, 2)
+    assert [drawings(draw=False), drawings(), drawings(), drawings(draw=True)] == [0, 1, 0, 1]
+    ran(1, 2)
+    assert drawings() == 0
+    ran(1, 2, 3)
+    assert [drawings(draw=False), drawings(), drawings()] == [0, 1, 0]
+    next((tmp_path / "figures").glob("*.pdf")).unlink()
+    assert [drawings(), drawings()] == [1, 0]
 
 
 def test_a_sweep_that_has_not_ended_is_said_to_be_one(tmp_path: Path) -> None:

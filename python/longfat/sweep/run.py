@@ -137,13 +137,29 @@ def _ending_early(journal: unfinished.Journal) -> Iterator[None]:
         raise
 
 
-def report(out: Path | str, console: Console | None = None) -> Path | None:
-    """Builds the page of a sweep; returns None where the sweep is not in a local folder."""
+def report(
+    out: Path | str,
+    console: Console | None = None,
+    *,
+    jobs: int | None = None,
+    draw: bool | None = None,
+) -> Path | None:
+    """Builds the page of a sweep and returns its path; None if there is none, as at an address.
+
+    Args:
+        out: the sweep's folder.
+        console: where a remark is printed.
+        jobs: the number of processes that draw; one for each core if None.
+        draw: whether to draw it; None draws it if it does not show the present results.
+    """
     if is_address(out):
         return None
+    there = None if draw else page.current(Path(out))
+    if there is not None or draw is False:
+        return there
     if console is not None:
         console.print(f"drawing the page of {out}", markup=False, soft_wrap=True)
-    return page.build(Path(out))
+    return page.build(Path(out), jobs)
 
 
 def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Iterator[str]:
