@@ -81,6 +81,7 @@ class Store:
         self.damaged: list[str] = []
         self._segments: dict[str, int] = {}  # number of rows by name
         self._index = Index()
+        self._writes = write
         if write:
             self._place.prepare()
             made = json.dumps({"format": FORMAT, "made_by": _core.version()}) + "\n"
@@ -291,7 +292,7 @@ class Store:
         """Writes everything to disk, joins small segments if there are many, and lets others write."""
         try:
             self.flush()
-            if len(self._segments) > FEW_SEGMENTS:
+            if self._writes and len(self._segments) > FEW_SEGMENTS:
                 self._join()
         finally:
             self._place.unlock()
