@@ -27,6 +27,7 @@ from longfat.scenario.model import Scenario
 from longfat.store.identity import run_key, run_keys
 from longfat.sweep import estimate, figures, page, words
 from longfat.sweep import tables as sweep_tables
+from samples import flips
 
 sweep_run: Any = importlib.import_module("longfat.sweep.run")
 
@@ -619,6 +620,24 @@ def test_what_is_damaged_of_an_unfinished_sweep_is_said(
     file.write_text(change(file.read_text()))
     with pytest.raises(errors.LongfatError, match=said):
         sweep.open_sweep(tmp_path)
+
+
+def test_a_changed_bit_of_an_unfinished_sweep_is_said_or_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped_after(1, grid(axes={"seed": [1, 2]}), tmp_path, monkeypatch)
+    before = sweep.open_sweep(tmp_path)
+    file = tmp_path / "unfinished.json"
+    said = 0
+    for changed in flips(file.read_bytes(), 300):
+        file.write_bytes(changed)
+        try:
+            found = sweep.open_sweep(tmp_path)
+        except errors.LongfatError:
+            said += 1
+        else:
+            assert (found.document, found.runs) == (before.document, before.runs)
+    assert said > 200
 
 
 def test_a_page_is_drawn_when_it_is_asked_for_or_the_results_have_changed(
