@@ -111,7 +111,7 @@ def swept_html(swept: Swept) -> str:
     parts = [_axes_table(document["axes"])]
     failed = swept.failures.num_rows
     counted = f"{swept.runs.num_rows} runs, {failed} failure{'' if failed == 1 else 's'}"
-    parts.append(f"<p>{swept.note or counted}</p>")
+    parts.append(f"<p>{html.escape(swept.note or counted)}</p>")
     drawn = figures.page(swept) if swept.runs.num_rows else []
     parts += [small(figure) for figure in drawn[:1]]
     return _block(document["title"] or "Sweep", parts)
