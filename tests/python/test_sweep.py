@@ -25,7 +25,7 @@ from longfat.figure import matplotlib
 from longfat.runs import progress
 from longfat.scenario.model import Scenario
 from longfat.store.identity import run_key, run_keys
-from longfat.sweep import estimate, figures, page, words
+from longfat.sweep import estimate, figures, page, unfinished, words
 from longfat.sweep import tables as sweep_tables
 from samples import flips
 
@@ -593,9 +593,9 @@ def test_an_unfinished_sweep_counts_before_another_one_and_not_before_its_own_re
     sweep.run(small, tmp_path, jobs=1)
     stopped_after(1, large, tmp_path, monkeypatch)
     assert sweep.open_sweep(tmp_path).note == "3 of 4 runs so far"
-    unfinished = (tmp_path / "unfinished.json").read_bytes()
+    left = (tmp_path / "unfinished.json").read_bytes()
     sweep.run(large, tmp_path, jobs=1)
-    (tmp_path / "unfinished.json").write_bytes(unfinished)  # as if killed before the last step
+    (tmp_path / "unfinished.json").write_bytes(left)  # as if killed before the last step
     assert sweep.open_sweep(tmp_path).note == ""
     sweep.run(small, tmp_path, jobs=1)
     assert not (tmp_path / "unfinished.json").exists()
@@ -619,6 +619,16 @@ def test_what_is_damaged_of_an_unfinished_sweep_is_said(
     file = tmp_path / "unfinished.json"
     file.write_text(change(file.read_text()))
     with pytest.raises(errors.LongfatError, match=said):
+        sweep.open_sweep(tmp_path)
+
+
+def test_a_very_large_sweep_is_read_when_it_has_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unfinished, "MOST_RUNS", 2)
+    stopped_after(1, grid(axes={"seed": [1, 2, 3]}), tmp_path, monkeypatch)
+    assert not (tmp_path / "unfinished.json").exists()
+    with pytest.raises(errors.InputError, match="did not finish"):
         sweep.open_sweep(tmp_path)
 
 

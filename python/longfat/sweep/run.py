@@ -103,7 +103,8 @@ def run(
                 sweep.title or "sweep", described["runs"], console=None if progress else console
             ) as shown,
         ):
-            tasks = _missing(sweep, kept, state, None if is_address(out) else journal)
+            is_readable = not is_address(out) and described["runs"] <= unfinished.MOST_RUNS
+            tasks = _missing(sweep, kept, state, journal if is_readable else None)
             for position, outcome in distribute(measure, tasks):
                 now = time.perf_counter()
                 state.first_s = now - began if state.first_s is None else state.first_s

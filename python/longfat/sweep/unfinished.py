@@ -28,6 +28,8 @@ from longfat.sweep.where import Filter
 FILE = "unfinished.json"
 MOST_SHARE = 0.05
 """The share of the time that writing the file may take."""
+MOST_RUNS = 1_000_000
+"""Sweeps with more runs do not write it: the keys of a million runs take 130 MB of memory for a moment."""
 IDENTITY = ("plan", "where", "keep", "results_version")
 """What says that a finished sweep has the results of an unfinished one."""
 
@@ -99,4 +101,4 @@ def read(folder: Path, document: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     causes = list(dict.fromkeys(failed.values()))
     counts = {"failed": len(failed), "errors": causes[: tables.ERRORS_SHOWN], "causes": len(causes)}
     described = {key: value for key, value in document.items() if key not in ("keys", "failures")}
-    return described | counts, found
+    return described | counts | {"runs": int(document["runs"])}, found
