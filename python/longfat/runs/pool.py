@@ -1,7 +1,8 @@
 """Runs independent tasks over worker processes.
 
-This is not concurrent.futures, because Ctrl-C must end running workers at once and nothing else, and a worker
-must end by itself when its parent is killed. Each worker has its own pipe here and notices when that ends.
+This is not concurrent.futures or loky, because an interruption must end running workers at once, a worker
+must end by itself when its parent is killed, and a worker that is killed must cost no other task;
+docs/notebook.md compares them. Each worker has its own pipe here and notices when that ends.
 """
 
 from __future__ import annotations
