@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Surge,
         Web,
     )
+    from longfat.sweep.handle import open_sweep
     from longfat.sweeping import Sweep
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "Sweep",
     "Web",
     "__version__",
+    "open_sweep",
     "read_capture",
     "run",
     "run_many",
@@ -85,6 +87,7 @@ _MODULES = {
     ),
     "Simulation": "runs.step",
     "Sweep": "sweeping",
+    "open_sweep": "sweep.handle",
     **dict.fromkeys(("run", "run_many"), "api"),
 }
 

@@ -73,19 +73,27 @@ class Sweep(grid.Sweep):
         found._take(file.load(path))
         return found
 
-    def run(self, out: Path | str, *, jobs: int | None = None, progress: bool = True) -> handle.Swept:
+    def run(
+        self,
+        out: Path | str,
+        *,
+        jobs: int | None = None,
+        progress: bool = True,
+        page: bool | None = None,
+    ) -> handle.Swept:
         """Does the missing runs, builds the page, and returns the results.
 
         Args:
             out: the folder.
             jobs: worker processes; one for each core if None.
             progress: whether to say how far it is, in a terminal, in a notebook or as lines.
+            page: whether to draw the page; None draws it if it does not show the present results.
 
         Raises:
             InputError: the folder cannot be written, or holds something else.
         """
         sweeps.run(self, out, jobs=jobs, progress=progress)
-        sweeps.report(out)
+        sweeps.report(out, jobs=jobs, draw=page)
         return handle.open_sweep(out)
 
     def estimate(self, jobs: int | None = None) -> dict[str, Any]:

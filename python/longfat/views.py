@@ -108,7 +108,8 @@ def swept_html(swept: Swept) -> str:
     document = swept.document
     parts = [_axestable(document["axes"])]
     failed = swept.failures.num_rows
-    parts.append(f"<p>{swept.runs.num_rows} runs, {failed} failure{'' if failed == 1 else 's'}</p>")
+    counted = f"{swept.runs.num_rows} runs, {failed} failure{'' if failed == 1 else 's'}"
+    parts.append(f"<p>{html.escape(swept.note or counted)}</p>")
     drawn = figures.page(swept) if swept.runs.num_rows else []
     parts += [small(figure) for figure in drawn[:1]]
     return block(document["title"] or "Sweep", parts)

@@ -48,15 +48,23 @@ class Disk:
         self.steps = 0
         self.names: dict[int, dict[str, int]] = {}  # of folders, by inode
         self.bytes: dict[int, bytes] = {}  # of files, by inode
+        self.held: list[int] = []  # descriptors, so that no other file gets the inode of one that is removed
         self._learn(root)
+
+    def close(self) -> None:
+        """Lets inodes be used again."""
+        while self.held:
+            os.close(self.held.pop())
 
     def _learn(self, folder: Path) -> None:
         """Everything that is there at the beginning has been there for long."""
+        self.held.append(os.open(folder, os.O_PATH))
         self.names[folder.stat().st_ino] = {entry.name: entry.stat().st_ino for entry in folder.iterdir()}
         for entry in folder.iterdir():
             if entry.is_dir():
                 self._learn(entry)
             else:
+                self.held.append(os.open(entry, os.O_PATH))
                 self.bytes[entry.stat().st_ino] = entry.read_bytes()
 
     def step(self, path: Any) -> None:
@@ -74,6 +82,7 @@ class Disk:
         path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
         if not self._is_inside(path):
             return
+        self.held.append(os.dup(descriptor))
         inode = os.fstat(descriptor).st_ino
         if path.is_dir():
             self.names[inode] = {entry.name: entry.stat().st_ino for entry in path.iterdir()}
@@ -171,12 +180,14 @@ def every_end(
                 ended = error
         if disk.steps < number:
             assert ended is None
+            disk.close()
             check(root, None)
             return number - 1
         left = root
         if with_power_loss:
             left = tmp_path / f"left-{number}"
             disk.after_power_loss(left)
+        disk.close()
         check(left, ended)
         shutil.rmtree(left)
         shutil.rmtree(root, ignore_errors=True)

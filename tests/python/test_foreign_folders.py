@@ -25,6 +25,7 @@ from samples import table
 from test_assess import assessed
 from test_compare import compared  # noqa: F401
 from test_report import stored  # noqa: F401
+from test_sweep import stopped_after
 
 CHROMIUM = shutil.which("chromium")
 MARKUP = (
@@ -132,6 +133,14 @@ def sweep_folder(folder: Path) -> Path:
     return folder
 
 
+def unfinished_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    base = {"duration": "1 s", "bottleneck": {"rate": "5 Mbit/s"}, "flow": [{"rtt": "20 ms"}]}
+    axes = {"title": [f"a{MARKUP}", f"b{MARKUP}"], "flow.0.rtt": [MARKUP, "9 ms", "18 ms"]}
+    stopped_after(1, longfat.Sweep(base, axes, title=MARKUP), folder, monkeypatch)
+    rewrite(folder / "unfinished.json", lambda one: one | {"provenance": marked(one["provenance"])})
+    return folder
+
+
 def crosscheck_folder(folder: Path) -> Path:
     folder.mkdir()
     panel = Panel("p", "x", "y", (points("c", [(1.0, (0.5, 0.1))], "htcp"),))
@@ -161,6 +170,7 @@ def folders(
     compared: Any,  # noqa: F811
     stored: Path,  # noqa: F811
     dossier: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> dict[str, Path]:
     """A folder of each kind with markup in its texts."""
     suite, compare, assess = (tmp_path / name for name in ("suite", "compare", "assess"))
@@ -174,6 +184,7 @@ def folders(
     return {
         "run": run_folder(tmp_path / "run"),
         "sweep": sweep_folder(tmp_path / "sweep"),
+        "unfinished": unfinished_folder(tmp_path / "unfinished", monkeypatch),
         "crosscheck": crosscheck_folder(tmp_path / "crosscheck"),
         "suite": suite,
         "compare": compare,

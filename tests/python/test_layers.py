@@ -16,7 +16,7 @@ PAPERS = ROOT / "papers" / "longfat_papers"
 LAYERS = (
     ("_core",),
     ("documents", "errors", "lazy", "numbers", "units", "words"),
-    ("installation", "terminal"),
+    ("extras", "installation", "terminal"),
     ("scenario",),
     ("figure",),
     ("algorithm",),

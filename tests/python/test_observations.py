@@ -18,7 +18,7 @@ import longfat
 from longfat.cli import tables
 from longfat.report import columns
 from longfat.runs import metrics, observations
-from longfat.runs.result import Result, aggregate
+from longfat.runs.result import Result, aggregate, half_intervals
 from longfat.scenario.model import Scenario
 
 OUTAGE = {"outages": [{"begin": "0 s", "length": "100 s"}]}
@@ -187,7 +187,7 @@ def test_repeats_that_are_equal_up_to_rounding_have_no_interval() -> None:
     assert metrics.mean_stderr([94.7, 94.7001])[1] > 0.0
     column = columns.Column("x", "x", columns.number)
     whole = {"runs": [{}, {}], "stderr": {"flows": [{"x": metrics.mean_stderr(values)[1]}]}}
-    halves = columns.half_intervals(whole)["flows"]
+    halves = half_intervals(whole)["flows"]
     assert columns.rows([column], [{"x": 94.7}], halves) == [["94.7"]]
 
 

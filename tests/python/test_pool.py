@@ -179,6 +179,8 @@ small = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flow": [{"algor
 def main():
     print("once", list(longfat.run_many([small] * 2, jobs=2, reduce=seed)))
     print([seed(result) for result in longfat.run(small, repeats=2, jobs=2)])
+    ran = [*longfat.run_many([small] * 2, jobs=1), *longfat.run_many([small] * 2, jobs=2)]
+    print(*{result.flow("1").algorithm for result in ran})
 
 """
 
@@ -189,7 +191,7 @@ def test_a_script_that_asks_for_no_name_does_not_begin_again_in_workers(call: st
     script.write_text(UNGUARDED + call)
     ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == "once [1, 1]\n[1, 2]\n"
+    assert ran.stdout == "once [1, 1]\n[1, 2]\nplain.py:Mine\n"
 
 
 HIDDEN = """
@@ -198,25 +200,50 @@ from longfat.runs import pool
 how = __name__
 if how == "__main__":
     def own(task):
-        return task
+        return task == 1
 
     class Task:
         pass
 
+    def is_task(task):
+        return type(task) is Task
+
 if __name__ == "__main__":
-    for function, task in ((own, 1), (repr, Task())):
+    for function, task in ((own, 1), (is_task, Task())):
+        found = list(pool.outcomes(function, [task] * 3, 2))
+        print(function.__name__, sorted(position for position, _ in found), {value for _, value in found})
+"""
+
+
+def test_what_a_program_defines_only_for_itself_reaches_the_workers(tmp_path: Path) -> None:
+    script = tmp_path / "hidden.py"
+    script.write_text(HIDDEN)
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert ran.stdout == "own [0, 1, 2] {True}\nis_task [0, 1, 2] {True}\n"
+
+
+LOST = """
+import sys
+from longfat.runs import pool
+
+sys.path.append("elsewhere")
+import gone
+
+if __name__ == "__main__":
+    pool.prepare()
+    sys.path.remove("elsewhere")
+    for function, task in ((gone.function, 1), (repr, gone.Task())):
         found = list(pool.outcomes(function, [task] * 3, 2))
         print(sorted(position for position, _ in found), *{repr(failure.error) for _, failure in found})
 """
 
 
 def test_what_a_worker_cannot_find_is_said_and_does_not_look_like_its_death(tmp_path: Path) -> None:
-    script = tmp_path / "hidden.py"
-    script.write_text(HIDDEN)
-    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
-    function, task = ran.stdout.splitlines()
-    assert function.startswith("[0, 1, 2] AttributeError(\"Can't get attribute 'own'")
-    assert task.startswith("[0, 1, 2] AttributeError(\"Can't get attribute 'Task'")
+    (tmp_path / "lost.py").write_text(LOST)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "gone.py").write_text("def function(task): pass\nclass Task: pass\n")
+    ran = subprocess.run([sys.executable, "lost.py"], capture_output=True, text=True, cwd=tmp_path)
+    assert ran.stdout == 2 * "[0, 1, 2] ModuleNotFoundError(\"No module named 'gone'\")\n", ran.stderr
 
 
 def test_a_worker_that_dies_is_told_and_does_not_hang() -> None:

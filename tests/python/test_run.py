@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any, assert_type
 
@@ -82,6 +83,21 @@ def test_repeats_are_a_sequence_with_a_summary() -> None:
     assert results.summary == aggregate([result.summary for result in results])
     assert repr(results) == "<Results: 3 of <Result: 1 flow, 3 s, seed 7>, seeds 7 to 9>"
     assert results[0] in results
+
+
+def test_repeats_have_the_intervals_of_their_means() -> None:
+    results = longfat.run(LOSSY, repeats=3, jobs=1)
+    rates = [float(result.summary["flows"][0]["throughput_bps"]) for result in results]
+    mean = sum(rates) / 3
+    deviation = math.sqrt(sum((rate - mean) ** 2 for rate in rates) / 2)
+    half = 4.302653 * deviation / math.sqrt(3)  # Student's t for two degrees of freedom
+    (flow,) = results.intervals["flows"]
+    assert flow["throughput_bps"] == pytest.approx((mean - half, mean + half), rel=1e-6)
+    assert deviation > 0.0
+    assert (flow["name"], flow["algorithm"], flow["rtt_s"]) == ("1", "reno", (0.02, 0.02))
+    assert results.intervals["metrics"].keys() == results.summary["mean"]["metrics"].keys()
+    (only,) = longfat.run(LOSSY, repeats=1).intervals["flows"]
+    assert (only["name"], only["throughput_bps"]) == ("1", None)
 
 
 @pytest.mark.parametrize("number", [1, 3])

@@ -19,7 +19,7 @@ from longfat.report import columns
 from longfat.report.terminal import fitted
 from longfat.runs import cost, progress, simulate
 from longfat.runs.metrics import student_t_95
-from longfat.runs.result import aggregate
+from longfat.runs.result import aggregate, half_intervals
 
 BIG = """title = "Many packets"
 duration = "4 s"
@@ -59,7 +59,7 @@ def test_tables_fit_the_terminal_and_cut_no_number(tmp_path, monkeypatch, width,
     scenario = longfat.Scenario.load(file)
     runs = [result.summary for result in simulate.repeats(scenario, repeats)]
     whole = runs[0] if repeats == 1 else aggregate(runs)
-    shown, halves = whole.get("mean", whole), columns.half_intervals(whole)
+    shown, halves = whole.get("mean", whole), half_intervals(whole)
     words = " ".join(text.split())
     for _, key, listed in columns.RUN_TABLES:
         numbers = [column for column in listed if column.is_number]

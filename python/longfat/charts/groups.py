@@ -430,6 +430,8 @@ def _told(asked: Checked, source: Source, rows: _Rows) -> tuple[str, ...]:
         shown = [f"Means of {several} distributions with 95 % confidence intervals (Student's t)."]
     else:
         shown = [f"Means of {several} repeats with 95 % confidence intervals (Student's t)."]
+    if source.note:
+        shown.append(f"{source.note}.")
     if rows.over:
         all_of = "All values over" if asked.kind in ("box", "cdf") else "Averaged over"
         shown.append(f"{all_of}: {', '.join(rows.over)}.")

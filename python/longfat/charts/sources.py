@@ -22,8 +22,8 @@ from longfat.report import run as run_page
 from longfat.store.whole import read_table
 from longfat.sweep import words
 from longfat.sweep.axes import are_numbers, in_table
-from longfat.sweep.handle import Swept, open_sweep
-from longfat.sweep.tables import SWEEP_FILE, run_columns
+from longfat.sweep.handle import Swept, holds_sweep, open_sweep
+from longfat.sweep.tables import run_columns
 from longfat.units import RATE, TIME
 
 FOLDER = "folder"
@@ -85,6 +85,7 @@ class Source:
         names: how a column is called, where its own name does not say it.
         fixed: the value of a column that a chart shows if it says nothing about that column.
         defaults: x, y and by where the chart names none.
+        note: what a caption says of the results as a whole, such as how many runs are missing.
     """
 
     folder: Path
@@ -94,6 +95,7 @@ class Source:
     names: Mapping[str, str] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
 
     def listed(self, sampled: bool = False) -> str:
         """Returns names that a chart may use, for a message: settings first, then the usual figures.
@@ -129,7 +131,7 @@ def open_folders(folders: Sequence[Path]) -> Source:
 
 
 def _open(folder: Path) -> Source:
-    if (folder / SWEEP_FILE).is_file():
+    if holds_sweep(folder):
         return of_sweep(open_sweep(folder))
     if (folder / COMPARE_FILE).is_file():
         return _of_comparison(folder)
@@ -195,6 +197,7 @@ def of_sweep(swept: Swept) -> Source:
         written,
         names,
         defaults={"x": x, "y": "bottleneck_utilization", "by": "" if x == by else by},
+        note=swept.note,
     )
 
 
@@ -347,6 +350,9 @@ def _joined(sources: Sequence[Source], names: Sequence[str]) -> Source:
         written=_merged(source.written for source in sources),
         names=_merged(source.names for source in sources),
         defaults={"by": "", **sources[0].defaults, "x": FOLDER},
+        note="; ".join(
+            f"{name}: {source.note}" for name, source in zip(names, sources, strict=True) if source.note
+        ),
     )
 
 

@@ -17,6 +17,7 @@ PAGES = {
     "dossier.json": "longfat.assess.page",
     "crosscheck.json": "longfat.crosscheck.page",
     "sweep.json": "longfat.sweep.page",
+    "unfinished.json": "longfat.sweep.page",
     "summary.json": "longfat.report.run",
 }
 """The file that identifies a folder's content, and the module that builds its page."""

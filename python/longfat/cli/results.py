@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from longfat.cli.options import Folder, as_json
-from longfat.terminal import echo_json, make_console
+from longfat.terminal import echo, echo_json, make_console
 
 
 @click.command()
@@ -25,6 +25,8 @@ def results(folder: Path, query: str | None, as_json: bool) -> None:
         if query is None and not as_json:
             tables.print_sweep(make_console(), swept)
             return
+    if swept.note:
+        echo(f"{folder}: {swept.note}", err=True)
     answer = swept.sql("SELECT * FROM runs" if query is None else query, dates_as_text=True)
     if as_json:
         echo_json(answer.to_pylist(), default=tables.plain)

@@ -25,6 +25,11 @@ from longfat.terminal import echo, echo_json, make_console
 @click.option(
     "--dry-run", is_flag=True, help="Only print how many runs there are and about how long they take."
 )
+@click.option(
+    "--page/--no-page",
+    default=None,
+    help="Draw the page, or do not; by default it is drawn if it does not show the present results.",
+)
 @within_memory
 @click.option("--yes", is_flag=True, help="Allow more than 100000 runs.")
 @as_json
@@ -34,12 +39,14 @@ def sweep(
     scheduler: str | None,
     out: str | None,
     dry_run: bool,
+    page: bool | None,
     yes: bool,
     as_json: bool,
 ) -> None:
     """Run the sweep in FILE.
 
-    Runs that have a result already are kept, so an interrupted sweep continues.
+    Runs that have a result already are kept, so an interrupted sweep continues. While it runs, and after an
+    interruption, `longfat results`, `plot` and `report` read the runs so far.
     """
     from longfat.runs import pool
 
@@ -67,11 +74,11 @@ def sweep(
         return
     with on_ctrl_c(lambda: f"finished runs are kept in {target}; run again to continue"):
         document = sweeps.run(asked, target, jobs=jobs, scheduler=scheduler, console=console)
-        page = sweeps.report(target, console)
+        drawn = sweeps.report(target, console, jobs=jobs, draw=page)
     if as_json:
         echo_json(document)
     else:
-        for line in sweeps.told(document, target, page):
+        for line in sweeps.told(document, target, drawn):
             echo(line)
     if document["failed"]:
         raise click.exceptions.Exit(LongfatError.exit_code)

@@ -13,9 +13,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from longfat.report.columns import RUN_TABLES, half_intervals, metrics, number, rows, with_values
+from longfat.report.columns import RUN_TABLES, metrics, number, rows, with_values
 from longfat.report.terminal import fitted
 from longfat.runs.observations import of_runs
+from longfat.runs.result import half_intervals
 from longfat.scenario.registry import Parameter, Row, meaning
 from longfat.units import RATE, TIME
 from longfat.words import shown
@@ -175,7 +176,8 @@ def print_sweep(console: Console, swept: Swept) -> None:
         values = [" & ".join(map(str, step)) for step in axis["values"]]
         table.add_row(Text(" & ".join(axis["keys"])), Text(", ".join(values)))
     console.print(table)
-    console.print(f"\n{swept.runs.num_rows} runs, {swept.failures.num_rows} failures", markup=False)
+    counted = swept.note or f"{swept.runs.num_rows} runs, {swept.failures.num_rows} failures"
+    console.print(f"\n{counted}", markup=False)
     for name in ("runs", "flows"):
         names = [column for column in swept.table(name).column_names if column not in swept.keys]
         console.print(f"{name}: {', '.join(names)}", style="dim", markup=False)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from longfat.runs.metrics import student_t_95
 from longfat.units import RATE
 
 DIGITS = 4
@@ -223,27 +222,6 @@ def metrics(
         [meaning, _with_half(Column(key, meaning, number), shown.get(key), (halves or {}).get(key))]
         for key, meaning in METRICS.items()
     ]
-
-
-def half_intervals(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Half of the 95 % confidence intervals (Student's t) of the means of repeats; empty for a single run.
-
-    The result is as `mean` and `stderr` of the summary: lists of mappings by table, and `metrics`.
-    """
-    runs, errors = summary.get("runs", ()), summary.get("stderr")
-    if len(runs) < 2 or not isinstance(errors, Mapping):
-        return {}
-    factor = student_t_95(len(runs) - 1)
-
-    def scaled(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: scaled(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [scaled(item) for item in value]
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return factor * value if is_number else None
-
-    return {key: scaled(value) for key, value in errors.items()}
 
 
 def _with_half(column: Column, value: Any, half: Any) -> str:

@@ -16,6 +16,7 @@ from longfat.figure.data import Figure
 from longfat.report import columns, timeline
 from longfat.report.page import downloads, read, render
 from longfat.runs.observations import of_runs
+from longfat.runs.result import half_intervals
 from longfat.scenario.model import Scenario
 from longfat.store import whole
 from longfat.store.whole import read_table, read_text
@@ -106,7 +107,7 @@ def _meaningless(scenario: Path) -> tuple[str, ...]:
 
 def _tables(whole: Mapping[str, Any], meaningless: tuple[str, ...]) -> list[dict[str, Any]]:
     """The tables of the page: title, columns as (heading, whether numeric), rows of cells."""
-    summary, halves = whole.get("mean", whole), columns.half_intervals(whole)
+    summary, halves = whole.get("mean", whole), half_intervals(whole)
     shown = [
         {
             "title": title,

@@ -1,13 +1,12 @@
 """Runs independent tasks over worker processes.
 
-This is not concurrent.futures, because Ctrl-C must end running workers at once and nothing else, and a worker
-must end by itself when its parent is killed. Each worker has its own pipe here and notices when that ends.
+This is not concurrent.futures or loky, because an interruption must end running workers at once, a worker
+must end by itself when its parent is killed, and a worker that is killed must cost no other task;
+docs/notebook.md compares them. Each worker has its own pipe here and notices when that ends.
 """
 
 from __future__ import annotations
 
-import ast
-import functools
 import io
 import itertools
 import multiprocessing
@@ -30,8 +29,6 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
-from pathlib import Path
-from types import FrameType, FunctionType
 from typing import Any, TypeVar
 
 from longfat.errors import InputError, WorkerError
@@ -56,6 +53,8 @@ SERVER_S, SERVER_REST_S = 5.0, 0.02
 FILES_OF_WORKER, OTHER_FILES = 4, 64
 """The files that a worker keeps open in this process, and those that it may have open beside them."""
 DESCRIPTORS = "/proc/self/fd"
+PROGRAM = b"__main__"
+"""Stands in what refers by name to something that the program defines."""
 PRELOADED: dict[str, None] = {"longfat.runs.orphan": None}
 """Modules that the server imports once, from which workers are forked."""
 
@@ -337,10 +336,12 @@ def _hire(
     while True:
         context = prepare()
         near, far = context.Pipe()
-        process = context.Process(target=_serve, args=(far, function, memory_bytes, share), daemon=True)
+        program = getattr(sys.modules["__main__"], "__file__", None)
+        given = (far, function, memory_bytes, share, program)
+        process = context.Process(target=_serve, args=given, daemon=True)
         try:
             # a server that has been killed since is started again here, and found at the next attempt
-            with _own_folder(), _without_no_file():
+            with _own_folder(), _without_program():
                 process.start()
         except (EOFError, ConnectionError, FileNotFoundError) as error:
             near.close()
@@ -363,18 +364,19 @@ def _packed(tasks: Iterable[Any], at_once: int) -> Iterator[_Task]:
 
 
 def _dumps(value: Any, what: str) -> Any:
-    """Packs a value for a worker: what a notebook's cell or the prompt defined goes as its code.
+    """Packs a value for another process.
 
-    So does what a script defines only when it is the program. A worker imports everything else by name.
+    What the program, a notebook's cell or the prompt defined goes as its code, as do functions within
+    functions; everything else goes by its name. Workers never import the program itself: it would begin again
+    if it does not ask for `__name__`.
 
     Raises:
         InputError: the value cannot leave this process.
     """
-    try:
-        if not _has_only_names():
-            return (_ByName if _of_program() else ForkingPickler).dumps(value)
-    except Exception:
-        pass  # such as a function within a function: its code may go
+    with suppress(Exception):  # such as a function within a function: its code may go
+        packed = ForkingPickler.dumps(value)
+        if PROGRAM not in bytes(packed):
+            return packed
     try:
         return _code(value)
     except Exception as error:
@@ -403,81 +405,6 @@ def _code(value: Any) -> bytes:
     return packed.getvalue()
 
 
-class _ByName(ForkingPickler):
-    """Refuses what a worker that imports this program would not find in it."""
-
-    def reducer_override(self, value: Any) -> Any:
-        if isinstance(value, type | FunctionType) and value.__module__ == "__main__":
-            first = value.__qualname__.partition(".")[0]
-            if first in _of_program():
-                raise pickle.PicklingError(f"{first} is defined only in the program itself")
-        return NotImplemented
-
-
-def _of_program() -> frozenset[str]:
-    """The names that this program defines only under `if __name__ == "__main__":`; none in a worker."""
-    file = getattr(sys.modules["__main__"], "__file__", None)
-    if file is None or multiprocessing.parent_process() is not None:
-        return frozenset()
-    return _guarded(file)
-
-
-@functools.cache
-def _guarded(file: str) -> frozenset[str]:
-    """The names that a file defines only where a condition asks for `__name__`."""
-    try:
-        statements = ast.parse(Path(file).read_bytes()).body
-    except (OSError, SyntaxError, ValueError):
-        return frozenset()
-    inside: set[str] = set()
-    outside: set[str] = set()
-    for statement in statements:
-        (inside if _asks_for_name(statement) else outside).update(_defined(statement))
-    return frozenset(inside - outside)
-
-
-def _asks_for_name(statement: ast.stmt) -> bool:
-    """Whether a statement is an `if` that asks for `__name__`."""
-    return isinstance(statement, ast.If) and any(
-        isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(statement.test)
-    )
-
-
-@functools.cache
-def _guarded_lines(file: str) -> frozenset[int]:
-    """The lines of a file that run only where a condition asks for `__name__`."""
-    try:
-        statements = ast.parse(Path(file).read_bytes()).body
-    except (OSError, SyntaxError, ValueError):
-        return frozenset()
-    spans = [
-        range(one.lineno, (one.end_lineno or one.lineno) + 1) for one in statements if _asks_for_name(one)
-    ]
-    return frozenset(itertools.chain.from_iterable(spans))
-
-
-def _is_unguarded(file: str) -> bool:
-    """Whether the program in this file came here without `if __name__`, so that importing it begins again."""
-    main = vars(sys.modules["__main__"])
-    frame: FrameType | None = sys._getframe()
-    while frame is not None:
-        if frame.f_globals is main and frame.f_code.co_name == "<module>":
-            return frame.f_code.co_filename == file and frame.f_lineno not in _guarded_lines(file)
-        frame = frame.f_back
-    return False
-
-
-def _defined(node: ast.AST) -> Iterator[str]:
-    """The names that a statement defines in its module, by `def`, `class` or an assignment."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-        return
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        yield node.id
-    for inner in ast.iter_child_nodes(node):
-        yield from _defined(inner)
-
-
 def _name(function: Any) -> str:
     """What a user calls a function: a partial one that takes a function goes by that one's name."""
     given = getattr(function, "keywords", {}).values()
@@ -485,28 +412,16 @@ def _name(function: Any) -> str:
     return getattr(inner, "__qualname__", None) or str(inner)
 
 
-def _has_only_names() -> bool:
-    """Whether workers cannot import this program: it has no file, as in a notebook, or would begin again."""
-    main = sys.modules["__main__"]
-    if getattr(main, "__spec__", None) is not None:
-        return False
-    file = getattr(main, "__file__", None)
-    return file is None or not os.path.isfile(file) or _is_unguarded(file)
-
-
 @contextmanager
-def _without_no_file() -> Iterator[None]:
-    """Keeps a worker from importing a program that it cannot, as one from standard input: "<stdin>"."""
-    main = sys.modules["__main__"]
-    file = getattr(main, "__file__", None)
-    if file is None or not _has_only_names():
-        yield
-        return
-    del main.__file__
+def _without_program() -> Iterator[None]:
+    """Keeps a worker that is started within from importing this program; see `_dumps`."""
+    main = vars(sys.modules["__main__"])
+    hidden: dict[str, Any] = {name: main.pop(name) for name in ("__file__", "__spec__") if name in main}
+    main["__spec__"] = None
     try:
         yield
     finally:
-        main.__file__ = file
+        main.update(hidden)
 
 
 def _send(connection: Connection[Any, Any], packed: Any) -> None:
@@ -522,8 +437,16 @@ def limit_memory(memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (least, least))
 
 
-def _serve(connection: Connection[Any, Any], sent: bytes, memory_bytes: int | None, share: float) -> None:
+def _serve(
+    connection: Connection[Any, Any],
+    sent: bytes,
+    memory_bytes: int | None,
+    share: float,
+    program: str | None,
+) -> None:
     """Runs in a worker: reads tasks and writes values or exceptions, until None or the end of the pipe."""
+    if program is not None:  # names algorithms that it defines
+        sys.modules["__main__"].__file__ = program
     memory.give(share)
     if memory_bytes is not None:
         limit_memory(memory_bytes)

@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from longfat.errors import InputError
 from longfat.lazy import above
-from longfat.runs.result import Result, aggregate
+from longfat.runs.result import Result, aggregate, half_intervals
 from longfat.words import MOST_REPEATS, shown
 
 
@@ -42,6 +42,15 @@ class Results(Sequence[Result]):
         """The object that `longfat run --repeats N --json` prints: runs, mean and stderr of each number."""
         return aggregate([result.summary for result in self])
 
+    @functools.cached_property
+    def intervals(self) -> dict[str, Any]:
+        """The 95 % confidence interval of each mean over the runs (Student's t), as (low, high).
+
+        It is as `summary["mean"]`, with None for a number that has no interval, as those of a single run.
+        """
+        intervals: dict[str, Any] = _around(self.summary["mean"], half_intervals(self.summary))
+        return intervals
+
     def save(self, folder: Path | str) -> Path:
         """Writes what `longfat run --repeats N --out` writes into a folder, and returns its path.
 
@@ -59,6 +68,17 @@ class Results(Sequence[Result]):
         """
         path: Path = above("views.report")(self, folder)
         return path
+
+
+def _around(mean: Any, half: Any) -> Any:
+    """Means with their intervals in place of their numbers."""
+    if isinstance(mean, dict):
+        return {key: _around(value, half and half.get(key)) for key, value in mean.items()}
+    if isinstance(mean, list):
+        return [_around(value, half and half[i]) for i, value in enumerate(mean)]
+    if isinstance(mean, str):
+        return mean
+    return None if mean is None or half is None or half == {} else (mean - half, mean + half)
 
 
 def refuse_number(repeats: object) -> None:

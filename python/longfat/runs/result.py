@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat import _core
+from longfat import _core, extras
 from longfat.errors import InputError
 from longfat.lazy import Module, above
 from longfat.numbers import finite
@@ -308,17 +308,20 @@ class Result:
         return pyarrow.table(columns)
 
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
-        """`flows`, `links`, `internals`, `transfers` or `events` as a pandas frame."""
-        frame: pandas.DataFrame = self._table(table).to_pandas()
-        return frame
+        """`flows`, `links`, `internals`, `transfers` or `events` as a pandas frame.
+
+        Raises:
+            InputError: there is no such table, or pandas is not installed.
+        """
+        return extras.to_pandas(self._table(table))
 
     def to_polars(self, table: str = "flows") -> polars.DataFrame:
-        """`flows`, `links`, `internals`, `transfers` or `events` as a polars frame."""
-        import polars
+        """`flows`, `links`, `internals`, `transfers` or `events` as a polars frame.
 
-        frame = polars.from_arrow(self._table(table))
-        assert isinstance(frame, polars.DataFrame)
-        return frame
+        Raises:
+            InputError: there is no such table, or polars is not installed.
+        """
+        return extras.to_polars(self._table(table))
 
     def _table(self, name: str) -> pyarrow.Table:
         if name not in TABLES:
@@ -461,7 +464,7 @@ def _long(series: Mapping[str, Columns]) -> pyarrow.Table:
     return pyarrow.concat_tables(chunks)
 
 
-# pyarrow.array would copy, and import pandas, which takes longer than a short run.
+# pyarrow.array would copy, and import pandas if it is there, which takes longer than a short run.
 def _numbers(data: bytes | NDArray[np.float64]) -> pyarrow.Array:
     """The numbers of eight bytes each, where they are."""
     import pyarrow
@@ -515,6 +518,27 @@ def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:
     keys = ("flows", "links", "background", "metrics")
     picked = [{key: summary[key] for key in keys} for summary in summaries]
     return {"runs": summaries, "mean": _over(picked, 0), "stderr": _over(picked, 1)}
+
+
+def half_intervals(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Half of the 95 % confidence intervals (Student's t) of the means of repeats; empty for a single run.
+
+    The result is as `mean` and `stderr` of the summary: lists of mappings by table, and `metrics`.
+    """
+    runs, errors = summary.get("runs", ()), summary.get("stderr")
+    if len(runs) < 2 or not isinstance(errors, Mapping):
+        return {}
+    factor = metrics.student_t_95(len(runs) - 1)
+
+    def scaled(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: scaled(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [scaled(item) for item in value]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return factor * value if is_number else None
+
+    return {key: scaled(value) for key, value in errors.items()}
 
 
 def _over(values: list[Any], which: int) -> Any:

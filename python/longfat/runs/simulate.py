@@ -283,34 +283,18 @@ def _run_many(
     total: int | None,
 ) -> Iterator[Any]:
     from longfat.runs import ordering, pool
+    from longfat.runs.progress import Progress
 
     reducing = getattr(reduce, "__module__", "")
     pool.preload(__name__, *([reducing] if reducing.startswith("longfat.") else []))
     function = functools.partial(_reduced, reduce=reduce)
-    if not ordered:
-        found = pool.map_unordered(function, tasks, jobs)
-        return found if not progress else _with_progress(found, total)
-    if not progress:
-        return ordering.map_ordered(function, tasks, jobs)
-    return _in_order_with_progress(function, tasks, jobs, total)
-
-
-def _in_order_with_progress(
-    function: Callable[[Task], Any], tasks: Iterable[Task], jobs: int | None, total: int | None
-) -> Iterator[Any]:
-    from longfat.runs.ordering import map_ordered
-    from longfat.runs.progress import Progress
-
     with Progress("simulating", total) as bar:
-        yield from map_ordered(function, tasks, jobs, bar.update)
-
-
-def _with_progress(found: Iterator[tuple[int, Any]], total: int | None) -> Iterator[tuple[int, Any]]:
-    from longfat.runs.progress import Progress
-
-    with Progress("simulating", total) as bar:
-        for done, pair in enumerate(found, start=1):
-            bar.update(done)
+        on_done: Callable[[int], None] = bar.update if progress else lambda done: None
+        if ordered:
+            yield from ordering.map_ordered(function, tasks, jobs, on_done)
+            return
+        for done, pair in enumerate(pool.map_unordered(function, tasks, jobs), start=1):
+            on_done(done)
             yield pair
 
 

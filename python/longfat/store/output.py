@@ -59,7 +59,7 @@ SUITE_FILES = frozenset(
     {"suite.json", "claims.json", "assumptions.json", "experiments", "history.json", "live"}
 )
 COMPARE_FILES = frozenset({"compare.json", "runs.parquet"})
-SWEEP_FILES = frozenset({"sweep.json", "tables"})
+SWEEP_FILES = frozenset({"sweep.json", "tables", "unfinished.json"})
 CROSSCHECK_FILES = frozenset({"crosscheck.json"})
 ASSESS_FILES = frozenset({"dossier.json", "dossier.md", "numbers.parquet", "live.parquet", "scenarios.zip"})
 KINDS = {

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from longfat import extras
 from longfat.errors import InputError
 from longfat.store import whole
 
@@ -185,10 +186,7 @@ class Remote:
     """
 
     def __init__(self, address: str) -> None:
-        try:
-            import fsspec
-        except ImportError:
-            raise InputError(f"{address}: needs fsspec; accepted: pip install 'longfat[cluster]'") from None
+        fsspec = extras.load("fsspec", "cluster", address)
         self.address = address
         try:
             self._files, self._root = fsspec.core.url_to_fs(address)

@@ -81,6 +81,7 @@ class Store:
         self.damaged: list[str] = []
         self._segments: dict[str, int] = {}  # number of rows by name
         self._index = Index()
+        self._writes = write
         if write:
             self._place.prepare()
             made = json.dumps({"format": FORMAT, "made_by": _core.version()}) + "\n"
@@ -206,7 +207,8 @@ class Store:
         with self._told():
             self._place.write(name, data)
 
-    def _remove(self, name: str) -> None:
+    def remove(self, name: str) -> None:
+        """Removes a file if it is there. Raises LongfatError as `add` does."""
         with self._told():
             self._place.remove(name)
 
@@ -256,7 +258,7 @@ class Store:
         self._write(f"{SERIES}/{name}", data)
         self._series[key] = name
         if earlier not in (None, name):
-            self._remove(f"{SERIES}/{earlier}")
+            self.remove(f"{SERIES}/{earlier}")
 
     def series(self, key: str) -> pa.Table | None:
         """Returns the samples of a run, if kept. Raises LongfatError if their file is damaged."""
@@ -290,7 +292,7 @@ class Store:
         """Writes everything to disk, joins small segments if there are many, and lets others write."""
         try:
             self.flush()
-            if len(self._segments) > FEW_SEGMENTS:
+            if self._writes and len(self._segments) > FEW_SEGMENTS:
                 self._join()
         finally:
             self._place.unlock()
@@ -312,7 +314,7 @@ class Store:
         if small:
             joined.add(self._segment(pa.concat_tables(small)))
         for name in set(old) - joined:  # a segment joined with nothing keeps its name
-            self._remove(f"{self._folder}/{name}")
+            self.remove(f"{self._folder}/{name}")
             del self._segments[name]
 
 

@@ -39,9 +39,9 @@ def named(data: bytes) -> str:
 
 
 def fits(name: str, data: bytes) -> bool:
-    """Whether a file's content is what its name says; also of a name that says nothing, as older ones do."""
+    """Whether a file's content is what its name says."""
     found = _NAMED.search(name)
-    return found is None or found.group(1) == named(data)
+    return found is not None and found.group(1) == named(data)
 
 
 def lines(sums: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from longfat import _core
+from longfat import _core, extras
 from longfat.errors import InputError, LongfatError, WorkerError
 from longfat.runs.pool import ENDED, Failure
 
@@ -43,14 +43,10 @@ class Cluster:
             raise InputError(
                 f"--scheduler {address}: this is not an address; accepted: an address such as tcp://host:8786"
             )
-        try:
-            from distributed import Client
-            from distributed.comm.registry import backends
-        except ImportError:
-            raise InputError(
-                f"--scheduler {address}: dask is not installed; "
-                f"install it with pip install 'longfat[cluster]'"
-            ) from None
+        extras.load("distributed", "cluster", f"--scheduler {address}")
+        from distributed import Client
+        from distributed.comm.registry import backends
+
         if address.partition("://")[0] not in backends:  # a client would start and not give up in time
             known = ", ".join(sorted(backends))
             raise InputError(

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from longfat import documents
+from longfat import documents, extras
 from longfat.errors import InputError, LongfatError
 from longfat.lazy import above
 from longfat.store import sums
 from longfat.store.ledger import LEDGER_FILE, read_ledger
 from longfat.store.store import STORE_FILE
+from longfat.store.whole import ODD_VALUES
+from longfat.sweep import tables, unfinished
 from longfat.sweep.tables import SWEEP_FILE, TABLES
 from longfat.words import suggestion
 
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The version of sweep.json and its tables; it increases when an older Longfat could not read them."""
 NAMES = ("runs", "flows", "failures", "claims")
-TYPES = {"run": pa.int64(), "repeat": pa.int64()}
 AS_TEXT = re.compile("DATE|TIME|INTERVAL|BLOB|BIT")
 """Parts of the names of DuckDB's types that Python cannot represent in full, also of lists, as in DATE[]."""
 MOST_NEAR = 3
@@ -37,12 +38,15 @@ CLAIMS = ("suite", "id", "paper", "setting", "published", "measured", "rule", "v
 
 
 class Swept:
-    """A folder that `longfat sweep` wrote.
+    """A folder that `longfat sweep` wrote, also while it runs or after it was interrupted.
 
     Attributes:
         folder: its path.
-        document: the content of its sweep.json.
+        document: the content of its sweep.json; of an unfinished sweep what is known of that.
+        note: how many runs of how many there are, if the sweep has not finished; else empty.
     """
+
+    note = ""
 
     def __init__(self, folder: Path, document: Mapping[str, Any]) -> None:
         self.folder = folder
@@ -51,7 +55,7 @@ class Swept:
     def __repr__(self) -> str:
         of = f" of {self.document['title']!r}" if self.document["title"] else ""
         runs = self.document["runs"]
-        return f"<Swept{of}: {runs} run{'' if runs == 1 else 's'}, {self.folder}>"
+        return f"<Swept{of}: {self.note or f'{runs} run' + ('' if runs == 1 else 's')}, {self.folder}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the axes, the number of runs, and the first figure."""
@@ -99,9 +103,8 @@ class Swept:
         if not self._are_whole(files, name):
             raise damaged
         if not files:
-            names = ["run", "repeat", *self.keys, *(["error"] if name == "failures" else [])]
-            return pa.table({column: pa.array([], TYPES.get(column, pa.string())) for column in names})
-        import pyarrow.dataset as ds  # imports pandas, which no worker of a sweep needs
+            return tables.empty(self.keys, failures=name == "failures")
+        import pyarrow.dataset as ds  # imports pandas if it is there, which no worker of a sweep needs
 
         try:
             schemas = [ds.dataset(file, partitioning=None).schema for file in files]
@@ -157,17 +160,12 @@ class Swept:
         return runs.sort_by([("run", "ascending")])
 
     def to_polars(self, name: str = "runs") -> polars.DataFrame:
-        """Returns a table as a polars frame."""
-        import polars
-
-        frame = polars.from_arrow(self.table(name))
-        assert isinstance(frame, polars.DataFrame)
-        return frame
+        """Returns a table as a polars frame. Raises InputError if polars is not installed."""
+        return extras.to_polars(self.table(name))
 
     def to_pandas(self, name: str = "runs") -> pandas.DataFrame:
-        """Returns a table as a pandas frame."""
-        frame: pandas.DataFrame = self.table(name).to_pandas()
-        return frame
+        """Returns a table as a pandas frame. Raises InputError if pandas is not installed."""
+        return extras.to_pandas(self.table(name))
 
     def sql(self, query: str, *, dates_as_text: bool = False) -> pa.Table:
         """Returns the result of a query over the tables `runs`, `flows`, `failures` and `claims`.
@@ -245,6 +243,19 @@ class Swept:
         return list(dict.fromkeys(key for name in NAMES for key in self.table(name).column_names))
 
 
+class _Unfinished(Swept):
+    """The runs so far of a sweep that runs or was interrupted, as they were when it was opened."""
+
+    def __init__(self, folder: Path, document: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
+        super().__init__(folder, document)
+        self._tables = tables
+        failed = f", {document['failed']} failed" if document["failed"] else ""
+        self.note = f"{tables['runs'].num_rows} of {document['runs']} runs so far{failed}"
+
+    def table(self, name: str) -> pa.Table:
+        return self.claims if name == "claims" else self._tables[name]
+
+
 def _reading() -> tuple[Any, ...]:
     """The kinds of statements that change no table."""
     from duckdb import StatementType
@@ -253,11 +264,14 @@ def _reading() -> tuple[Any, ...]:
 
 
 def open_sweep(folder: Path | str) -> Swept:
-    """Opens a folder that `longfat sweep` wrote.
+    """Opens a folder that `longfat sweep` wrote; of a sweep that has not finished, the runs so far.
 
     Raises:
         InputError: it holds no sweep, or one of a newer version.
+        LongfatError: a file is damaged.
     """
+    if (found := _unfinished(Path(folder))) is not None:
+        return found
     path = Path(folder) / SWEEP_FILE
     try:
         document = _document(path)
@@ -277,6 +291,43 @@ def open_sweep(folder: Path | str) -> Swept:
     if not sums.is_whole(document):
         raise LongfatError(f"{path}: damaged; run `longfat sweep` again to rebuild it from the runs")
     return Swept(Path(folder), document)
+
+
+def holds_sweep(folder: Path) -> bool:
+    """Whether `open_sweep` finds something in a folder."""
+    return any((folder / name).is_file() for name in (SWEEP_FILE, unfinished.FILE))
+
+
+def _unfinished(folder: Path) -> Swept | None:
+    """Returns the unfinished sweep in a folder; None if there is none, or a finished one has its results."""
+    path = folder / unfinished.FILE
+    while path.is_file():
+        try:
+            document = _document(path)
+            _refuse_newer(path, document)
+            if not sums.is_whole(document):
+                raise LongfatError(f"{path}: damaged; run `longfat sweep` again")
+            if _has_results(folder, document):
+                return None
+            found = _Unfinished(folder, *unfinished.read(folder, document))
+        except (LongfatError, FileNotFoundError):
+            if path.is_file():
+                raise
+            continue  # it has finished meanwhile, and joined its segments
+        except (OSError, *ODD_VALUES):
+            raise InputError(f"{path}: this is no sweep; accepted: what `longfat sweep` wrote") from None
+        if path.is_file():
+            return found
+    return None
+
+
+def _has_results(folder: Path, document: Mapping[str, Any]) -> bool:
+    """Whether a finished sweep in the folder is the unfinished one, so that it has all its results."""
+    try:
+        finished = _document(folder / SWEEP_FILE)
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
+    return all(finished.get(key) == document[key] for key in unfinished.IDENTITY)
 
 
 def refuse_newer(folder: Path | str) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from longfat.store import output, store
 from longfat.store.identity import digest, run_keys
 from longfat.store.kept import reduction_key
 from longfat.store.store import Store
-from longfat.sweep import page, tables
+from longfat.sweep import page, tables, unfinished
 from longfat.sweep.grid import Keep, Point, Sweep
 from longfat.sweep.handle import FORMAT, refuse_newer
 from longfat.sweep.reduction import reduce_run
@@ -30,8 +31,6 @@ ATTEMPTS = 2
 """How often a run is tried when its worker dies: another run may have been the cause."""
 AHEAD = 2
 """Short runs that are queued at each worker, so that workers do not wait for the driver."""
-ERRORS_SHOWN = 3
-"""Different errors that are printed; the table has all."""
 MEMORY_SHARE = 0.8
 """Share of the machine's memory that all workers together may allocate."""
 LEAST_MEMORY_BYTES = 1 << 30
@@ -96,8 +95,16 @@ def run(
         if kept.damaged:
             console.print(f"{len(kept.damaged)} damaged files were set aside; their runs are repeated")
         state = _State()
-        with Progress(sweep.title or "sweep", sweep.count(), console=None if progress else console) as shown:
-            tasks = _missing(sweep, kept, state)
+        described = _described(sweep)
+        journal = unfinished.Journal(kept, described, state.keys, state.failures)
+        with (
+            _ending_early(journal),
+            Progress(
+                sweep.title or "sweep", described["runs"], console=None if progress else console
+            ) as shown,
+        ):
+            is_readable = not is_address(out) and described["runs"] <= unfinished.MOST_RUNS
+            tasks = _missing(sweep, kept, state, journal if is_readable else None)
             for position, outcome in distribute(measure, tasks):
                 now = time.perf_counter()
                 state.first_s = now - began if state.first_s is None else state.first_s
@@ -115,18 +122,45 @@ def run(
         tables.write(sweep, kept, state.keys, state.failures)
         ended = time.perf_counter()
         spans = {"wall_s": ended - began, "first_s": state.first_s, "tables_s": ended - ran}
-        document = _document(sweep, state, spans)
+        document = described | _outcome(state, spans)
         kept.write_json(tables.SWEEP_FILE, document)
+        journal.remove()
     return document
 
 
-def report(out: Path | str, console: Console | None = None) -> Path | None:
-    """Builds the page of a sweep; returns None where the sweep is not in a local folder."""
-    if isinstance(out, str) and "://" in out:
+@contextmanager
+def _ending_early(journal: unfinished.Journal) -> Iterator[None]:
+    """Leaves the journal as it is when the block is interrupted or fails."""
+    try:
+        yield
+    except BaseException:
+        journal.end_early()
+        raise
+
+
+def report(
+    out: Path | str,
+    console: Console | None = None,
+    *,
+    jobs: int | None = None,
+    draw: bool | None = None,
+) -> Path | None:
+    """Builds the page of a sweep and returns its path; None if there is none, as at an address.
+
+    Args:
+        out: the sweep's folder.
+        console: where a remark is printed.
+        jobs: the number of processes that draw; one for each core if None.
+        draw: whether to draw it; None draws it if it does not show the present results.
+    """
+    if is_address(out):
         return None
+    there = None if draw else page.current(Path(out))
+    if there is not None or draw is False:
+        return there
     if console is not None:
         console.print(f"drawing the page of {out}", markup=False, soft_wrap=True)
-    return page.build(Path(out))
+    return page.build(Path(out), jobs)
 
 
 def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Iterator[str]:
@@ -145,7 +179,14 @@ def told(document: Mapping[str, Any], out: Path | str, page: Path | None) -> Ite
     yield f"tables: {out}/tables" if page is None else f"report: {page}"
 
 
-def _missing(sweep: Sweep, kept: Store, state: _State) -> Iterator[tuple[Scenario, Keep]]:
+def is_address(out: Path | str) -> bool:
+    """Whether a sweep goes to an address that fsspec knows, and not into a folder."""
+    return isinstance(out, str) and "://" in out
+
+
+def _missing(
+    sweep: Sweep, kept: Store, state: _State, journal: unfinished.Journal | None
+) -> Iterator[tuple[Scenario, Keep]]:
     """Yields the missing runs as workers come free."""
     position = 0
     for first in sweep.combinations():
@@ -167,6 +208,8 @@ def _missing(sweep: Sweep, kept: Store, state: _State) -> Iterator[tuple[Scenari
             state.out[position] = (point, key)
             state.running.add(key)
             position += 1
+            if journal is not None:
+                journal.update()
             yield scenario.repeat(point.repeat), sweep.keep
 
 
@@ -200,7 +243,7 @@ def distribution(jobs: int | None, scheduler: str | None, module: str) -> Outcom
 
 
 def _refuse_foreign(out: Path | str) -> None:
-    if not (isinstance(out, str) and "://" in out):
+    if not is_address(out):
         output.refuse_foreign(Path(out), output.SWEEP_FILES, output.SWEEP_FILES | output.STORE_FILES)
 
 
@@ -208,8 +251,8 @@ def _said(error: Exception) -> str:
     return " ".join(f"{error}".split()) or type(error).__name__
 
 
-def _document(sweep: Sweep, state: _State, spans: Mapping[str, float | None]) -> dict[str, Any]:
-    causes = list(dict.fromkeys(error for _, error in state.failures))
+def _described(sweep: Sweep) -> dict[str, Any]:
+    """What sweep.json says of a sweep that may not yet have run."""
     return {
         "format": FORMAT,
         "title": sweep.title,
@@ -222,9 +265,17 @@ def _document(sweep: Sweep, state: _State, spans: Mapping[str, float | None]) ->
             :16
         ],
         "results_version": _core.results_version(),
-        "runs": len(state.keys),
+        "runs": sweep.count(),
+        "provenance": output.provenance(sys.argv),
+    }
+
+
+def _outcome(state: _State, spans: Mapping[str, float | None]) -> dict[str, Any]:
+    """What sweep.json says of its runs."""
+    causes = list(dict.fromkeys(error for _, error in state.failures))
+    return {
         "failed": len(state.failures),
-        "errors": causes[:ERRORS_SHOWN],
+        "errors": causes[: tables.ERRORS_SHOWN],
         "causes": len(causes),
         "performance": {**spans, "ran": state.ran, "found": state.kept},
         "provenance": output.provenance(sys.argv),

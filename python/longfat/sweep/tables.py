@@ -33,7 +33,10 @@ MOST_PARTITIONS = 64
 CHUNK = 1024
 """Runs in one file."""
 NO_KEY = bytes(32)
-
+TYPES = {"run": pa.int64(), "repeat": pa.int64()}
+"""The columns of every table that are no texts where there are no rows."""
+ERRORS_SHOWN = 3
+"""Different errors that sweep.json has; the table `failures` has all."""
 
 METRICS = parts.Metrics.names()
 FLOW_VALUES = [key for key in parts.FlowResult.names() if key != "name"]
@@ -48,8 +51,12 @@ LINK_VALUES = [
 class Keys(Sequence[str | None]):
     """The key of each run in order, or None: 32 bytes each."""
 
-    def __init__(self) -> None:
-        self._bytes = bytearray()
+    def __init__(self, data: bytes = b"") -> None:
+        self._bytes = bytearray(data)
+
+    def to_bytes(self) -> bytes:
+        """Returns what makes the same keys again."""
+        return bytes(self._bytes)
 
     def append(self, key: str | None) -> None:
         """Appends a SHA-256 in hexadecimal, or None."""
@@ -101,6 +108,44 @@ def write(
             for point, error in sorted(failures, key=lambda f: f[0].number):
                 rows.add(_position(point, texts) | {"error": error})
             put("failures/part-00000.parquet", rows.table())
+
+
+def read(
+    sweep: Sweep, store: Store, keys: Sequence[str | None], failed: Mapping[int, str]
+) -> dict[str, pa.Table]:
+    """Returns the tables, by name, of the first runs of a sweep as far as the store has them.
+
+    Args:
+        sweep: the sweep whose first points the keys belong to.
+        store: holds some of the runs.
+        keys: the keys of its first points; None where the scenario was refused.
+        failed: reasons of points without a result, by number.
+    """
+    texts = _texts(sweep)
+    found: dict[str, list[pa.Table]] = {"runs": [], "flows": [], "failures": []}
+    for chunk in _chunks(zip(sweep.points(), keys, strict=False), CHUNK):
+        if sweep.keep == "series":
+            chunk = [(point, key if key and store.has_series(key) else None) for point, key in chunk]
+        for folder, rows in _files(chunk, store, texts, None, sweep.keep):
+            found[folder.rstrip("/")].append(rows.table())
+        failures = _Rows()
+        for point, _ in chunk:
+            if point.number in failed:
+                failures.add(_position(point, texts) | {"error": failed[point.number]})
+        if len(failures):
+            found["failures"].append(failures.table())
+    return {
+        name: pa.concat_tables(parts, promote_options="permissive")
+        if parts
+        else empty(sweep.keys, failures=name == "failures")
+        for name, parts in found.items()
+    }
+
+
+def empty(keys: Iterable[str], *, failures: bool) -> pa.Table:
+    """Returns a table without rows, with the columns that every row has."""
+    names = ["run", "repeat", *keys, *(["error"] if failures else [])]
+    return pa.table({name: pa.array([], TYPES.get(name, pa.string())) for name in names})
 
 
 def _chunks(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
@@ -201,6 +246,9 @@ class _Rows:
     def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = {}
         self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Adds a row."""
