@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from longfat.figure.data import Curve, Figure, Panel
 from longfat.figure.histories import cwnd_figure, queue_figure, rate_figure
 from longfat.figure.matplotlib import draw, save
-from longfat.figure.plotly import draw as plotly_figure
 from longfat.runs.result import Result
 from longfat.sweep.handle import Swept
 
@@ -26,7 +25,6 @@ __all__ = [
     "draw",
     "plot",
     "plot_cwnd",
-    "plotly_figure",
     "queue_figure",
     "rate_figure",
     "save",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longfat.figure.data import Panel
 
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = "viridis"
-"""Both libraries have it; readable with any colour vision, and in grey."""
+"""Readable with any colour vision, and in grey."""
 DIGITS = 3
 DARK = 0.6
 """Above this share of the range numbers are dark, since viridis ends in yellow."""
@@ -43,7 +42,7 @@ def bounds(panel: Panel) -> tuple[float, float]:
 
 
 def draw_panel(panel: Panel, axis: Axes) -> None:
-    """Draws the cells of a panel with matplotlib."""
+    """Draws the cells of a panel."""
     low, high = bounds(panel)
     axis.pcolormesh(panel.cells, cmap=COLOURS, vmin=low, vmax=high)
     axis.set_xticks(
@@ -84,32 +83,3 @@ def write_numbers(panel: Panel, axis: Axes) -> None:
             fontsize=size,
             color=DARK_INK if light else "white",
         )
-
-
-def plotly_axis(names: Sequence[str]) -> dict[str, Any]:
-    """Returns an axis of a heat map, complete even where cells have no value."""
-    return {
-        "type": "category",
-        "categoryorder": "array",
-        "categoryarray": list(names),
-        "showgrid": False,
-        "range": [-0.5, len(names) - 0.5],
-    }
-
-
-def plotly_trace(panel: Panel) -> dict[str, Any]:
-    """Returns the cells of a panel as plotly's data."""
-    low, high = bounds(panel)
-    shown = [[value if math.isfinite(value) else None for value in row] for row in panel.cells]
-    return {
-        "type": "heatmap",
-        "x": list(panel.categories),
-        "y": list(panel.levels),
-        "z": shown,
-        "zmin": low,
-        "zmax": high,
-        "colorscale": COLOURS.capitalize(),
-        "showscale": False,
-        "texttemplate": f"%{{z:.{DIGITS}g}}",
-        "hovertemplate": f"{panel.x_label} %{{x}}<br>{panel.y_label} %{{y}}<br>%{{z:.4g}}<extra></extra>",
-    }

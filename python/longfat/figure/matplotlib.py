@@ -202,17 +202,19 @@ def _draw_panel(panel: Panel, axis: Axes, number: int) -> None:
         )
     for place, curve in enumerate(panel.curves):
         look: dict[str, Any] = {"color": style.colour(curve), "label": _legible(curve.label)}
+        # a logarithmic axis would draw a line down to a value of 0
+        y = [value if value > 0.0 or not panel.y_log else math.nan for value in curve.y]
         if curve.kind == "theory":
-            axis.plot(curve.x, curve.y, linestyle=(0, (4, 2)), linewidth=0.9, **look)
+            axis.plot(curve.x, y, linestyle=(0, (4, 2)), linewidth=0.9, **look)
         elif curve.kind == "line":
-            axis.plot(curve.x, curve.y, linewidth=0.9, **look)
+            axis.plot(curve.x, y, linewidth=0.9, **look)
         else:
             drawn = axis.errorbar(
                 curve.x,
-                curve.y,
+                y,
                 yerr=style.error_bars(curve),
                 marker=style.marker(curve),
-                linestyle="none" if panel.categories else style.STROKES[curve.stroke % len(style.STROKES)][0],
+                linestyle="none" if panel.categories else style.STROKES[curve.stroke % len(style.STROKES)],
                 capsize=2,
                 **look,
             )

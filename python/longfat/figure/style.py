@@ -10,6 +10,7 @@ import colorsys
 import functools
 import math
 import zlib
+from typing import Any
 
 from longfat.figure.data import Curve, Figure
 from longfat.scenario import registry
@@ -25,15 +26,8 @@ OTHER_GROUP = "#6b7280"
 REFERENCE_COLOUR = "#cc79a7"
 SECOND_COLOUR = "#94a3b8"
 """A second flow of the same algorithm in a history: near enough to its partner to be read as a pair."""
-STROKES = (
-    ("-", "solid"),
-    ("--", "dash"),
-    ("-.", "dashdot"),
-    (":", "dot"),
-    ((0, (5, 1)), "longdash"),
-    ((0, (1, 1)), "longdashdot"),
-)
-"""Line styles by a curve's stroke: matplotlib's and plotly's."""
+STROKES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
+"""Line styles by a curve's stroke, as matplotlib names them."""
 LIMIT_STROKE = SPARE_COLOURS.index("#6b7280")
 """The stroke of a bound that is drawn as theory."""
 MARKED_COLOUR = "#94a3b8"
