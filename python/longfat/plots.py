@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.figure.data import Curve, Figure, Panel
 from longfat.figure.histories import cwnd_figure, queue_figure, rate_figure
-from longfat.figure.matplotlib import draw, save
+from longfat.figure.matplotlib import draw, inches, save
 from longfat.runs.result import Result
 from longfat.sweep.handle import Swept
 
@@ -65,10 +65,9 @@ def plot(
     Raises:
         InputError: there is no such folder, column, value or style; it names the nearest.
     """
-    from longfat.charts import draw as charts
-    from longfat.charts.groups import chart
-    from longfat.charts.request import Request, check, usual_kind
-    from longfat.charts.sources import of_sweep, open_folders
+    from longfat.figure.grouping import figure
+    from longfat.figure.request import Request, check, usual_kind
+    from longfat.sources import of_sweep, open_folders
 
     if isinstance(results, Swept):
         source = of_sweep(results)
@@ -80,7 +79,6 @@ def plot(
         for key, value in (where or {}).items()
     }
     chosen: Any = kind or usual_kind(source, x, by)
-    wide: Any = width
-    asked = Request(chosen, y, x, by, kept)
+    asked = check(Request(chosen, y, x, by, kept), source)
     styles = [style] if isinstance(style, str) else style
-    return charts.draw(chart(check(asked, source), source), wide, styles)
+    return draw(figure(asked, source), width_in=inches(width), styles=styles)

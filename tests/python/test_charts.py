@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from longfat import plots, sweep
-from longfat.charts import draw
-from longfat.charts.groups import chart
-from longfat.charts.request import Request, check
-from longfat.charts.sources import open_folders
 from longfat.cli.app import app
 from longfat.errors import InputError
-from longfat.runs.metrics import student_t_95
+from longfat.figure.grouping import figure
+from longfat.figure.matplotlib import draw, save_as
+from longfat.figure.request import Request, check
+from longfat.intervals import student_t_95
+from longfat.sources import open_folders
 
 BASE = {
     "duration": "5 s",
@@ -66,7 +66,7 @@ def ran(tmp_path_factory):
 
 def made(folders, **asked):
     source = open_folders([folders] if not isinstance(folders, list) else folders)
-    return chart(check(Request(**asked), source), source)
+    return figure(check(Request(**asked), source), source)
 
 
 def refused(*given):
@@ -95,10 +95,10 @@ def test_an_interval_is_that_of_student_over_the_repeats(swept):
     table = sweep.open_sweep(swept).to_polars()
     own = table.filter((table["title"] == "lossy") & (table["flow.0.algorithm"] == "bbr"))["jain"].to_numpy()
     assert own.size == 3
-    bbr = next(group for group in found.groups if group.label == "bbr")
-    at = found.x.categories.index("lossy")
+    bbr = next(curve for curve in found.panels[0].curves if curve.label == "bbr")
+    at = found.panels[0].categories.index("lossy")
     assert bbr.y[at] == pytest.approx(own.mean())
-    assert bbr.half[at] == pytest.approx(student_t_95(2) * own.std(ddof=1) / math.sqrt(3))
+    assert bbr.error[at] == pytest.approx(student_t_95(2) * own.std(ddof=1) / math.sqrt(3))
 
 
 def test_a_mean_over_other_axes_is_taken_in_each_repeat_first(swept):
@@ -106,11 +106,11 @@ def test_a_mean_over_other_axes_is_taken_in_each_repeat_first(swept):
     table = sweep.open_sweep(swept).to_polars()
     own = table.filter(table["flow.0.algorithm"] == "htcp")
     means = [own.filter(own["repeat"] == repeat)["jain"].mean() for repeat in range(3)]
-    (group,) = found.groups
-    at = found.x.categories.index("htcp")
-    assert group.y[at] == pytest.approx(np.mean(means))
-    assert group.half[at] == pytest.approx(student_t_95(2) * np.std(means, ddof=1) / math.sqrt(3))
-    assert "Averaged over: title." in found.told
+    (curve,) = found.panels[0].curves
+    at = found.panels[0].categories.index("htcp")
+    assert curve.y[at] == pytest.approx(np.mean(means))
+    assert curve.error[at] == pytest.approx(student_t_95(2) * np.std(means, ddof=1) / math.sqrt(3))
+    assert "Averaged over: title." in found.caption
 
 
 def test_unlike_settings_are_no_sample_so_a_mean_over_them_without_repeats_has_no_interval(tmp_path):
@@ -119,14 +119,14 @@ def test_unlike_settings_are_no_sample_so_a_mean_over_them_without_repeats_has_n
     axes = {"flow.0.rtt": ["10 ms", "40 ms"], "bottleneck.rate": ["1 Mbit/s", "10 Mbit/s"]}
     sweep.run(sweep.from_dict({"base": base, "axes": axes}), tmp_path / "grid")
     found = made(tmp_path / "grid", kind="lines", y="bottleneck_utilization", x="flow.0.rtt", by="")
-    assert all(math.isnan(half) for group in found.groups for half in group.half)
-    assert found.told[0].startswith("One repeat for each point, so there are no intervals")
-    assert any(line.startswith("Averaged over: ") for line in found.told)
+    assert [curve.error for curve in found.panels[0].curves] == [None]
+    assert found.caption.startswith("One repeat for each point, so there are no intervals")
+    assert "Averaged over: " in found.caption
 
 
 def test_the_caption_says_how_many_repeats_a_point_has(swept):
-    told = made(swept, kind="bars", y="jain", x="title", by="flow.0.algorithm").told
-    assert told[0].startswith("Means of 3 repeats with 95 %")
+    caption = made(swept, kind="bars", y="jain", x="title", by="flow.0.algorithm").caption
+    assert caption.startswith("Means of 3 repeats with 95 %")
 
 
 def test_flows_of_one_run_count_as_one_sample(swept):
@@ -134,12 +134,12 @@ def test_flows_of_one_run_count_as_one_sample(swept):
     flows = sweep.open_sweep(swept).to_polars("flows")
     own = flows.filter((flows["title"] == "far") & (flows["algorithm"] == "cubic"))
     means = [own.filter(own["run"] == run)["throughput_bps"].mean() / 1e6 for run in own["run"].unique()]
-    cubic = next(group for group in found.groups if group.label == "cubic")
-    assert cubic.half[found.x.categories.index("far")] == pytest.approx(
+    cubic = next(curve for curve in found.panels[0].curves if curve.label == "cubic")
+    assert cubic.error[found.panels[0].categories.index("far")] == pytest.approx(
         student_t_95(2) * np.std(means, ddof=1) / math.sqrt(3)
     )
-    assert [group.label for group in found.groups] == ALGORITHMS
-    assert found.y.label == "throughput, Mbit/s"
+    assert [curve.label for curve in found.panels[0].curves] == ALGORITHMS
+    assert found.panels[0].y_label == "throughput, Mbit/s"
 
 
 @pytest.mark.parametrize(
@@ -158,44 +158,45 @@ def test_flows_of_one_run_count_as_one_sample(swept):
 @pytest.mark.parametrize("width", ["column", "page"])
 def test_every_kind_draws_a_sweep_as_wide_as_a_column_or_a_page(swept, kind, asked, width, tmp_path):
     found = made(swept, kind=kind, **asked)
-    file = draw.save(found, tmp_path / "figure.svg", width)
     inches = {"column": 3.5, "page": 7.16}[width]
+    file = save_as(found, tmp_path / "figure.svg", width_in=inches)
     assert f'width="{72 * inches:g}pt"' in file.read_text()
-    assert file.read_bytes() == draw.save(found, tmp_path / "again.svg", width).read_bytes()
+    assert file.read_bytes() == save_as(found, tmp_path / "again.svg", width_in=inches).read_bytes()
 
 
 def test_an_axis_of_numbers_has_its_unit_and_decades_a_logarithmic_scale(swept):
     found = made(swept, kind="lines", x="rtt", by="algorithm", y="jain")
-    assert found.x.label == "RTT, ms"
-    assert [round(x, 9) for x in found.groups[0].x] == [10, 20, 80]
+    assert found.panels[0].x_label == "RTT, ms"
+    assert [round(x, 9) for x in found.panels[0].curves[0].x] == [10, 20, 80]
 
 
 @pytest.mark.parametrize("kind", ["bars", "box", "cdf", "timeline"])
 def test_runs_are_drawn_as_sweeps_are(ran, kind, tmp_path):
     found = made(ran / "a", kind=kind)
-    assert draw.save(found, tmp_path / "figure.png").stat().st_size > 5000
+    assert save_as(found, tmp_path / "figure.png").stat().st_size > 5000
 
 
 def test_a_timeline_has_an_interval_at_each_time(ran):
     found = made(ran / "a", kind="timeline", y="cwnd")
-    assert [group.label for group in found.groups] == ["1 (cubic)", "2 (bbr)"]
-    assert found.y.label == "cwnd, segments"
-    assert np.isfinite(found.groups[0].half).all()
+    assert [curve.label for curve in found.panels[0].curves] == ["1 (cubic)", "2 (bbr)"]
+    assert found.panels[0].y_label == "cwnd, segments"
+    assert np.isfinite(found.panels[0].curves[0].error).all()
 
 
 def test_a_band_of_a_window_does_not_go_below_zero(ran):
     found = made(ran / "a", kind="timeline", y="cwnd")
-    wide = dataclasses.replace(found.groups[0], half=10.0 * found.groups[0].y)
-    drawn = draw.draw(dataclasses.replace(found, groups=(wide,)), "column")
+    (panel,) = found.panels
+    wide = dataclasses.replace(panel.curves[0], error=tuple(10.0 * y for y in panel.curves[0].y))
+    drawn = draw(dataclasses.replace(found, panels=(dataclasses.replace(panel, curves=(wide,)),)))
     band = drawn.axes[0].collections[0].get_paths()[0].vertices
     assert band[:, 1].min() == 0.0
-    assert band[:, 1].max() > wide.y.max()
+    assert band[:, 1].max() > max(wide.y)
 
 
 def test_several_folders_have_a_column_of_folders(ran):
     found = made([ran / "a", ran / "b"], kind="bars", y="throughput_bps", by="algorithm")
-    assert found.x.categories == ("a", "b")
-    assert [group.label for group in found.groups] == ["cubic", "bbr"]
+    assert found.panels[0].categories == ("a", "b")
+    assert [curve.label for curve in found.panels[0].curves] == ["cubic", "bbr"]
 
 
 def test_a_comparison_is_drawn_with_its_own_columns_and_paths(tmp_path):
@@ -209,13 +210,16 @@ def test_a_comparison_is_drawn_with_its_own_columns_and_paths(tmp_path):
     given = ["compare", "cubic", "htcp", *grid, "--path", str(path), "--out", str(folder)]
     assert CliRunner().invoke(app, given).exit_code == 0
     usual = made(folder, kind="bars")
-    assert (usual.x.categories, [group.label for group in usual.groups]) == (("short",), ["cubic", "htcp"])
+    assert (usual.panels[0].categories, [curve.label for curve in usual.panels[0].curves]) == (
+        ("short",),
+        ["cubic", "htcp"],
+    )
     share = made(folder, kind="bars", x="algorithm", y="share_reno")
-    assert share.y.label == "share / Reno"
-    assert share.x.categories == ("cubic", "htcp")
+    assert share.panels[0].y_label == "share / Reno"
+    assert share.panels[0].categories == ("cubic", "htcp")
     lossy = made(folder, kind="lines", x="level", y="utilization", by="algorithm", where={"trial": ["lossy"]})
-    assert len(lossy.groups[0].x) == 6
-    assert lossy.x.log
+    assert len(lossy.panels[0].curves[0].x) == 6
+    assert lossy.panels[0].x_log
 
 
 def test_a_sweep_file_is_run_and_drawn(tmp_path, monkeypatch):
@@ -233,7 +237,7 @@ def test_a_style_file_decides_size_and_colours(swept, tmp_path):
     own = tmp_path / "mine.mplstyle"
     own.write_text("figure.figsize: 5, 5\naxes.prop_cycle: cycler(color=['red', 'lime', 'blue'])\n")
     found = made(swept, kind="bars", x="title", by="algorithm", y="jain")
-    drawn = draw.draw(found, "column", [str(own)])
+    drawn = draw(found, styles=[str(own)])
     assert tuple(drawn.get_size_inches()) == (5.0, 5.0)
     assert {patch.get_facecolor()[:3] for patch in drawn.axes[0].patches} == {(1, 0, 0), (0, 1, 0), (0, 0, 1)}
 

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "python" / "longfat"
 LAYERS = (
     ("_core",),
     ("documents", "errors", "lazy", "numbers", "units", "words"),
-    ("installation", "terminal"),
+    ("installation", "intervals", "terminal"),
     ("scenario",),
     ("figure",),
     ("algorithm",),
@@ -25,7 +25,7 @@ LAYERS = (
     ("report",),
     ("compare", "crosscheck", "ebpf", "env", "sweep"),
     ("assess",),
-    ("charts", "suites"),
+    ("sources", "suites"),
     ("api", "plots", "sweeping", "views"),
     ("cli",),
     ("__main__",),

@@ -16,6 +16,7 @@ from rich.console import Console
 
 import longfat
 from longfat.cli import tables
+from longfat.intervals import half_width_95
 from longfat.report import columns
 from longfat.runs import metrics, observations
 from longfat.runs.result import Result, aggregate
@@ -182,8 +183,8 @@ def test_repeats_that_are_equal_up_to_rounding_have_no_interval() -> None:
     # a sum in another order: the greatest differs from the least in the last digits
     values = [94.7, 94.7 * (1.0 + 2.3e-16), 94.7 * (1.0 - 3e-15)]
     assert metrics.mean_stderr(values)[1] == 0.0
-    assert metrics.half_width_95(values) == 0.0
-    assert np.array_equal(metrics.half_width_95([[94.7, 1.0], [94.7 + 1e-13, 2.0]]) > 0.0, [False, True])
+    assert half_width_95(values) == 0.0
+    assert np.array_equal(half_width_95([[94.7, 1.0], [94.7 + 1e-13, 2.0]]) > 0.0, [False, True])
     assert metrics.mean_stderr([94.7, 94.7001])[1] > 0.0
     column = columns.Column("x", "x", columns.number)
     whole = {"runs": [{}, {}], "stderr": {"flows": [{"x": metrics.mean_stderr(values)[1]}]}}

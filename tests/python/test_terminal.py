@@ -15,10 +15,10 @@ import longfat
 from longfat.cli import sketch
 from longfat.cli.app import app
 from longfat.errors import InputError
+from longfat.intervals import student_t_95
 from longfat.report import columns
 from longfat.report.terminal import fitted
 from longfat.runs import cost, progress, simulate
-from longfat.runs.metrics import student_t_95
 from longfat.runs.result import aggregate
 
 BIG = """title = "Many packets"

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from longfat.intervals import half_width_95, student_t_95
 from longfat.report import timeline
-from longfat.runs.metrics import half_width_95, student_t_95
 
 SUMMARY = {"duration_s": 10.0, "window_s": [0.0, 10.0], "links": []}
 

@@ -14,8 +14,8 @@ from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
-    from longfat.charts.request import Request
-    from longfat.charts.sources import Source
+    from longfat.figure.request import Request
+    from longfat.figure.tables import Source
 
 FIGURES = "figures"
 
@@ -90,17 +90,17 @@ def plot(
     are done first. Several folders have one more column, folder. Means have 95 % confidence intervals over
     repeats (Student's t).
     """
-    from longfat.charts import draw
-    from longfat.charts.groups import chart
-    from longfat.charts.request import KINDS, Request, check, usual_kind
-    from longfat.charts.sources import open_folders
     from longfat.figure.data import FORMATS
+    from longfat.figure.grouping import figure
+    from longfat.figure.matplotlib import WIDTHS, inches, save_as
+    from longfat.figure.request import KINDS, Request, check, usual_kind
+    from longfat.sources import open_folders
     from longfat.store.whole import of_anyone
     from longfat.words import choice
 
     for option, value, known in (
         ("--kind", kind or KINDS[0], KINDS),
-        ("--width", width, draw.WIDTHS),
+        ("--width", width, [*WIDTHS]),
         ("--format", form, FORMATS),
     ):
         if value not in known:
@@ -124,16 +124,15 @@ def plot(
         for folder in opened:
             held.enter_context(of_anyone(folder))
         source = open_folders(opened)
-        found = chart(check(asked(source), source), source)
-        file = out or _named(opened[0], found.name, form)
-        wide: Any = width
-        draw.save(found, file, wide, styles)
+        found = figure(check(asked(source), source), source)
+        file = save_as(
+            found, out or _named(opened[0], found.name, form), width_in=inches(width), styles=styles
+        )
     if as_json:
-        echo_json({"file": str(file), "caption": list(found.told)})
+        echo_json({"file": str(file), "caption": found.caption})
         return
     echo(file)
-    for line in found.told:
-        echo(line, err=True)
+    echo(found.caption, err=True)
 
 
 def _named(folder: Path, name: str, form: str) -> Path:
@@ -163,7 +162,7 @@ def _stored(folder: Path, refuse_unknown: Callable[[Source], None]) -> Path:
     if folder.suffix != ".toml" or folder.is_dir():
         return folder
     from longfat import sweep as sweeps
-    from longfat.charts.sources import open_folders
+    from longfat.sources import open_folders
     from longfat.sweep import estimate
     from longfat.sweep.tables import SWEEP_FILE
 

@@ -10,8 +10,9 @@ from typing import Any, Literal
 from longfat.numbers import finite
 from longfat.words import shown
 
-Kind = Literal["points", "line", "theory"]
-"""Measured points with error bars, joined by a line; a history over time; a theoretical curve."""
+Kind = Literal["points", "line", "theory", "bars", "boxes", "steps"]
+"""Measured points with error bars, joined by a line; a history over time; a theoretical curve;
+bars and boxes over categories; a distribution."""
 
 Range = tuple[float, float] | None
 
@@ -25,7 +26,8 @@ FORMATS = ("pdf", "svg", "png")
 class Curve:
     """One curve. ``algorithm`` gives its colour, ``stroke`` its dash (flow 1, flow 2, …); NaN leaves a gap.
 
-    ``error`` is the standard error of each y.
+    ``error`` is half of the interval around each y: its standard error, if the caption names no other. It is
+    a bar, or a band around a line or steps. ``samples`` are the values of each box.
     """
 
     label: str
@@ -35,6 +37,7 @@ class Curve:
     algorithm: str | None = None
     kind: Kind = "points"
     stroke: int = 0
+    samples: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class Table:
 class Figure:
     """A figure: its experiment's name, the paper's figure that it mirrors, its panels in reading order.
 
-    If it mirrors no figure of a paper, ``mirrors`` is the name again, or "".
+    If it mirrors no figure of a paper, ``mirrors`` is the name again, or "". ``legend`` is above the legend.
     """
 
     name: str
@@ -107,6 +110,7 @@ class Figure:
     panels: tuple[Panel, ...]
     columns: int = 2
     table: Table | None = None
+    legend: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the figure as JSON values; NaN becomes null."""
@@ -186,6 +190,7 @@ def _curve(document: dict[str, Any]) -> Curve:
             "x": _floats(document["x"]),
             "y": _floats(document["y"]),
             "error": None if error is None else _floats(error),
+            "samples": tuple(map(_floats, document.get("samples", ()))),
         }
     )
 

@@ -21,7 +21,7 @@ def draw_panel(panel: Panel, axis: Any) -> None:
             [*curve.y, curve.y[0]],
             color=style.colour(curve),
             marker="o",
-            linestyle=style.STROKES[curve.stroke % len(style.STROKES)],
+            linestyle=style.stroke(curve.stroke),
             label=curve.label,
         )
     axis.set_xticks(spokes, panel.categories)

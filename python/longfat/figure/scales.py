@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from longfat.figure.data import Panel, Tornado
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
 SHORT_RANGE = 50.0
@@ -19,6 +20,10 @@ LETTER_INCHES = 0.065
 """Width of a letter in titles and axis names on paper."""
 LABEL_WIDTH = 28
 """Letters of an axis beside a panel; a longer label takes two lines."""
+LETTERS_PER_INCH = 9.7
+"""Letters of all categories, and two more for each, that fit side by side below a panel."""
+MOST_FLAT = 2.5
+"""Categories per inch below a panel that do not meet if they are a little tilted."""
 MOST_PANEL_INCHES = 3.5
 """A longer title takes two lines."""
 
@@ -39,6 +44,27 @@ def thin_ticks(axis: Axis) -> None:
         axis.set_major_locator(LogLocator(subs=BETWEEN))
         axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
+
+
+def name_categories(axis: Axes, names: Sequence[str], inches: float, first: float = 0.0) -> None:
+    """Writes categories below an axis, at an angle where they need it.
+
+    Args:
+        axis: the axes.
+        names: the categories.
+        inches: the width of the panel.
+        first: where the first one stands.
+    """
+    crowded = sum(len(name) + 2 for name in names) > LETTERS_PER_INCH * inches
+    angle = 0 if not crowded else 30 if len(names) < MOST_FLAT * inches else 60
+    axis.set_xticks(
+        [place + first for place in range(len(names))],
+        names,
+        rotation=angle,
+        ha="right" if angle else "center",
+        rotation_mode="anchor",
+    )
+    axis.set_xlim(first - 0.5, len(names) + first - 0.5)
 
 
 def needs_no_labels(panels: Sequence[Panel], number: int, columns: int) -> bool:

@@ -19,7 +19,7 @@ SPARE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9
 VARIANT_COLOURS = {"adaptive-red": "#e69f00"}
 """Cases of a suite that are drawn like rows of their own."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "*", "X", "<", ">", "d", "p", "h", "8", "H")
-"""Markers of names without a row, such as a user's own algorithm."""
+"""Markers of names without a row, such as a user's own algorithm, and of curves without a name."""
 GROUP_COLOURS = {"reproduced": "#009e73", "partly": "#e69f00", "not reproduced": "#d55e00"}
 """Groups of bars that have a colour; the others are grey."""
 OTHER_GROUP = "#6b7280"
@@ -27,7 +27,6 @@ REFERENCE_COLOUR = "#cc79a7"
 SECOND_COLOUR = "#94a3b8"
 """A second flow of the same algorithm in a history: near enough to its partner to be read as a pair."""
 STROKES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
-"""Line styles by a curve's stroke, as matplotlib names them."""
 LIMIT_STROKE = SPARE_COLOURS.index("#6b7280")
 """The stroke of a bound that is drawn as theory."""
 MARKED_COLOUR = "#94a3b8"
@@ -73,9 +72,14 @@ def colour(curve: Curve) -> str:
     return name_colour(curve.algorithm)
 
 
+def stroke(number: int) -> Any:
+    """The line style of a curve's stroke, as matplotlib names it."""
+    return STROKES[number % len(STROKES)]
+
+
 def marker(curve: Curve) -> str:
     """A curve's marker, as matplotlib names it."""
-    return name_marker(curve.algorithm) if curve.algorithm else "o"
+    return name_marker(curve.algorithm) if curve.algorithm else MARKERS[curve.stroke % len(MARKERS)]
 
 
 def group_colour(group: str) -> str:

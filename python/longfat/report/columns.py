@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from longfat.runs.metrics import student_t_95
+from longfat.intervals import student_t_95
 from longfat.units import RATE
 
 DIGITS = 4

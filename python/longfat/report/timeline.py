@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longfat.figure.histories import UNKNOWN, binned, round_bin
-from longfat.runs.metrics import half_width_95
+from longfat.intervals import half_width_95
 
 if TYPE_CHECKING:
     import pyarrow

@@ -15,13 +15,15 @@ import numpy as np
 import pyarrow as pa
 
 from longfat.errors import InputError
+from longfat.figure import quantities
 from longfat.figure.data import Figure, Panel, points
 from longfat.runs import metrics
 from longfat.sweep import words
-from longfat.sweep.axes import are_numbers, in_si, in_table
+from longfat.sweep.axes import are_numbers, in_table
 from longfat.sweep.grid import Sweep
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import MOST_LINES, MOST_PANELS, Layout
+from longfat.units import in_si
 
 METRICS = ("throughput_ratio", "jain", "bottleneck_utilization", "bottleneck_loss_ratio")
 """What the page shows when the sweep file asks for no figures."""
@@ -138,7 +140,7 @@ def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
         make = _heat if layout.kind == "heat" else _lines
         panels.append(make(swept, layout, found, at, title))
     columns = len(across) if layout.rows is not None else min(len(across), WRAPPED)
-    name, _, _ = words.figure(layout.parts)
+    name, _, _ = quantities.quotient(layout.parts)
     title = layout.title or f"{name} {'over' if layout.kind == 'heat' else 'along'} " + _and(
         [_name(swept, key) for key in (layout.x, layout.y) if key]
     )
@@ -154,7 +156,7 @@ def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
 
 
 def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], title: str) -> Panel:
-    _, _, factor = words.figure(layout.parts)
+    _, _, factor = quantities.quotient(layout.parts)
     steps = _values(swept, layout, layout.x)
     numeric = _is_number(swept, layout.x)
     unit, scale = words.unit_of(steps) if numeric else ("", 1.0)
@@ -171,7 +173,9 @@ def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], titl
         algorithm = _algorithm(layout.lines, level)
         met[algorithm or ""] = met.get(algorithm or "", -1) + 1
         label = (
-            words.named(_name(swept, layout.lines), level) if layout.lines else words.figure(layout.parts)[0]
+            words.named(_name(swept, layout.lines), level)
+            if layout.lines
+            else quantities.quotient(layout.parts)[0]
         )
         if layout.lines and _stored(swept, layout.lines, level) not in valued:
             label = f"{label} (no values)"
@@ -179,8 +183,8 @@ def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], titl
     log, x_range = _x_scale(places) if numeric else (False, None)
     return Panel(
         title,
-        words.labelled(_name(swept, layout.x), unit),
-        words.labelled(*words.figure(layout.parts)[:2]),
+        quantities.labelled(_name(swept, layout.x), unit),
+        quantities.labelled(*quantities.quotient(layout.parts)[:2]),
         tuple(curves),
         x_log=log,
         x_range=x_range,
@@ -190,14 +194,14 @@ def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], titl
 
 
 def _heat(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], title: str) -> Panel:
-    name, unit, factor = words.figure(layout.parts)
+    name, unit, factor = quantities.quotient(layout.parts)
     xs, ys = (_values(swept, layout, key) for key in (layout.x, layout.y))
     across, up = (
         [_stored(swept, key, step) for step in steps] for key, steps in ((layout.x, xs), (layout.y, ys))
     )
     cells = tuple(tuple(factor * _mean(found.groups.get((x, y, None, *at))) for x in across) for y in up)
     return Panel(
-        title or words.labelled(name, unit),
+        title or quantities.labelled(name, unit),
         _name(swept, layout.x),
         _name(swept, layout.y),
         (),

@@ -1,13 +1,8 @@
-"""The stored results that a chart is made from, as tables of one form for runs, sweeps and comparisons.
-
-Every table has the columns `run` and `repeat`. Runs of different settings that have the same repeat belong
-together: a chart averages over them before it looks at the spread.
-"""
+"""What runs, sweeps and comparisons have stored, as the tables that figures are made from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +13,7 @@ from longfat.compare.paths import TRIAL as PATH_TRIAL
 from longfat.compare.table import COMPARE_FILE
 from longfat.errors import InputError
 from longfat.figure.histories import UNKNOWN
+from longfat.figure.tables import IDENTITY, Kept, Source, Table, joined
 from longfat.report import run as run_page
 from longfat.store.whole import read_table
 from longfat.sweep import words
@@ -26,88 +22,8 @@ from longfat.sweep.handle import Swept, open_sweep
 from longfat.sweep.tables import SWEEP_FILE, run_columns
 from longfat.units import RATE, TIME
 
-FOLDER = "folder"
-"""The column that tells several folders apart."""
 COMPARE_RUNS = "runs.parquet"
 ACCEPTED = "accepted: a folder written by `longfat run --out`, `sweep` or `compare`"
-IDENTITY = ("run", "repeat")
-USUAL = (
-    "throughput_bps",
-    "goodput_bps",
-    "srtt_s",
-    "retransmits",
-    "cwnd",
-    "jain",
-    "utilization",
-    "bottleneck_utilization",
-    "bottleneck_queue_mean_packets",
-    "bottleneck_loss_ratio",
-)
-"""Columns that a message lists before others."""
-MOST_LISTED = 16
-"""Columns that a message lists."""
-SAMPLED = ("time_s", "name")
-"""Columns of every table of samples."""
-
-Kept = Mapping[str, Sequence[Any]]
-"""The values that a chart is restricted to, by column."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of one kind. `read` may leave out runs that a restriction excludes.
-
-    Attributes:
-        columns: the names of its columns.
-        other_names: shorter names of some of them.
-        sampled: whether its rows are samples over time.
-    """
-
-    columns: tuple[str, ...]
-    read: Callable[[Kept], pa.Table]
-    other_names: Mapping[str, str] = field(default_factory=dict)
-    sampled: bool = False
-
-    def resolve(self, name: str) -> str | None:
-        """Returns the column of that name, or None."""
-        return name if name in self.columns else self.other_names.get(name)
-
-
-@dataclass(frozen=True)
-class Source:
-    """Stored results.
-
-    Attributes:
-        folder: where they are.
-        tables: the first that has all columns of a chart is used.
-        settings: the columns that were chosen before the runs, each with its values in order.
-        written: how values of a column are written, where that is not the text itself.
-        names: how a column is called, where its own name does not say it.
-        fixed: the value of a column that a chart shows if it says nothing about that column.
-        defaults: x, y and by where the chart names none.
-    """
-
-    folder: Path
-    tables: tuple[Table, ...]
-    settings: Mapping[str, Sequence[Any]]
-    written: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    defaults: Mapping[str, str] = field(default_factory=dict)
-
-    def listed(self, sampled: bool = False) -> str:
-        """Returns names that a chart may use, for a message: settings first, then the usual figures.
-
-        Args:
-            sampled: whether only samples over time count.
-        """
-        tables = [table for table in self.tables if table.sampled or not sampled]
-        shorter = {column: name for table in tables for name, column in table.other_names.items()}
-        names = dict.fromkeys(name for table in tables for name in table.columns if name not in IDENTITY)
-        ordered = sorted(names, key=lambda name: (name not in self.settings, name not in USUAL))
-        known = [shorter.get(name, name) for name in ordered]
-        first = ", ".join(known[:MOST_LISTED])
-        return first if len(known) <= MOST_LISTED else f"{first}, and {len(known) - MOST_LISTED} more"
 
 
 def open_folders(folders: Sequence[Path]) -> Source:
@@ -125,7 +41,7 @@ def open_folders(folders: Sequence[Path]) -> Source:
     names = [folder.resolve().name for folder in folders]
     if len(set(names)) < len(names):
         names = [str(folder) for folder in folders]
-    return _joined(opened, names)
+    return joined(opened, names)
 
 
 def _open(folder: Path) -> Source:
@@ -314,41 +230,3 @@ def _samples(series: pa.Table, algorithms: Mapping[str, str], seeds: Sequence[An
         of_name = [algorithms.get(name) for name in table["name"].to_pylist()]
         table = table.append_column("algorithm", pa.array(of_name, pa.string()))
     return Table(tuple(table.column_names), lambda _: table, sampled=over_time)
-
-
-def _joined(sources: Sequence[Source], names: Sequence[str]) -> Source:
-    """Several folders as one source; a table of the one joins the table at the same place of the others."""
-    depth = min(len(source.tables) for source in sources)
-
-    def joined(number: int) -> Table:
-        parts = [source.tables[number] for source in sources]
-        columns = dict.fromkeys(name for part in parts for name in part.columns)
-
-        def read(kept: Kept) -> pa.Table:
-            found = []
-            for name, part in zip(names, parts, strict=True):
-                if name in kept.get(FOLDER, (name,)):
-                    table = part.read(kept)
-                    labels = pa.repeat(pa.scalar(name), table.num_rows)
-                    found.append(table.append_column(FOLDER, labels))
-            return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
-
-        other_names = {key: value for part in parts for key, value in part.other_names.items()}
-        return Table((FOLDER, *columns), read, other_names, all(part.sampled for part in parts))
-
-    settings: dict[str, list[Any]] = {FOLDER: list(names)}
-    for source in sources:
-        for key, values in source.settings.items():
-            settings[key] = list(dict.fromkeys([*settings.get(key, ()), *values]))
-    return replace(
-        sources[0],
-        tables=tuple(map(joined, range(depth))),
-        settings=settings,
-        written=_merged(source.written for source in sources),
-        names=_merged(source.names for source in sources),
-        defaults={"by": "", **sources[0].defaults, "x": FOLDER},
-    )
-
-
-def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    return {key: value for part in parts for key, value in part.items()}

@@ -1,4 +1,4 @@
-"""What a chart shows, checked against the columns that there are."""
+"""What a figure of stored results shows, checked against the columns that there are."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from longfat.charts.sources import Source, Table
 from longfat.errors import InputError
-from longfat.sweep.axes import in_si
+from longfat.figure.tables import Source, Table
+from longfat.units import in_si
 from longfat.words import choice, suggestion
 
 Kind = Literal["lines", "bars", "heat", "cdf", "box", "timeline"]
@@ -23,7 +23,7 @@ COUNTER = "received_bytes"
 
 @dataclass(frozen=True)
 class Request:
-    """A chart as it was asked for; names are columns, or shorter names of them.
+    """A figure as it was asked for; names are columns, or shorter names of them.
 
     Attributes:
         kind: the form.
@@ -42,7 +42,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Checked:
-    """A chart whose columns exist: `x`, `by` and `parts` are columns of `table`, and "" is none.
+    """A figure whose columns exist: `x`, `by` and `parts` are columns of `table`, and "" is none.
 
     Attributes:
         where: the values that count, by column, with those that the source proposes.
@@ -60,7 +60,7 @@ class Checked:
 
 
 def check(request: Request, source: Source, *, values: bool = True) -> Checked:
-    """Returns the chart with the table that has its columns; what was not said is what the source proposes.
+    """Returns the figure with the table that has its columns; what was not said is what the source proposes.
 
     Args:
         request: what was asked for.
