@@ -31,7 +31,7 @@ COLUMNS = {
     "links": {"name", "time_s", "queue_packets"},
     "internals": {"name", "time_s", "quantity", "value"},
     "events": {"name", "time_s", "event"},
-    "transfers": {"name", "start_s", "duration_s", "bytes"},
+    "transfers": {"name", "start_s", "completion_time_s", "bytes"},
 }
 """The columns that the tables of a folder have in every version; its page omits what others would show."""
 DRAWN = ("flows", "links", "internals", "events")

@@ -31,6 +31,8 @@ else:
     np = Module("numpy")
 
 TABLES = ("flows", "links", "internals", "events", "transfers")
+TRANSFERS = {"duration_s": "completion_time_s", "delivery_s": "delivery_time_s"}
+"""The times of a transfer by their names in the core; they have the same names as those of a flow."""
 """The tables of a result."""
 Columns = Mapping[str, bytes]
 
@@ -283,13 +285,16 @@ class Result:
 
     @functools.cached_property
     def transfers(self) -> pyarrow.Table:
-        """Every background connection that completed, with name, start_s, duration_s, bytes, delivery_s."""
+        """Every background connection that completed, with name, start_s, bytes, and the times that it took.
+
+        completion_time_s is until the last ACK, delivery_time_s until the receiver had its last byte.
+        """
         import pyarrow
 
         columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
         names = [entry["name"] for entry in self.summary["background"]]
         name = _named(columns.pop("group", np.empty(0)).astype(np.int32), _texts(names))
-        numbers = {key: _numbers(column) for key, column in columns.items()}
+        numbers = {TRANSFERS.get(key, key): _numbers(column) for key, column in columns.items()}
         return pyarrow.table({"name": name, **numbers})
 
     @functools.cached_property
