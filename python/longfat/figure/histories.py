@@ -133,7 +133,8 @@ def queue_figure(
         time, queue = histories[link["name"]]
         curves = [Curve(link["name"], tuple(time), tuple(queue), None, None, "line", position)]
         limit = link.get("queue_limit_packets")
-        title = link["name"] if limit is None else f"{link['name']}, room for {limit:,.0f} packets"
+        title = f"Queue of {link['name']}"
+        title += "" if limit is None else f", room for {limit:,.0f} packets"
         if limit is not None and max(queue, default=0.0) >= NEAR_LIMIT * limit:
             curves.append(Curve("limit", (0.0, span_s), (limit, limit), None, None, "theory", LIMIT_STROKE))
         # an empty queue does not need a fine scale

@@ -409,7 +409,7 @@ class Result:
                 series = (self.flow if table == "flows" else self.link)(name)
                 stride = max(1, len(series["time_s"]) // most) if most else 1
                 found[name] = (series["time_s"][::stride].tolist(), series[quantity][::stride].tolist())
-            if table == "links" and names is None and len(panels) > 1:
+            if table == "links" and len(panels) > 1:
                 filled = {
                     name: history for name, history in found.items() if max(history[1], default=0.0) > 0.0
                 }
