@@ -121,6 +121,43 @@ def test_a_name_without_a_chosen_colour_always_has_the_same():
     assert style.name_colour("my_reno.py:MyReno") != style.name_colour("my_reno.py:Other")
 
 
+SEEN = {
+    "any colours": np.eye(3),
+    "no red": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "no green": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "no blue": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+}
+"""What dichromats see of linear sRGB (Machado, Oliveira, Fernandes 2009, severity 1)."""
+APART = 25.0
+"""Distance in CIELAB, where 2 can just be seen side by side."""
+
+
+def lab(colour, seen):
+    """A colour as a reader sees it, in CIELAB."""
+    parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = to_xyz @ np.clip(seen @ linear, 0.0, 1.0) / [0.95047, 1.0, 1.08883]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("reader", SEEN)
+def test_readers_with_any_colour_vision_tell_cubic_bbr_bbr3_and_reno_apart(reader):
+    for one, other in itertools.combinations(("cubic", "bbr", "bbr3", "reno"), 2):
+        colours = [lab(style.name_colour(name), np.array(SEEN[reader])) for name in (one, other)]
+        assert np.linalg.norm(colours[0] - colours[1]) > APART, (one, other)
+
+
+@pytest.mark.parametrize("name", ["cubic", "bbr", "bbr3", "reno", "tahoe"])
+def test_flows_of_one_algorithm_have_shades_of_its_colour_that_a_dark_page_shows_too(name):
+    shades = [style.flow_colour(name, number) for number in range(3)]
+    assert shades[0] == style.name_colour(name)
+    seen = [lab(shade, np.eye(3)) for shade in shades]
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 10.0
+    assert all(lab(style.on_dark(shade), np.eye(3))[0] > 55.0 for shade in shades)
+
+
 def test_flows_of_one_algorithm_differ_in_a_history():
     first, second = sample_figure().panels[1].curves
     assert style.colour(first) != style.colour(second)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from longfat.figure import style
 from longfat.figure.histories import UNKNOWN, binned, round_bin
 from longfat.intervals import half_width_95
 
@@ -138,14 +139,25 @@ def document(
         "span_s": span_s,
         "window_s": summary.get("window_s"),
         "runs": runs,
-        "flows": [
-            {"name": flow["name"], "algorithm": flow["algorithm"] or UNKNOWN} for flow in known[:MOST_FLOWS]
-        ],
+        "flows": _looks(known[:MOST_FLOWS]),
         "all_flows": len(known),
         "quantiles": len(known) > FEW_FLOWS,
         "panels": panels,
         "empty": _always_empty(summary["links"], links),
     }
+
+
+def _looks(flows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Names, algorithms, and colours on light and on dark pages."""
+    met: dict[str, int] = {}
+    found = []
+    for flow in flows:
+        algorithm = flow["algorithm"] or UNKNOWN
+        number = met[algorithm] = met.get(algorithm, -1) + 1
+        light = style.flow_colour(algorithm, number)
+        colours = [light, style.on_dark(light)]
+        found.append({"name": flow["name"], "algorithm": algorithm, "colours": colours})
+    return found
 
 
 def _present(entries: Iterable[Mapping[str, Any]], table: pyarrow.Table | None) -> list[Mapping[str, Any]]:
