@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from longfat.api import run, run_many
     from longfat.errors import AlgorithmError, InputError, LongfatError, ScenarioError
     from longfat.installation import __version__
+    from longfat.plots import plot
     from longfat.runs.capture import Capture
     from longfat.runs.imported import Imported, read_capture
     from longfat.runs.qlog import Qlog
@@ -65,6 +66,7 @@ __all__ = [
     "Sweep",
     "Web",
     "__version__",
+    "plot",
     "read_capture",
     "run",
     "run_many",
@@ -75,6 +77,7 @@ _MODULES = {
     **dict.fromkeys(("AlgorithmError", "InputError", "LongfatError", "ScenarioError"), "errors"),
     **dict.fromkeys(("Imported", "read_capture"), "runs.imported"),
     "Capture": "runs.capture",
+    "plot": "plots",
     "Qlog": "runs.qlog",
     "Result": "runs.result",
     "Results": "runs.repeats",

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from longfat.numbers import finite
 from longfat.words import shown
 
-Kind = Literal["points", "line", "theory", "bars", "boxes", "steps"]
+Kind = Literal["points", "line", "theory", "bars", "boxes", "steps", "cloud"]
 """Measured points with error bars, joined by a line; a history over time; a theoretical curve;
-bars and boxes over categories; a distribution."""
+bars and boxes over categories; a distribution; points that are not joined."""
 
 Range = tuple[float, float] | None
 
@@ -27,7 +27,8 @@ class Curve:
     """One curve. ``algorithm`` gives its colour, ``stroke`` its dash (flow 1, flow 2, …); NaN leaves a gap.
 
     ``error`` is half of the interval around each y: its standard error, if the caption names no other. It is
-    a bar, or a band around a line or steps. ``samples`` are the values of each box.
+    a bar, or a band around a line or steps. ``samples`` are the values of each box, ``x_error`` is half of
+    the interval along x.
     """
 
     label: str
@@ -38,6 +39,7 @@ class Curve:
     kind: Kind = "points"
     stroke: int = 0
     samples: tuple[tuple[float, ...], ...] = ()
+    x_error: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -183,13 +185,14 @@ def _panel(document: dict[str, Any]) -> Panel:
 
 
 def _curve(document: dict[str, Any]) -> Curve:
-    error = document["error"]
+    given = {key: document.get(key) for key in ("error", "x_error")}
+    errors = {key: None if half is None else _floats(half) for key, half in given.items()}
     return Curve(
         **{
             **document,
             "x": _floats(document["x"]),
             "y": _floats(document["y"]),
-            "error": None if error is None else _floats(error),
+            **errors,
             "samples": tuple(map(_floats, document.get("samples", ()))),
         }
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -17,36 +17,50 @@ from longfat.errors import InputError
 from longfat.figure import quantities
 from longfat.figure.data import Curve, Figure, Kind, Panel
 from longfat.figure.histories import binned, round_bin
-from longfat.figure.request import COUNTER, RATE, TIME, Checked
+from longfat.figure.request import COUNTER, RATE, TIME, Checked, Limits, Look
 from longfat.figure.tables import IDENTITY, Source
 from longfat.intervals import half_width_95
+from longfat.units import dimension_of, in_si, split
 
 Array = NDArray[np.float64]
+Objects = NDArray[np.object_]
 
 MOST_GROUPS = 60
 """Groups or places along an axis; more could not be read."""
 STEPS = 400
 """Points of a curve that is a mean over several runs, or a distribution."""
-SEGMENTS = ("cwnd", "ssthresh", "cwnd_mean")
 MOST_SAMPLES = 4000
 """Points of the samples of one run."""
 MOST_NAME = 120
 """Characters of a file's name."""
+USUAL = Look()
+COLUMN_INCHES = 3.5
+"""Width of a column of a paper."""
+PANEL_INCHES = 1.7
+"""Panels side by side get no narrower."""
+ROOM = 0.05
+"""Room beyond the values of several panels, as a share of their range."""
+MOST_NAMES = 4
+"""Flows or links that the caption names."""
 COLOURED = ("algorithm", "queue")
 """The columns whose values have colours of their own."""
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of a figure by column: keys of x and of the group, the unit that repeats, the value."""
+    """The rows of a figure by column: what tells them apart, and the values.
 
-    x: NDArray[np.object_]
-    by: NDArray[np.object_]
-    unit: NDArray[np.object_]
+    `x` is the place along an axis, or of a scatter what has a point; `along` is the time or a scatter's x.
+    """
+
+    x: Objects
+    by: Objects
+    panel: Objects
+    unit: Objects
     value: Array
-    time_s: Array
+    along: Array
 
-    def of(self, column: NDArray[np.object_], key: Any) -> _Rows:
+    def of(self, column: Objects, key: Any) -> _Rows:
         """The rows whose value in a column is this one; all rows if it is None."""
         if key is None:
             return self
@@ -61,91 +75,201 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Axis:
-    """One axis: its label, and either its categories or numbers in the label's unit."""
+    """One axis: its name, its unit and the factor into it, and the places of its values if they are steps."""
 
-    label: str
+    name: str
+    unit: str = ""
+    factor: float = 1.0
+    places: Mapping[Any, float] = field(default_factory=dict)
     categories: tuple[str, ...] = ()
     log: bool = False
 
+    @property
+    def label(self) -> str:
+        return quantities.labelled(self.name, self.unit)
 
-def figure(asked: Checked, source: Source) -> Figure:
+
+def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float = COLUMN_INCHES) -> Figure:
     """Returns the figure; its caption says what a point is.
 
+    Args:
+        asked: what it shows.
+        source: the results.
+        look: its axes.
+        width_in: how wide it will be, which decides how many panels stand side by side.
+
     Raises:
-        InputError: no row is left, or there are too many groups.
+        InputError: no row is left, there are too many groups, or a value of `look` does not suit the axis.
     """
     rows, algorithms, notes = _rows(asked, source)
-    label, unit, factor = _quantity(asked, source)
-    if asked.asked in SEGMENTS:
-        unit = "segments"
-    if unit == "s" and np.abs(rows.value).max() < 1.0:
-        unit, factor = "ms", 1e3
-    rows = replace(rows, value=factor * rows.value)
-    measured = quantities.labelled(label, unit)
-    by = _named(asked.by, source)
+    measured = _measured(asked, source, rows)
+    along, up = _axes(asked, source, rows, measured)
+    x_factor = along.factor if asked.kind == "scatter" else 1.0
+    rows = replace(rows, value=measured.factor * rows.value, along=x_factor * rows.along)
     keys = _ordered(asked.by, rows.by, source) if asked.by else [None]
-    _refuse_many(keys, by)
+    _refuse_many(keys, _named(asked.by, source))
     write = _writer(asked.by, source)
     labels = ["" if key is None else write(key) for key in keys]
-    parts = [rows.of(rows.by, key) for key in keys]
-    met: dict[str | None, int] = {}
-    curves = []
-    if asked.kind == "heat":
-        x, places = _places(asked, source, rows)
-        cells = tuple(
-            tuple(_mean(own)[0] if own.value.size else math.nan for own in _at(part, places))
-            for part in parts
-        )
-        levels = tuple(map(_short, labels))
-        panel = Panel(measured, x.label, by, (), categories=x.categories, levels=levels, cells=cells)
-    else:
-        if asked.kind == "cdf":
-            x, y_label, y_range = _Axis(measured), "share of the values", (0.0, 1.0)
-            kind: Kind = "steps"
-            found = [_distribution(part) for part in parts]
-        elif asked.kind == "timeline":
-            x, y_label, y_range, kind = _Axis("time, s"), measured, None, "line"
-            found = [_over_time(part, asked.asked == RATE) for part in parts]
-        else:
-            x, places = _places(asked, source, rows)
-            y_label, y_range = measured, None
-            kind = {"lines": "points", "bars": "bars", "box": "boxes"}[asked.kind]  # type: ignore[assignment]
-            found = [_means(part, places, asked.kind == "box") for part in parts]
-        for number, (key, text, columns) in enumerate(zip(keys, labels, found, strict=True)):
+    steps = _ordered(asked.panels, rows.panel, source) if asked.panels else [None]
+    _refuse_many(steps, _named(asked.panels, source))
+    titled = _writer(asked.panels, source)
+    first = _first_panel(asked, look, along, up, measured)
+    panels = []
+    for step in steps:
+        part = rows.of(rows.panel, step)
+        groups = [part.of(part.by, key) for key in keys]
+        title = first.title if step is None else _short(titled(step))
+        if asked.kind == "heat":
+            cells = tuple(tuple(_mean(own)[0] for own in _at(group, along.places)) for group in groups)
+            panels.append(replace(first, title=title, levels=tuple(map(_short, labels)), cells=cells))
+            continue
+        met: dict[str | None, int] = {}
+        curves = []
+        for number, (key, text, group) in enumerate(zip(keys, labels, groups, strict=True)):
             algorithm = algorithms.get(key)
             met[algorithm] = met.get(algorithm, -1) + 1
-            stroke = met[algorithm] if kind == "line" else number
-            curves.append(_curve(text, algorithm, kind, stroke, *columns))
-        ends = [x for curve in curves for x in (curve.x[:1] + curve.x[-1:])]
-        panel = Panel(
-            "",
-            x.label,
-            y_label,
-            tuple(curves),
-            x_log=x.log,
-            x_range=(min(ends), max(ends)) if kind == "line" and len(set(ends)) > 1 else None,
-            y_range=y_range,
-            categories=x.categories,
-        )
+            if group.value.size:
+                stroke = number if algorithm is None or asked.kind == "cdf" else met[algorithm]
+                curves.append(
+                    _curve(asked, group, along, Curve(text, (), (), None, algorithm, stroke=stroke))
+                )
+        panels.append(replace(first, title=title, curves=tuple(curves)))
+        if asked.kind == "timeline" and not look.x_limits:
+            ends = [x for curve in curves for x in (*curve.x[:1], *curve.x[-1:])] or [0.0]
+            panels[-1] = replace(
+                panels[-1], x_range=(min(ends), max(ends)) if min(ends) < max(ends) else None
+            )
     chosen = [f"{column}-{value}" for column, values in asked.chosen.items() for value in values]
-    name = "-".join(filter(None, (asked.kind, *map(_slug, (asked.asked, asked.x, asked.by, *chosen)))))
-    legend = by if all(text.replace(".", "", 1).isdigit() for text in labels) else ""
-    return Figure(name[:MOST_NAME], "", "", " ".join(notes), (panel,), columns=1, legend=legend)
+    parts = (asked.asked, asked.x, asked.by, asked.panels, *chosen)
+    name = "-".join(filter(None, (asked.kind, *map(_slug, parts))))[:MOST_NAME]
+    legend = _named(asked.by, source) if all(text.replace(".", "", 1).isdigit() for text in labels) else ""
+    rows_down = math.ceil(len(panels) / max(1, int(width_in / PANEL_INCHES)))
+    columns = math.ceil(len(panels) / rows_down)
+    shown = tuple(_trimmed(_ranged(panels), columns)) if len(panels) > 1 else tuple(panels)
+    return Figure(name, "", look.title, " ".join(notes), shown, columns=columns, legend=legend)
 
 
-def _curve(
-    label: str,
-    algorithm: str | None,
-    kind: Kind,
-    stroke: int,
-    x: Array,
-    y: Array,
-    half: Array,
-    samples: Sequence[Array] = (),
-) -> Curve:
-    error = tuple(half.tolist()) if np.isfinite(half).any() else None
-    values = tuple(tuple(part.tolist()) for part in samples)
-    return Curve(label, tuple(x.tolist()), tuple(y.tolist()), error, algorithm, kind, stroke, values)
+def _first_panel(asked: Checked, look: Look, along: _Axis, up: _Axis, measured: _Axis) -> Panel:
+    """The panel without its values: labels, scales and ranges."""
+    heat = asked.kind == "heat"
+    for option, given, axis in (("x_limits", look.x_limits, along), ("log_x", look.log_x, along)):
+        if given and axis.categories:
+            raise InputError(f"{option}: {axis.name or asked.x} has categories; accepted: an axis of numbers")
+    if heat and look.log_y:
+        raise InputError("log_y: a heat map has categories along both axes; accepted: another kind")
+    log_x = along.log if look.log_x is None else look.log_x
+    limits = _limits("y_limits", look.y_limits, measured if heat else up, look.log_y)
+    return Panel(
+        measured.label if heat else "",
+        along.label if look.x_label is None else look.x_label,
+        up.label if look.y_label is None else look.y_label,
+        (),
+        x_log=log_x,
+        y_log=look.log_y,
+        x_range=_limits("x_limits", look.x_limits, along, log_x),
+        y_range=(0.0, 1.0) if limits is None and asked.kind == "cdf" and not look.log_y else limits,
+        categories=along.categories,
+    )
+
+
+def _limits(option: str, given: Limits | None, axis: _Axis, log: bool) -> tuple[float, float] | None:
+    """The ends of an axis in its unit."""
+    if given is None:
+        return None
+    ends = []
+    for end in given:
+        dimension = dimension_of(f"1 {axis.unit}")
+        value: Any = end
+        if isinstance(end, str):
+            try:
+                value = dimension.parse(end, f"1 {axis.unit}") if dimension else in_si(end)
+            except ValueError as error:
+                raise InputError(f"{option} {end}: {error}") from None
+            if not isinstance(value, float) or (not dimension and _unit(end) not in ("", axis.unit)):
+                what = f"a number of {axis.unit}" if axis.unit else "a number without a unit"
+                raise InputError(f"{option} {end}: this is no end of {axis.label}; accepted: {what}")
+        ends.append(axis.factor * value)
+    low, high = ends
+    if not low < high or (log and low <= 0.0):
+        above = " above 0, since the axis is logarithmic" if log else ""
+        wanted = f"accepted: the lower end, then the higher one{above}"
+        raise InputError(f"{option} {given[0]} {given[1]}: these are no ends; {wanted}")
+    return low, high
+
+
+def _unit(text: str) -> str:
+    found = split(text)
+    return found[1] if found else ""
+
+
+def _curve(asked: Checked, rows: _Rows, along: _Axis, empty: Curve) -> Curve:
+    """A group's curve."""
+    spread: Array | None = None
+    samples: tuple[tuple[float, ...], ...] = ()
+    kind: Kind = "points"
+    if asked.kind == "cdf":
+        kind, (x, y, half) = "steps", _distribution(rows)
+    elif asked.kind == "timeline":
+        kind, (x, y, half) = "line", _over_time(rows, asked.asked == RATE)
+    elif asked.kind == "scatter":
+        kind, (x, y, half, spread) = "cloud", _cloud(rows)
+    else:
+        kind = "bars" if asked.kind == "bars" else "boxes" if asked.kind == "box" else "points"
+        found = [
+            (place, own) for place, own in zip(along.places.values(), _at(rows, along.places), strict=True)
+        ]
+        found = [(place, own) for place, own in found if own.value.size]
+        x = np.array([place for place, _ in found])
+        y, half = np.array([_mean(own) for _, own in found]).T
+        samples = tuple(tuple(own.value.tolist()) for _, own in found) if kind == "boxes" else ()
+
+    def error(halves: Array | None) -> tuple[float, ...] | None:
+        return None if halves is None or not np.isfinite(halves).any() else tuple(halves.tolist())
+
+    xs, ys = tuple(x.tolist()), tuple(y.tolist())
+    return replace(empty, x=xs, y=ys, kind=kind, error=error(half), x_error=error(spread), samples=samples)
+
+
+def _ranged(panels: Sequence[Panel]) -> Iterator[Panel]:
+    """Gives all panels the same ranges, so that they can be compared."""
+    first = panels[0]
+    curves = [curve for panel in panels for curve in panel.curves]
+    values = [value for panel in panels for row in panel.cells for value in row]
+    values += [y for curve in curves for row in (curve.y, *curve.samples) for y in row]
+    up = values + [end for curve in curves for end in _ends(curve.y, curve.error, first.y_log)]
+    across = [end for curve in curves for end in _ends(curve.x, curve.x_error, first.x_log)]
+    y_range = first.y_range or _span(up, first.y_log)
+    if y_range and not first.cells and not first.y_log and not first.y_range and min(values) >= 0.0:
+        y_range = (0.0, y_range[1])
+    x_range = first.x_range or (None if first.categories else _span(across, first.x_log))
+    return (replace(panel, x_range=x_range, y_range=y_range) for panel in panels)
+
+
+def _ends(values: Sequence[float], halves: Sequence[float] | None, log: bool) -> Iterator[float]:
+    """The values and the ends of their intervals, as far as a range has to show them."""
+    yield from values
+    if halves and not log:
+        yield from (
+            value + sign * half for value, half in zip(values, halves, strict=True) for sign in (-1, 1)
+        )
+
+
+def _span(values: Sequence[float], log: bool) -> tuple[float, float] | None:
+    """The ends of the values with some room; None where they do not differ."""
+    known = [value for value in values if math.isfinite(value) and (value > 0.0 or not log)]
+    if not known or min(known) == max(known):
+        return None
+    low, high = min(known), max(known)
+    room = (high / low) ** ROOM if log else ROOM * (high - low)
+    return (low / room, high * room) if log else (low - room, high + room)
+
+
+def _trimmed(panels: Iterable[Panel], columns: int) -> Iterator[Panel]:
+    """Keeps the names of axes only at the left and at the bottom."""
+    every = list(panels)
+    for number, panel in enumerate(every):
+        bottom, left = number + columns >= len(every), number % columns == 0
+        yield replace(panel, x_label=panel.x_label if bottom else "", y_label=panel.y_label if left else "")
 
 
 def _rows(asked: Checked, source: Source) -> tuple[_Rows, dict[Any, str], list[str]]:
@@ -162,37 +286,61 @@ def _rows(asked: Checked, source: Source) -> tuple[_Rows, dict[Any, str], list[s
     if len(asked.parts) > 1:
         below = _numbers(table, asked.parts[1], source)
         value = np.divide(value, below, out=np.full(value.size, np.nan), where=below != 0.0)
+    scattered = asked.kind == "scatter"
     known = np.isfinite(value)
+    if scattered:
+        known &= np.isfinite(_numbers(table, asked.x, source, "x"))
     if not known.any():
         raise InputError(f"{source.folder}: {asked.asked} has no value in any of {value.size} rows")
     missing = 0 if asked.table.sampled else int(value.size - known.sum())
     kept = table.filter(pa.array(known))
-    drawn = {asked.x, asked.by, *(key for key, values in asked.where.items() if len(values) == 1)}
-    over = tuple(_over(kept, source, drawn))
+    single = (key for key, values in asked.where.items() if len(values) == 1)
+    over = [] if scattered else list(_over(kept, source, {asked.x, asked.by, asked.panels, *single}))
     repeats, runs = (len(pc.unique(kept[key])) for key in ("repeat", "run"))
     # runs of unlike settings are no sample of anything, and flows of one run are not independent
-    unit = "repeat" if over or (repeats > 1 and runs > repeats) else "run"
+    unit = "repeat" if over or (repeats > 1 and runs > repeats and not scattered) else "run"
+    names = pc.unique(kept["name"]).to_pylist() if "name" in kept.column_names else []
+    if len(names) > 1 and "name" not in (asked.by, asked.panels, asked.x) and not scattered:
+        over.append(f"name ({', '.join(names[:MOST_NAMES])}{', ...' if len(names) > MOST_NAMES else ''})")
+    along = value[known]
+    if scattered:
+        along = _numbers(kept, asked.x, source)
+    elif TIME in kept.column_names:
+        along = kept[TIME].to_numpy().astype(float)
+    by = _objects(kept, asked.by)
     rows = _Rows(
-        _objects(kept, asked.x),
-        _objects(kept, asked.by),
+        _points(kept, source) if scattered else _objects(kept, asked.x),
+        by,
+        _objects(kept, asked.panels),
         _objects(kept, unit),
         value[known],
-        kept[TIME].to_numpy().astype(float) if TIME in kept.column_names else value[known],
+        along,
     )
-    return rows, _algorithms(kept, asked.by, rows.by), _notes(asked, source, rows, over, missing)
+    return rows, _algorithms(kept, asked.by, by, source), _notes(asked, source, rows, over, missing)
 
 
-def _objects(table: pa.Table, name: str) -> NDArray[np.object_]:
+def _points(table: pa.Table, source: Source) -> Objects:
+    """What has one point of a scatter: a flow of runs with the same settings, or such runs."""
+    keys = [key for key in (*source.settings, "name") if key in table.column_names]
+    found = np.empty(table.num_rows, dtype=object)
+    columns = [table[key].to_pylist() for key in dict.fromkeys(keys)] or [[0] * table.num_rows]
+    for place, key in enumerate(zip(*columns, strict=True)):
+        found[place] = repr(key)
+    return found
+
+
+def _objects(table: pa.Table, name: str) -> Objects:
     found = np.empty(table.num_rows, dtype=object)
     if name:
         found[:] = table[name].to_pylist()
     return found
 
 
-def _algorithms(table: pa.Table, by: str, keys: NDArray[np.object_]) -> dict[Any, str]:
+def _algorithms(table: pa.Table, by: str, keys: Objects, source: Source) -> dict[Any, str]:
     """What colours each group: its value, or the one algorithm of its flows if they differ between groups."""
     if by.rpartition(".")[2] in COLOURED:
-        return {key: str(key) for key in set(keys)}
+        own = source.algorithms.get(by, {})
+        return {key: own.get(key, str(key)) for key in set(keys)}
     if not by or "algorithm" not in table.column_names:
         return {}
     pairs = set(zip(keys, table["algorithm"].to_pylist(), strict=True))
@@ -221,12 +369,12 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def _numbers(table: pa.Table, name: str, source: Source) -> Array:
+def _numbers(table: pa.Table, name: str, source: Source, of: str = "y") -> Array:
     column = table[name]
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        raise InputError(f"{source.folder}: {name} holds no numbers; accepted as y: a column of numbers")
+        raise InputError(f"{source.folder}: {name} holds no numbers; accepted as {of}: a column of numbers")
     numbers: Array = column.cast(pa.float64()).to_numpy(zero_copy_only=False).astype(float)
     return numbers
 
@@ -237,19 +385,22 @@ def _at(rows: _Rows, places: Mapping[Any, float]) -> Iterable[_Rows]:
 
 
 def _mean(rows: _Rows) -> tuple[float, float]:
-    """The mean over units of their means, and half of its 95 % interval; NaN for one unit."""
+    """The mean over units of their means, and half of its 95 % interval; NaN for one unit, or without any."""
+    if not rows.value.size:
+        return math.nan, math.nan
     means = np.array([values.mean() for values in rows.by_unit(rows.value)])
     return float(means.mean()), float(half_width_95(means))
 
 
-def _means(rows: _Rows, places: Mapping[Any, float], sampled: bool) -> tuple[Any, ...]:
-    """The places that have values, the mean at each and half of its interval, and for boxes the values."""
-    found = [
-        (place, own) for place, own in zip(places.values(), _at(rows, places), strict=True) if own.value.size
-    ]
-    means = [_mean(own) for _, own in found]
-    columns = [[place for place, _ in found], *zip(*means, strict=True)]
-    return *map(np.array, columns), [own.value for _, own in found] if sampled else ()
+def _cloud(rows: _Rows) -> tuple[Array, Array, Array, Array]:
+    """Points of a scatter: x and y, and half of the interval of each."""
+    found = []
+    for point in dict.fromkeys(rows.x):
+        own = rows.of(rows.x, point)
+        (y, half), (x, spread) = _mean(own), _mean(replace(own, value=own.along))
+        found.append((x, y, half, spread))
+    x, y, half, spread = np.array(found).T
+    return x, y, half, spread
 
 
 def _distribution(rows: _Rows) -> tuple[Array, Array, Array]:
@@ -265,12 +416,12 @@ def _distribution(rows: _Rows) -> tuple[Array, Array, Array]:
 def _over_time(rows: _Rows, as_rate: bool) -> tuple[Array, Array, Array]:
     """The mean of a quantity over time, over units and what is alike in each; with its interval."""
     parts = []
-    for times_s, values in zip(rows.by_unit(rows.time_s), rows.by_unit(rows.value), strict=True):
+    for times_s, values in zip(rows.by_unit(rows.along), rows.by_unit(rows.value), strict=True):
         time_s, first = np.unique(times_s, return_inverse=True)
         parts.append((time_s, np.bincount(first, weights=values) / np.bincount(first)))
     if as_rate:
         period_s = max(float(np.median(np.diff(time_s))) if time_s.size > 1 else 0.0 for time_s, _ in parts)
-        bin_s = round_bin(float(rows.time_s.max(initial=0.0)), period_s)
+        bin_s = round_bin(float(rows.along.max(initial=0.0)), period_s)
         rates = [binned((time_s.tolist(), values.tolist()), bin_s) for time_s, values in parts]
         parts = [(np.array(time_s), 1e6 * np.array(values)) for time_s, values in rates]
     if len(parts) == 1:
@@ -283,21 +434,45 @@ def _over_time(rows: _Rows, as_rate: bool) -> tuple[Array, Array, Array]:
     return grid, found.mean(axis=0), half_width_95(found)
 
 
-def _places(asked: Checked, source: Source, rows: _Rows) -> tuple[_Axis, dict[Any, float]]:
-    """The axis of x and the place of each value: numbers where lines have some, else categories."""
+def _measured(asked: Checked, source: Source, rows: _Rows) -> _Axis:
+    """The axis of what is measured."""
+    return _in_ms(_Axis(*_quantity(asked, source)), rows.value)
+
+
+def _in_ms(axis: _Axis, values: Array) -> _Axis:
+    """The axis in ms if all of its values are times below a second."""
+    return replace(axis, unit="ms", factor=1e3) if axis.unit == "s" and np.abs(values).max() < 1.0 else axis
+
+
+def _axes(asked: Checked, source: Source, rows: _Rows, measured: _Axis) -> tuple[_Axis, _Axis]:
+    """The axis along the figure and the one up."""
+    if asked.kind == "cdf":
+        return measured, _Axis("share of the values")
+    if asked.kind == "timeline":
+        return _Axis("time", "s"), measured
+    if asked.kind == "scatter":
+        return _in_ms(_Axis(*_worded(asked.x, source)), rows.along), measured
+    return _along(asked, source, rows), _Axis(_named(asked.by, source)) if asked.kind == "heat" else measured
+
+
+def _along(asked: Checked, source: Source, rows: _Rows) -> _Axis:
+    """The axis of x with the place of each value: numbers where lines have some, else categories."""
     steps = _ordered(asked.x, rows.x, source)
-    label, unit, factor = _worded(asked.x, source)
+    name, unit, factor = _worded(asked.x, source)
     numeric = all(isinstance(step, int | float) and not isinstance(step, bool) for step in steps)
     if asked.kind == "lines" and numeric:
-        if asked.x in source.written and not unit:
-            unit, factor = _unit_of(steps, source.written[asked.x])
-        places = {step: factor * float(step) for step in steps}
-        return _Axis(quantities.labelled(label, unit), (), _spans_decades(list(places.values()))), places
-    _refuse_many(steps, label)
-    label = "" if asked.x == "title" else label  # the titles say it themselves
+        if asked.x in source.units:
+            unit, factor = source.units[asked.x]
+        axis = _in_ms(_Axis(name, unit, factor), np.array(steps, dtype=float))
+        places = {step: axis.factor * float(step) for step in steps}
+        return replace(axis, places=places, log=_spans_decades(list(places.values())))
+    _refuse_many(steps, name)
     write = _writer(asked.x, source)
-    categories = tuple(_short(write(step)) for step in steps)
-    return _Axis(label, categories), {step: float(place) for place, step in enumerate(steps)}
+    places = {step: float(place) for place, step in enumerate(steps)}
+    # titles say what they are themselves
+    return _Axis(
+        "" if asked.x == "title" else name, "", 1.0, places, tuple(_short(write(step)) for step in steps)
+    )
 
 
 def _ordered(column: str, values: Iterable[Any], source: Source) -> list[Any]:
@@ -349,16 +524,6 @@ def _quantity(asked: Checked, source: Source) -> tuple[str, str, float]:
     )
 
 
-def _unit_of(steps: Sequence[float], write: Callable[[Any], str]) -> tuple[str, float]:
-    """The unit in which the least value is written, and the factor into it."""
-    least = min((step for step in steps if step > 0.0), default=0.0)
-    number, _, unit = write(least).partition(" ")
-    try:
-        return unit, float(number) / least
-    except (ValueError, ZeroDivisionError):
-        return "", 1.0
-
-
 def _spans_decades(values: Sequence[float]) -> bool:
     low, high = min(values), max(values)
     ratios = [after / before for before, after in itertools.pairwise(values) if before > 0.0]
@@ -397,6 +562,8 @@ def _notes(asked: Checked, source: Source, rows: _Rows, over: Sequence[str], mis
         ]
     elif asked.kind == "heat":
         shown = ["One repeat for each cell." if most == 1 else f"Means of {several} repeats of each cell."]
+    elif most == 1 and asked.kind == "scatter":
+        shown = ["One run for each point, so there are no intervals; repeats give some."]
     elif most == 1:
         shown = ["One repeat for each point, so there are no intervals; more repeats give some."]
     elif asked.kind == "cdf":

@@ -142,7 +142,7 @@ def _group_end(text: str, begin: int) -> int:
 
 def _told(panel: Panel, curve: Curve) -> Iterator[str]:
     """What the markers of a curve say, in their order; a point without a value has none."""
-    bars: Sequence[float] = error_bars(curve) or ()
+    bars: Sequence[float] = error_bars(curve.error) or ()
     for number, (x, y) in enumerate(zip(curve.x, curve.y, strict=True)):
         if x != x or y != y:
             continue

@@ -7,7 +7,6 @@ import io
 import logging
 import math
 import os
-import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ import numpy as np
 from longfat.errors import InputError, LongfatError
 from longfat.figure import heat, inline, radar, scales, style, tornado
 from longfat.figure.data import FORMATS, Curve, Figure, Panel, Tornado, plain_name
+from longfat.units import split
 from longfat.words import choice
 
 if TYPE_CHECKING:
@@ -34,20 +34,27 @@ HISTORY_INCHES = 1.7
 ASPECT, HIGHEST_INCHES = 0.686, 3.0
 """Height of a panel over its width in a figure whose width is given, and the greatest height."""
 TITLE_INCHES = 0.3
+FRAME_INCHES = 0.5
+"""What a panel has above and below its axes."""
 MOST_LABELS = 24
 """The most labels in a legend."""
 LETTERS_PER_INCH = 16.0
 """Letters of a legend."""
 WRITTEN_OUT = (0.1, 1000.0)
 """Values of a logarithmic axis in this range are written out, not as powers of ten."""
+ROUND = (1, 2, 5, 10)
+"""What ticks are multiples of, times a power of ten."""
 BAND = 0.2
 """Opacity of the band around a line."""
 BESIDE, APART = 0.8, 0.12
 """Share of a category that its bars and boxes take, and between points that would hide each other."""
 GREY = "#374151"
-DPI, PAPER_DPI = 150, 300
+DPI, PAPER_DPI, NOTEBOOK_DPI = 150, 300, 100
 WIDTHS = {"column": 3.5, "page": 7.16}
 """Inches of one column and of the whole page of an IEEE paper."""
+LENGTHS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+"""Inches of units; a point is TeX's."""
+WIDEST_INCHES = (1.0, 40.0)
 
 RC: Any = {
     "font.family": "sans-serif",
@@ -64,6 +71,8 @@ RC: Any = {
     "grid.color": "#e5e7eb",
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
+    "axes.formatter.limits": (-3, 6),
+    "axes.formatter.use_mathtext": True,
     "lines.linewidth": 1.1,
     "lines.markersize": 3.5,
     "legend.frameon": False,
@@ -71,6 +80,7 @@ RC: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "longfat",
     "savefig.dpi": "figure",
+    "figure.dpi": DPI,  # letters are a little wider at fewer dots, so labels could be cut off
 }
 
 
@@ -101,7 +111,7 @@ def draw(figure: Figure, *, width_in: float | None = None, styles: Sequence[str]
         axes = canvas.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel()
         colour = _cycle(figure, settings) if "axes.prop_cycle" in own else style.colour
         for number, (panel, axis) in enumerate(zip(figure.panels, axes, strict=False)):
-            _draw_panel(panel, axis, number, colour, size[0] / columns)
+            _draw_panel(panel, axis, number, colour, (size[0] / columns, size[1] / rows))
             axis.set_title(scales.wrapped(axis.get_title(loc="left"), size[0] / columns), loc="left")
             if scales.needs_no_labels(figure.panels, number, columns):
                 axis.tick_params(labelleft=False)
@@ -118,11 +128,22 @@ def draw(figure: Figure, *, width_in: float | None = None, styles: Sequence[str]
     return canvas
 
 
-def inches(width: str) -> float:
-    """Returns the inches of a width: "column" or "page". Raises InputError for others."""
-    if width not in WIDTHS:
-        raise InputError(f'width "{width}": {choice(width, [*WIDTHS])}')
-    return WIDTHS[width]
+def inches(width: str, styles: Sequence[str] = ()) -> float:
+    """Returns the inches of a width: "column", "page", or a length such as "8 cm"; a column's if it is "".
+
+    Raises:
+        InputError: this is no width, or a style sets one too.
+    """
+    if width and (own := [name for name in styles if "figure.figsize" in _style(name)]):
+        raise InputError(f'width "{width}": style {own[0]} sets figure.figsize; accepted: one of them')
+    if not width or width in WIDTHS:
+        return WIDTHS[width or "column"]
+    number, unit = split(width) or ("", "")
+    low, high = WIDEST_INCHES
+    if unit not in LENGTHS or not low <= (length := float(number) * LENGTHS[unit]) <= high:
+        accepted = f'"column", "page", or a length of {low:g} to {high:g} in, as "8 cm", "90 mm" or "3.5 in"'
+        raise InputError(f'width "{width}": {choice(width, [*WIDTHS], accepted, "width")}')
+    return length
 
 
 def literal(text: str) -> str:
@@ -154,7 +175,7 @@ def shown_in_notebooks() -> type[Drawing]:
 
     class Shown(Base):
         def _repr_png_(self) -> bytes:
-            return picture(self, "png")
+            return picture(self, "png", NOTEBOOK_DPI)
 
         def __reduce__(self) -> Any:
             return object.__new__, (Base,), self.__getstate__()
@@ -302,7 +323,7 @@ def _size(figure: Figure, rows: int, columns: int, width_in: float | None) -> tu
 
 
 def _draw_panel(
-    panel: Panel, axis: Axes, number: int, colour: Callable[[Curve], str], width_in: float
+    panel: Panel, axis: Axes, number: int, colour: Callable[[Curve], str], size: tuple[float, float]
 ) -> None:
     if panel.radar:
         radar.draw_panel(panel, axis)
@@ -311,15 +332,15 @@ def _draw_panel(
         tornado.draw_panel(panel, axis)
     elif panel.cells:
         heat.draw_panel(panel, axis)
-        scales.name_categories(axis, panel.categories, width_in, 0.5)
+        scales.name_categories(axis, panel.categories, size[0], 0.5)
     else:
         _draw_curves(panel, axis, number, colour)
         _scale(panel, axis)
         if panel.categories:
-            scales.name_categories(axis, panel.categories, width_in)
+            scales.name_categories(axis, panel.categories, size[0])
         axis.set_title(panel.title, loc="left")
         axis.set_xlabel(panel.x_label)
-        axis.set_ylabel(textwrap.fill(panel.y_label, scales.LABEL_WIDTH))
+        axis.set_ylabel(scales.wrapped(panel.y_label, max(1.0, size[1] - FRAME_INCHES)))
     if scales.is_empty(panel):
         centre: Any = {"transform": axis.transAxes, "ha": "center", "va": "center"}
         axis.text(0.5, 0.5, style.NO_VALUES, color="#6b7280", **centre)
@@ -338,11 +359,15 @@ def _draw_curves(panel: Panel, axis: Axes, number: int, colour: Callable[[Curve]
         x, y = np.array(curve.x, dtype=float) + shift, np.array(curve.y, dtype=float)
         if panel.y_log:
             y[~(y > 0.0)] = np.nan  # a logarithmic axis would draw a line down to a value of 0
-        half = style.error_bars(curve)
-        if curve.kind == "points":
-            stroke = "none" if panel.categories else style.stroke(curve.stroke)
+        half, spread = style.error_bars(curve.error), style.error_bars(curve.x_error)
+        if curve.kind in ("points", "cloud"):
+            joined = curve.kind == "points" and not panel.categories
+            look |= {
+                "marker": style.marker(curve),
+                "linestyle": style.stroke(curve.stroke) if joined else "none",
+            }
             drawn = axis.errorbar(
-                x, y, yerr=half, marker=style.marker(curve), linestyle=stroke, capsize=2, **look
+                x, y, yerr=half, xerr=spread, capsize=2 if curve.kind == "points" else 0, **look
             )
             drawn.lines[0].set_gid(inline.POINTS.format(panel=number, curve=place))
         elif curve.kind == "bars":
@@ -397,7 +422,11 @@ def _beside(panel: Panel) -> Iterator[tuple[float, float]]:
 
 
 def _scale(panel: Panel, axis: Axes) -> None:
-    """The ranges of the axes, and whether they are logarithmic."""
+    """The ranges of the axes, and whether they are logarithmic; ticks are at round values."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.xaxis.set_major_locator(MaxNLocator("auto", steps=ROUND))
+    axis.yaxis.set_major_locator(MaxNLocator("auto", steps=ROUND))
     if panel.x_range:
         axis.set_xlim(*panel.x_range)
     if panel.x_log:

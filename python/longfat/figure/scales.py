@@ -18,10 +18,10 @@ SHORT_RANGE = 50.0
 BETWEEN = (1, 2, 5)
 LETTER_INCHES = 0.065
 """Width of a letter in titles and axis names on paper."""
-LABEL_WIDTH = 28
-"""Letters of an axis beside a panel; a longer label takes two lines."""
 LETTERS_PER_INCH = 9.7
 """Letters of all categories, and two more for each, that fit side by side below a panel."""
+MOST_LETTERS = 24
+"""Letters of a line of a category."""
 MOST_FLAT = 2.5
 """Categories per inch below a panel that do not meet if they are a little tilted."""
 MOST_PANEL_INCHES = 3.5
@@ -55,6 +55,7 @@ def name_categories(axis: Axes, names: Sequence[str], inches: float, first: floa
         inches: the width of the panel.
         first: where the first one stands.
     """
+    names = [textwrap.fill(name, MOST_LETTERS) for name in names]
     crowded = sum(len(name) + 2 for name in names) > LETTERS_PER_INCH * inches
     angle = 0 if not crowded else 30 if len(names) < MOST_FLAT * inches else 60
     axis.set_xticks(
@@ -91,5 +92,5 @@ def words_inches(panel: Panel) -> float:
 
 
 def wrapped(title: str, inches: float) -> str:
-    """Wraps a title to the width of its panel on paper."""
+    """Wraps a title to the width of its panel on paper, or the name of an axis to its height."""
     return textwrap.fill(title, max(1, int(inches / LETTER_INCHES)))

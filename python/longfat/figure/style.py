@@ -10,6 +10,7 @@ import colorsys
 import functools
 import math
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 from longfat.figure.data import Curve, Figure
@@ -26,6 +27,8 @@ OTHER_GROUP = "#6b7280"
 REFERENCE_COLOUR = "#cc79a7"
 SHADES = 3
 """Flows of one algorithm in a history that have shades of its colour."""
+SHADED = ("line", "bars", "boxes")
+"""Curves of one algorithm that differ in shade; others differ in dash."""
 STROKES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 LIMIT_STROKE = SPARE_COLOURS.index("#6b7280")
 """The stroke of a bound that is drawn as theory."""
@@ -67,7 +70,7 @@ def colour(curve: Curve) -> str:
     """A curve's colour: its algorithm's, or one by its stroke; in a history the flow's."""
     if not curve.algorithm:
         return SPARE_COLOURS[curve.stroke % len(SPARE_COLOURS)]
-    return flow_colour(curve.algorithm, curve.stroke if curve.kind == "line" else 0)
+    return flow_colour(curve.algorithm, curve.stroke if curve.kind in SHADED else 0)
 
 
 def flow_colour(algorithm: str, number: int) -> str:
@@ -111,11 +114,11 @@ def group_colour(group: str) -> str:
     return GROUP_COLOURS.get(group, OTHER_GROUP)
 
 
-def error_bars(curve: Curve) -> list[float] | None:
+def error_bars(halves: Sequence[float] | None) -> list[float] | None:
     """Half the length of each error bar; None for a curve without any."""
-    if curve.error is None or all(math.isnan(error) for error in curve.error):
+    if halves is None or all(map(math.isnan, halves)):
         return None
-    return [0.0 if math.isnan(error) else error for error in curve.error]
+    return [0.0 if math.isnan(half) else half for half in halves]
 
 
 def is_history(figure: Figure) -> bool:

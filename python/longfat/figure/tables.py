@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 FOLDER = "folder"
 """The column that tells several folders apart."""
@@ -52,7 +53,7 @@ class Table:
 
     def resolve(self, name: str) -> str | None:
         """Returns the column of that name, or None."""
-        return name if name in self.columns else self.other_names.get(name)
+        return self.other_names.get(name) or (name if name in self.columns else None)
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,9 @@ class Source:
         tables: the first that has all columns of a figure is used.
         settings: the columns that were chosen before the runs, each with its values in order.
         written: how values of a column are written, where that is not the text itself.
+        units: the unit of a column of numbers and the factor into it, where its name does not say it.
         names: how a column is called, where its own name does not say it.
+        algorithms: the algorithm that a value of a column stands for, where it is not the value itself.
         fixed: the value of a column that a figure shows if it says nothing about that column.
         defaults: x, y and by where the chart names none.
     """
@@ -73,7 +76,9 @@ class Source:
     tables: tuple[Table, ...]
     settings: Mapping[str, Sequence[Any]]
     written: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
+    units: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    algorithms: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, str] = field(default_factory=dict)
 
@@ -121,6 +126,8 @@ def joined(sources: Sequence[Source], names: Sequence[str]) -> Source:
         tables=tuple(map(joined, range(depth))),
         settings=settings,
         written=_merged(source.written for source in sources),
+        units=_merged(source.units for source in sources),
+        algorithms=_merged(source.algorithms for source in sources),
         names=_merged(source.names for source in sources),
         defaults={"by": "", **sources[0].defaults, "x": FOLDER},
     )
@@ -128,3 +135,28 @@ def joined(sources: Sequence[Source], names: Sequence[str]) -> Source:
 
 def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {key: value for part in parts for key, value in part.items()}
+
+
+def with_internals(flows: pa.Table, internals: pa.Table | None) -> pa.Table:
+    """Returns samples of flows with a column more for each quantity that their algorithms recorded.
+
+    Args:
+        flows: a row for each sample of a flow.
+        internals: rows of time_s, name, quantity and value, with a seed if the flows have one.
+    """
+    if internals is None or not internals.num_rows:
+        return flows
+    keys = [key for key in ("seed", "time_s", "name") if key in internals.column_names]
+    plain = {key: _plain(internals[key]) for key in (*keys, "quantity", "value")}
+    table = pa.table(plain)
+    found = flows.set_column(flows.column_names.index("name"), "name", _plain(flows["name"]))
+    for quantity in pc.unique(table["quantity"]).to_pylist():
+        own = table.filter(pc.equal(table["quantity"], quantity)).select([*keys, "value"])
+        name = quantity if quantity not in found.column_names else f"internal_{quantity}"
+        found = found.join(own.rename_columns([*keys, name]), keys)
+    found = found.sort_by([(key, "ascending") for key in keys])
+    return found.set_column(found.column_names.index("name"), "name", found["name"].dictionary_encode())
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column

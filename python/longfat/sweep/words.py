@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longfat.figure.quantities import in_words
-from longfat.units import dimension_of, in_si
+from longfat.units import dimension_of
 
 LISTS = ("flow", "background", "link", "node")
 
@@ -46,8 +46,15 @@ def unit_of(values: Sequence[Any]) -> tuple[str, float]:
 
 
 def value(step: Any) -> str:
-    """A value as the file writes it; an empty text with its quotes."""
-    return (str(in_si(step)) if isinstance(step, (Mapping, list)) else str(step)) or '""'
+    """A value as the file writes it, a table by its name; an empty text with its quotes."""
+    if isinstance(step, Mapping):
+        inner = "; ".join(f"{key} = {value(item)}" for key, item in step.items() if key != "name")
+        return f"{step['name']} ({inner})" if inner and "name" in step else str(step.get("name", inner))
+    if isinstance(step, list):
+        return ", ".join(map(value, step))
+    if isinstance(step, bool):
+        return str(step).lower()
+    return f"{step:.10g}" if isinstance(step, (int, float)) else step or '""'
 
 
 def named(name: str, step: Any) -> str:

@@ -2,12 +2,17 @@
 
 import dataclasses
 import math
+import re
+import shlex
+import shutil
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import longfat
 from longfat import plots, sweep
 from longfat.cli.app import app
 from longfat.errors import InputError
@@ -302,3 +307,195 @@ def test_an_axis_led_by_titles_is_called_so():
     assert words.axis(keys, "flow.1.rtt") == "RTT"
     assert words.axis(keys, "bottleneck.rate") == "bottleneck rate"
     assert words.axis(["flow.0.rtt", "flow.1.rtt", "background.0.rtt"], "background.0.rtt") == "RTT"
+
+
+def sampled(folder, more=""):
+    """A short run whose algorithms record themselves."""
+    folder.mkdir()
+    (folder / "mine.toml").write_text(
+        'duration = "3 s"\nbottleneck = { rate = "5 Mbit/s" }\nsample = { internals = true }\n'
+        'flow = [{ algorithm = "cubic", rtt = "20 ms" }, { algorithm = "bbr", rtt = "20 ms" }]\n' + more
+    )
+    return folder / "mine.toml"
+
+
+def test_a_scatter_has_a_point_for_each_flow_with_intervals_both_ways(swept):
+    (panel,) = made(swept, kind="scatter").panels
+    assert (panel.x_label, panel.y_label) == ("sRTT mean, ms", "throughput, Mbit/s")
+    assert [(curve.label, len(curve.x)) for curve in panel.curves] == [(name, 6) for name in ALGORITHMS]
+    flows = sweep.open_sweep(swept).to_polars("flows")
+    own = flows.filter((flows["title"] == "far") & (flows["algorithm"] == "bbr") & (flows["name"] == "2"))
+    assert len(own) == 3
+    bbr = panel.curves[1]
+    at = int(np.argmin(np.abs(np.array(bbr.x) - 1e3 * own["srtt_mean_s"].mean())))
+    half = student_t_95(2) / math.sqrt(3)
+    assert bbr.y[at] == pytest.approx(1e-6 * own["throughput_bps"].mean())
+    assert bbr.error[at] == pytest.approx(1e-6 * half * own["throughput_bps"].std())
+    assert bbr.x_error[at] == pytest.approx(1e3 * half * own["srtt_mean_s"].std())
+    (axes,) = draw(made(swept, kind="scatter")).axes
+    assert {line.get_linestyle() for container in axes.containers for line in container.lines[:1]} == {"None"}
+
+
+def test_panels_are_small_multiples_with_the_same_scales(swept):
+    found = made(swept, kind="scatter", panels="title")
+    assert [panel.title for panel in found.panels] == PATHS
+    assert (
+        len({panel.x_range for panel in found.panels}) == len({panel.y_range for panel in found.panels}) == 1
+    )
+    assert (found.columns, [bool(panel.y_label) for panel in found.panels]) == (2, [True, False, True])
+    assert [bool(panel.x_label) for panel in found.panels] == [False, True, True]
+    low, high = found.panels[0].x_range
+    assert all(low < x < high for panel in found.panels for curve in panel.curves for x in curve.x)
+    page = plots.plot(swept, "bars", x="algorithm", y="jain", panels="title", width="page")
+    assert [axis.get_title(loc="left") for axis in page.axes] == PATHS
+
+
+def test_the_limits_of_axes_are_quantities_and_end_up_in_the_unit_of_the_axis(swept, ran):
+    drawn = plots.plot(swept, "lines", x="rtt", y="jain", by="algorithm", x_limits=("5 ms", "0.2 s"))
+    assert drawn.axes[0].get_xlim() == (5.0, 200.0)
+    drawn = plots.plot(ran / "a", "timeline", y="throughput_bps", y_limits=("500 kbit/s", 2e7))
+    assert drawn.axes[0].get_ylim() == (0.5, 20.0)
+    drawn = plots.plot(swept, "heat", x="title", y="jain", by="algorithm", y_limits=(0.5, 1.0))
+    assert drawn.axes[0].collections[0].get_clim() == (0.5, 1.0)
+
+
+def test_scales_labels_and_titles_are_what_was_asked_for(swept):
+    asked = {"x": "rtt", "y": "bottleneck_queue_mean_packets", "by": "algorithm"}
+    (usual,) = plots.plot(swept, "lines", **asked).axes
+    assert (usual.get_xscale(), usual.get_yscale()) == ("linear", "linear")
+    words = {"x_label": "Base RTT (ms)", "y_label": "Queue", "title": "Mine"}
+    drawn = plots.plot(swept, "lines", **asked, log_x=True, log_y=True, **words)
+    (axes,) = drawn.axes
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Base RTT (ms)", "Queue")
+    assert drawn.get_suptitle() == "Mine"
+
+
+@pytest.mark.parametrize(
+    ("width", "points"), [("8 cm", 72 * 8 / 2.54), ("3.25in", 234.0), ("90 mm", 72 * 9 / 2.54)]
+)
+def test_a_figure_is_as_wide_as_the_length_that_was_asked_for(swept, tmp_path, width, points):
+    file = tmp_path / "wide.svg"
+    given = ["plot", str(swept), "--y", "jain", "--width", width, "--out", str(file)]
+    assert CliRunner().invoke(app, given, catch_exceptions=False).exit_code == 0
+    assert float(file.read_text().partition('width="')[2].partition("pt")[0]) == pytest.approx(
+        points, rel=1e-5
+    )
+
+
+def test_what_algorithms_record_can_be_drawn_from_a_run_and_from_a_sweep(tmp_path):
+    file = sampled(tmp_path / "one")
+    result = longfat.run(str(file))
+    result.save(tmp_path / "out")
+    own = result.to_pandas("internals")
+    own = own[own["quantity"] == "bw_pps"]
+    for source in (tmp_path / "out", result):
+        (panel,) = plots_figure(source, kind="timeline", y="bw_pps").panels
+        assert panel.y_label == "bw, packets/s"
+        (curve,) = panel.curves
+        assert curve.label == "2 (bbr)"
+        assert (curve.x, curve.y) == (tuple(own["time_s"]), tuple(own["value"]))
+    document = {"base": tomllib.loads(file.read_text()), "keep": "series", "axes": {"seed": [1, 2]}}
+    sweep.run(sweep.from_dict(document), tmp_path / "two")
+    (panel,) = made(tmp_path / "two", kind="timeline", y="bw_pps / cwnd", by="name").panels
+    assert [curve.label for curve in panel.curves] == ["2"]
+    assert panel.y_label == "bw / cwnd, packets/s / segments"
+
+
+def plots_figure(results, **asked):
+    source = plots._source(results)
+    return figure(check(Request(**asked), source), source)
+
+
+def test_a_result_is_drawn_as_the_folder_that_it_is_saved_in(tmp_path):
+    results = longfat.run(str(sampled(tmp_path / "one")), repeats=2)
+    results.save(tmp_path / "out")
+    for kind in ("bars", "timeline", "scatter"):
+        stored, there = (plots_figure(source, kind=kind) for source in (tmp_path / "out", results))
+        assert there.panels == stored.panels
+    assert longfat.plot(results[0], "scatter").axes[0].get_xlabel() == "sRTT mean, ms"
+
+
+@pytest.fixture(scope="module")
+def variants(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("variants") / "out"
+    slow = {"name": "cubic", "fast_convergence": False}
+    flow = {"algorithm": "cubic", "rtt": "20 ms"}
+    base = {"duration": "2 s", "bottleneck": {"rate": "2 Mbit/s"}, "flow": [flow]}
+    paths = {"title": ["near", "far"], "flow.0.rtt": ["10 ms", "40 ms"], "bottleneck.loss": [0.0, 0.0]}
+    document = {"base": base, "axes": {"flow.0.algorithm": ["cubic", slow, "bbr"]}, "zip": [paths]}
+    sweep.run(sweep.from_dict(document), folder)
+    return folder
+
+
+def test_variants_of_an_algorithm_are_told_apart_and_keep_its_colour(variants):
+    labels = ["cubic", "cubic (fast_convergence = false)", "bbr"]
+    for y in ("throughput_bps", "bottleneck_utilization"):  # of flows, and of runs
+        found = made(variants, kind="bars", x="title", by="algorithm", y=y)
+        assert [curve.label for curve in found.panels[0].curves] == labels
+        assert [curve.algorithm for curve in found.panels[0].curves] == ["cubic", "cubic", "bbr"]
+        assert len({patch.get_facecolor() for patch in draw(found).axes[0].patches}) == 3
+    only = made(variants, kind="bars", y="jain", x="title", where={"algorithm": [labels[1]]})
+    assert only.caption.endswith(f"Only algorithm of flow 1 {labels[1]}.")
+
+
+def test_values_beside_a_title_are_shown_with_it_if_they_have_but_one(variants):
+    found = made(variants, kind="bars", x="rtt", y="jain", by="algorithm")
+    assert found.panels[0].categories == ("near (10 ms)", "far (40 ms)")
+    assert made(variants, kind="bars", x="loss", y="jain").panels[0].categories == ("0",)
+
+
+def test_ticks_stand_at_round_values(swept):
+    for asked in ({"kind": "scatter"}, {"kind": "cdf", "y": "throughput_bps"}):
+        canvas = draw(made(swept, **asked), width_in=3.5)
+        canvas.draw_without_rendering()
+        ticks = canvas.axes[0].get_xticks()
+        step = ticks[1] - ticks[0]
+        assert round(step / 10 ** math.floor(math.log10(step) + 1e-9), 6) in (1, 2, 5)
+
+
+def test_a_mean_over_links_or_flows_says_which(swept):
+    caption = made(
+        swept, kind="timeline", y="queue_packets", by="algorithm", where={"title": ["far"]}
+    ).caption
+    assert "Averaged over: name (bottleneck, reverse)." in caption
+
+
+def test_options_that_contradict_each_other_are_refused(swept, tmp_path):
+    style = tmp_path / "wide.mplstyle"
+    style.write_text("figure.figsize: 5, 5\n")
+    words, numbers = (
+        [swept, "--y", "jain", "--x", "title"],
+        [swept, "--y", "jain", "--x", "rtt", "--kind", "lines"],
+    )
+    for given, told in (
+        ([*numbers, "--log-x", "--linear-x"], "--log-x cannot be used with --linear-x"),
+        ([*words, "--log-x"], "log_x: title has categories"),
+        ([*words, "--x-limits", "0", "1"], "x_limits: title has categories"),
+        ([*words, "--by", "algorithm", "--kind", "heat", "--log-y"], "log_y: a heat map has categories"),
+        ([*words, "--panels", "title"], "x and panels are both title"),
+        ([*words, "--format", "png", "--out", "a.pdf"], "--format png cannot be used with --out a.pdf"),
+        ([*words, "--width", "8 cm", "--style", style], "sets figure.figsize; accepted: one of them"),
+        ([*words, "--width", "8"], 'a length of 1 to 40 in, as "8 cm"'),
+        ([*words, "--width", "2 m"], 'a length of 1 to 40 in, as "8 cm"'),
+        ([*numbers, "--x-limits", "5", "20"], 'x_limits 5: a time needs a unit; accepted: "5 ms"'),
+        ([*numbers, "--x-limits", "5 ms", "20 Mbit/s"], '"Mbit/s" is not a unit of time'),
+        ([*numbers, "--x-limits", "20 ms", "5 ms"], "these are no ends; accepted: the lower end"),
+        ([*numbers, "--log-x", "--x-limits", "0 ms", "5 ms"], "above 0, since the axis is logarithmic"),
+        ([*numbers, "--y-limits", "0", "1 s"], "accepted: a number without a unit"),
+        ([swept, "--kind", "scatter", "--x", "title"], "title holds no numbers; accepted as x"),
+    ):
+        assert told in refused(*given)
+
+
+def test_the_commands_of_the_guide_draw_what_they_say(swept, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(swept, "out/three")
+    longfat.run(str(sampled(tmp_path / "one"))).save("out/two")
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "figures.md").read_text()
+    commands = re.findall(r"longfat (plot out/(?:three|two)\b[^`\n]*)", guide)
+    assert len(commands) >= 6
+    for command in commands:
+        done = CliRunner().invoke(app, shlex.split(command), catch_exceptions=False)
+        assert done.exit_code == 0, command
+        assert Path(done.stdout.strip()).stat().st_size > 5000
