@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from types import SimpleNamespace
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -270,3 +271,57 @@ def test_a_short_logarithmic_axis_has_labels_between_the_powers_of_ten():
     axis = plots.draw(figure).axes[0]
     low, high = axis.get_xlim()
     assert [x for x in axis.get_xticks() if low < x < high] == [20.0, 50.0, 100.0, 200.0]
+
+
+def drawn_panel(curves, **more):
+    (axis,) = plots.draw(Figure("T", "", "", "", (Panel("", "x", "y", tuple(curves), **more),))).axes
+    return axis
+
+
+def test_points_of_curves_that_share_a_category_stand_beside_each_other():
+    values = [(0.0, (1.0, 0.1)), (1.0, (2.0, 0.1))]
+    shared = drawn_panel([points(name, values, name) for name in ("cubic", "bbr")], categories=("a", "b"))
+    one, other = (container.lines[0].get_xdata() for container in shared.containers)
+    assert np.all(other - one > 0.0)
+    apart = [points("cubic", values[:1], "cubic"), points("bbr", values[1:], "bbr")]
+    alone = drawn_panel(apart, categories=("a", "b"))
+    assert [container.lines[0].get_xdata().tolist() for container in alone.containers] == [[0.0], [1.0]]
+
+
+def test_categories_can_stand_below_each_other():
+    curve = points("cubic", [(0.0, (1.0, 0.25)), (1.0, (2.0, 0.25))], "cubic")
+    axis = drawn_panel([curve], categories=("first", "second"), sideways=True)
+    assert [text.get_text() for text in axis.get_yticklabels()] == ["first", "second"]
+    assert axis.get_ylim()[0] > axis.get_ylim()[1]  # the first on top
+    assert axis.get_xlabel() == "y"
+    bars = axis.containers[0].lines[2][0].get_segments()
+    assert [segment.tolist() for segment in bars] == [[[0.75, 0.0], [1.25, 0.0]], [[1.75, 1.0], [2.25, 1.0]]]
+    assert axis.get_xlim()[0] == 0.0
+
+
+def test_bars_in_the_same_colour_differ_in_their_hatch():
+    names = ("hstcp", "dctcp", "cubic")
+    assert style.name_colour("hstcp") == style.name_colour("dctcp")
+    curves = [Curve(name, (0.0,), (1.0,), None, name, "bars") for name in names]
+    axis = drawn_panel(curves, categories=("a",))
+    assert [patch.get_hatch() or "" for patch in axis.patches] == ["", "///", ""]
+
+
+def test_a_line_with_an_error_has_a_band_around_it():
+    curve = Curve("1", (0.0, 1.0), (1.0, 4.0), (2.0, 1.0), "cubic", "line")
+    (band,) = drawn_panel([curve]).collections
+    ends = band.get_paths()[0].vertices
+    assert (ends[:, 1].min(), ends[:, 1].max()) == (0.0, 5.0)  # nothing that is positive goes below zero
+
+
+def test_a_map_without_numbers_has_a_bar_of_colours():
+    row = tuple(0.01 * i + 0.001 for i in range(60))
+    assert len(plots.draw(heat_map(2, (row, row))).axes) == 4
+    assert len(plots.draw(heat_map(2, ((0.1, 0.2), (0.3, 0.4)))).axes) == 2
+
+
+def test_what_the_user_has_set_matplotlib_to_changes_no_figure(tmp_path):
+    one = plots.save(sample_figure(), tmp_path / "a", ["svg"])[0].read_bytes()
+    with mpl.rc_context({"font.size": 20, "axes.grid": False, "lines.linewidth": 7}):
+        other = plots.save(sample_figure(), tmp_path / "b", ["svg"])[0].read_bytes()
+    assert one == other

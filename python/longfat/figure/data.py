@@ -48,6 +48,7 @@ class Panel:
 
     With ``categories``, x counts them from 0 and points are not joined. With ``radar``, the categories stand
     around a circle, y is the distance from its centre, and curves are closed; such a figure has one panel.
+    With ``sideways``, the categories of points stand below each other, and x and y change places on paper.
     With ``cells`` the panel is a heat map: a row of cells for each of ``levels``, from below, with a cell for
     each of ``categories``. ``marked`` is a span of x that is shaded.
     """
@@ -65,6 +66,7 @@ class Panel:
     levels: tuple[str, ...] = ()
     cells: tuple[tuple[float, ...], ...] = ()
     marked: Range = None
+    sideways: bool = False
 
 
 @dataclass(frozen=True)

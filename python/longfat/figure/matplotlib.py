@@ -42,8 +42,6 @@ LETTERS_PER_INCH = 16.0
 """Letters of a legend."""
 WRITTEN_OUT = (0.1, 1000.0)
 """Values of a logarithmic axis in this range are written out, not as powers of ten."""
-ROUND = (1, 2, 5, 10)
-"""What ticks are multiples of, times a power of ten."""
 BAND = 0.2
 """Opacity of the band around a line."""
 BESIDE, APART = 0.8, 0.12
@@ -314,6 +312,8 @@ def _size(figure: Figure, rows: int, columns: int, width_in: float | None) -> tu
         return width_in, rows * height + (TITLE_INCHES if figure.title else 0.0)
     if isinstance(first, Tornado):
         height = tornado.inches(first)
+    elif first.sideways:
+        height = tornado.FRAME_INCHES + tornado.BAR_INCHES * len(first.categories)
     else:
         height = radar.INCHES if first.radar else HISTORY_INCHES if style.is_history(figure) else PANEL_INCHES
     widest = max(
@@ -335,12 +335,17 @@ def _draw_panel(
         scales.name_categories(axis, panel.categories, size[0], 0.5)
     else:
         _draw_curves(panel, axis, number, colour)
-        _scale(panel, axis)
-        if panel.categories:
-            scales.name_categories(axis, panel.categories, size[0])
+        below, beside = panel.x_label, panel.y_label
+        if panel.sideways:
+            below, beside = beside, below
+            scales.stack_categories(axis, panel.categories)
+        else:
+            _scale(panel, axis)
+            if panel.categories:
+                scales.name_categories(axis, panel.categories, size[0])
         axis.set_title(panel.title, loc="left")
-        axis.set_xlabel(panel.x_label)
-        axis.set_ylabel(scales.wrapped(panel.y_label, max(1.0, size[1] - FRAME_INCHES)))
+        axis.set_xlabel(scales.wrapped(below, max(1.0, size[0] - FRAME_INCHES)))
+        axis.set_ylabel(scales.wrapped(beside, max(1.0, size[1] - FRAME_INCHES)))
     if scales.is_empty(panel):
         centre: Any = {"transform": axis.transAxes, "ha": "center", "va": "center"}
         axis.text(0.5, 0.5, style.NO_VALUES, color="#6b7280", **centre)
@@ -366,9 +371,10 @@ def _draw_curves(panel: Panel, axis: Axes, number: int, colour: Callable[[Curve]
                 "marker": style.marker(curve),
                 "linestyle": style.stroke(curve.stroke) if joined else "none",
             }
-            drawn = axis.errorbar(
-                x, y, yerr=half, xerr=spread, capsize=2 if curve.kind == "points" else 0, **look
-            )
+            if panel.sideways:
+                x, y, half, spread = y, x, spread, half
+            size = 2 if curve.kind == "points" else 0
+            drawn = axis.errorbar(x, y, yerr=half, xerr=spread, capsize=size, **look)
             drawn.lines[0].set_gid(inline.POINTS.format(panel=number, curve=place))
         elif curve.kind == "bars":
             axis.bar(x, y, 0.92 * wide, hatch="///" * again, edgecolor="white", linewidth=0, **look)
@@ -423,10 +429,8 @@ def _beside(panel: Panel) -> Iterator[tuple[float, float]]:
 
 def _scale(panel: Panel, axis: Axes) -> None:
     """The ranges of the axes, and whether they are logarithmic; ticks are at round values."""
-    from matplotlib.ticker import MaxNLocator
-
-    axis.xaxis.set_major_locator(MaxNLocator("auto", steps=ROUND))
-    axis.yaxis.set_major_locator(MaxNLocator("auto", steps=ROUND))
+    scales.round_ticks(axis.xaxis)
+    scales.round_ticks(axis.yaxis)
     if panel.x_range:
         axis.set_xlim(*panel.x_range)
     if panel.x_log:

@@ -20,6 +20,8 @@ LETTER_INCHES = 0.065
 """Width of a letter in titles and axis names on paper."""
 LETTERS_PER_INCH = 9.7
 """Letters of all categories, and two more for each, that fit side by side below a panel."""
+MARGIN = 0.04
+"""Room beyond the values beside categories, as a share of their range."""
 MOST_LETTERS = 24
 """Letters of a line of a category."""
 MOST_FLAT = 2.5
@@ -46,6 +48,13 @@ def thin_ticks(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def round_ticks(axis: Axis) -> None:
+    """Spaces the labels of a linear axis at 1, 2 or 5 times a power of ten."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator("auto", steps=(*BETWEEN, 10)))
+
+
 def name_categories(axis: Axes, names: Sequence[str], inches: float, first: float = 0.0) -> None:
     """Writes categories below an axis, at an angle where they need it.
 
@@ -68,13 +77,26 @@ def name_categories(axis: Axes, names: Sequence[str], inches: float, first: floa
     axis.set_xlim(first - 0.5, len(names) + first - 0.5)
 
 
+def stack_categories(axis: Axes, names: Sequence[str]) -> None:
+    """Writes categories beside an axis, the first on top; values that are all positive begin at 0."""
+    round_ticks(axis.xaxis)
+    axis.set_yticks(range(len(names)), names)
+    axis.set_ylim(len(names) - 0.4, -0.6)
+    low, high = min(0.0, axis.dataLim.x0), max(0.0, axis.dataLim.x1)
+    room = MARGIN * (high - low)
+    if room > 0.0:
+        axis.set_xlim(low - room if low < 0.0 else 0.0, high + room)
+
+
 def needs_no_labels(panels: Sequence[Panel], number: int, columns: int) -> bool:
     """Whether a panel shares the scale of the first in its row, so that it needs no labels."""
     panel, first = panels[number], panels[number - number % columns]
-    if panel is first or panel.y_label:
+    if panel is first or (panel.y_label and not panel.sideways):
         return False
     if panel.cells or first.cells:
         return panel.levels == first.levels
+    if panel.sideways:
+        return panel.categories == first.categories
     return panel.y_range is not None and (panel.y_range, panel.y_log) == (first.y_range, first.y_log)
 
 
