@@ -224,6 +224,10 @@ def test_a_comparison_is_drawn_with_its_own_columns_and_paths(tmp_path):
     assert share.panels[0].categories == ("cubic", "htcp")
     lossy = made(folder, kind="lines", x="level", y="utilization", by="algorithm", where={"trial": ["lossy"]})
     assert len(lossy.panels[0].curves[0].x) == 6
+    (scattered,) = made(folder, kind="scatter").panels
+    assert (scattered.x_label, scattered.y_label) == ("queueing delay, ms", "utilization")
+    (near,) = made(folder, kind="lines", x="rtt_s", y="utilization", where={"trial": ["pair"]}).panels
+    assert (near.x_label, near.curves[0].x) == ("RTT, ms", (20.0,))
     assert lossy.panels[0].x_log
 
 
@@ -445,7 +449,9 @@ def test_values_beside_a_title_are_shown_with_it_if_they_have_but_one(variants):
     assert made(variants, kind="bars", x="loss", y="jain").panels[0].categories == ("0",)
 
 
-def test_ticks_stand_at_round_values(swept):
+def test_ticks_stand_at_round_values_and_at_whole_ones_along_whole_numbers(swept, ran):
+    seeds = plots.plot(ran / "a", "lines", x="seed", y="jain").axes[0]
+    assert all(tick == round(tick) for tick in seeds.get_xticks())
     for asked in ({"kind": "scatter"}, {"kind": "cdf", "y": "throughput_bps"}):
         canvas = draw(made(swept, **asked), width_in=3.5)
         canvas.draw_without_rendering()

@@ -17,6 +17,7 @@ from longfat.errors import InputError
 from longfat.figure import quantities
 from longfat.figure.data import Curve, Figure, Kind, Panel
 from longfat.figure.histories import binned, round_bin
+from longfat.figure.matplotlib import WIDTHS
 from longfat.figure.request import COUNTER, RATE, TIME, Checked, Limits, Look
 from longfat.figure.tables import IDENTITY, Source
 from longfat.intervals import half_width_95
@@ -34,8 +35,6 @@ MOST_SAMPLES = 4000
 MOST_NAME = 120
 """Characters of a file's name."""
 USUAL = Look()
-COLUMN_INCHES = 3.5
-"""Width of a column of a paper."""
 PANEL_INCHES = 1.7
 """Panels side by side get no narrower."""
 ROOM = 0.05
@@ -89,7 +88,7 @@ class _Axis:
         return quantities.labelled(self.name, self.unit)
 
 
-def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float = COLUMN_INCHES) -> Figure:
+def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float = WIDTHS["column"]) -> Figure:
     """Returns the figure; its caption says what a point is.
 
     Args:
@@ -458,21 +457,18 @@ def _axes(asked: Checked, source: Source, rows: _Rows, measured: _Axis) -> tuple
 def _along(asked: Checked, source: Source, rows: _Rows) -> _Axis:
     """The axis of x with the place of each value: numbers where lines have some, else categories."""
     steps = _ordered(asked.x, rows.x, source)
-    name, unit, factor = _worded(asked.x, source)
+    axis = _Axis(*_worded(asked.x, source))
     numeric = all(isinstance(step, int | float) and not isinstance(step, bool) for step in steps)
     if asked.kind == "lines" and numeric:
-        if asked.x in source.units:
-            unit, factor = source.units[asked.x]
-        axis = _in_ms(_Axis(name, unit, factor), np.array(steps, dtype=float))
+        axis = _in_ms(axis, np.array(steps, dtype=float))
         places = {step: axis.factor * float(step) for step in steps}
         return replace(axis, places=places, log=_spans_decades(list(places.values())))
-    _refuse_many(steps, name)
+    _refuse_many(steps, axis.name)
     write = _writer(asked.x, source)
     places = {step: float(place) for place, step in enumerate(steps)}
     # titles say what they are themselves
-    return _Axis(
-        "" if asked.x == "title" else name, "", 1.0, places, tuple(_short(write(step)) for step in steps)
-    )
+    name = "" if asked.x == "title" else axis.name
+    return _Axis(name, "", 1.0, places, tuple(_short(write(step)) for step in steps))
 
 
 def _ordered(column: str, values: Iterable[Any], source: Source) -> list[Any]:
@@ -507,7 +503,9 @@ def _worded(column: str, source: Source) -> tuple[str, str, float]:
     """A column in words, its unit, and the factor into it."""
     if column in source.names:
         _, unit, factor = quantities.column(column)
-        return source.names[column], unit if column not in source.written else "", factor
+        if column in source.written:
+            unit, factor = source.units.get(column, ("", 1.0))
+        return source.names[column], unit, factor
     return quantities.column(column)
 
 

@@ -31,8 +31,10 @@ PANEL_WIDTH_INCHES = 1.75
 """Panels side by side get no narrower; the figure gets wider."""
 PANEL_INCHES = 2.3
 HISTORY_INCHES = 1.7
-ASPECT, HIGHEST_INCHES = 0.686, 3.0
-"""Height of a panel over its width in a figure whose width is given, and the greatest height."""
+ASPECT, LEAST_INCHES, HIGHEST_INCHES = 0.686, 1.5, 3.0
+"""Height of a panel over its width where the width is given, and the least and the greatest height."""
+HEADROOM = 1.04
+"""Where an axis from 0 on ends at least, times the greatest value."""
 TITLE_INCHES = 0.3
 FRAME_INCHES = 0.5
 """What a panel has above and below its axes."""
@@ -308,7 +310,7 @@ def _size(figure: Figure, rows: int, columns: int, width_in: float | None) -> tu
     """Width and height of a figure in inches."""
     first = figure.panels[0]
     if width_in is not None:
-        height = min(ASPECT * width_in / columns, HIGHEST_INCHES)
+        height = min(max(ASPECT * width_in / columns, LEAST_INCHES if columns > 1 else 0.0), HIGHEST_INCHES)
         return width_in, rows * height + (TITLE_INCHES if figure.title else 0.0)
     if isinstance(first, Tornado):
         height = tornado.inches(first)
@@ -429,7 +431,8 @@ def _beside(panel: Panel) -> Iterator[tuple[float, float]]:
 
 def _scale(panel: Panel, axis: Axes) -> None:
     """The ranges of the axes, and whether they are logarithmic; ticks are at round values."""
-    scales.round_ticks(axis.xaxis)
+    known = [x for curve in panel.curves for x in curve.x if math.isfinite(x)]
+    scales.round_ticks(axis.xaxis, whole=all(map(float.is_integer, map(float, known))))
     scales.round_ticks(axis.yaxis)
     if panel.x_range:
         axis.set_xlim(*panel.x_range)
@@ -444,7 +447,8 @@ def _scale(panel: Panel, axis: Axes) -> None:
     if panel.y_range:
         axis.set_ylim(*panel.y_range)
     elif not panel.y_log and not any(y < 0.0 for y in values):
-        axis.set_ylim(bottom=0.0)
+        greatest = max((y for y in values if math.isfinite(y)), default=0.0)
+        axis.set_ylim(0.0, max(axis.get_ylim()[1], HEADROOM * greatest))
     if axis.get_yscale() == "log":
         scales.thin_ticks(axis.yaxis)
 

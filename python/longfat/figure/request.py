@@ -20,8 +20,9 @@ TIME = "time_s"
 RATE = "throughput_bps"
 COUNTER = "received_bytes"
 """The rate of a timeline, and the counter that it is the slope of."""
+RATES = (RATE, "utilization", "bottleneck_utilization")
 DELAYS = ("srtt_mean_s", "queueing_delay_s", "bottleneck_queue_mean_packets")
-"""What a scatter has along its axis: the first that there is."""
+"""What a scatter shows over what: the first of each that there is."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +111,11 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
     if request.x and not has_x:
         what = "time" if over_time else "the values of y"
         raise InputError(f"x = {request.x}: {request.kind} has {what} along its axis; accepted: no x")
-    measured = [name for name in (RATE, *DELAYS) if request.kind == "scatter" and _has(source, name, False)]
-    y = request.y or ("cwnd" if over_time else (measured or [source.defaults["y"]])[0])
-    x = request.x or (measured[1:2] or [_default(source, "x", request.by)])[0] if has_x else ""
+    y, x = request.y, request.x
+    if request.kind == "scatter":
+        y, x = y or _first(source, RATES), x or _first(source, DELAYS)
+    y = y or ("cwnd" if over_time else source.defaults["y"])
+    x = (x or _default(source, "x", request.by)) if has_x else ""
     by = request.by or _by(source, request.kind, x)
     columns = {"x": x, "by": by, "panels": request.panels}
     for (one, name), (other, again) in itertools.combinations(columns.items(), 2):
@@ -181,6 +184,10 @@ def _by(source: Source, kind: Kind, x: str) -> str:
     if kind == "scatter" and any(table.resolve("algorithm") for table in source.tables):
         return "algorithm"
     return "name" if kind in ("timeline", "cdf") and _has(source, "name", kind == "timeline") else ""
+
+
+def _first(source: Source, names: Sequence[str]) -> str:
+    return next((name for name in names if _has(source, name, False)), "")
 
 
 def _has(source: Source, column: str, sampled: bool) -> bool:

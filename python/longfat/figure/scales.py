@@ -48,11 +48,11 @@ def thin_ticks(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def round_ticks(axis: Axis) -> None:
-    """Spaces the labels of a linear axis at 1, 2 or 5 times a power of ten."""
+def round_ticks(axis: Axis, whole: bool = False) -> None:
+    """Spaces the labels of a linear axis at 1, 2 or 5 times a power of ten, or at `whole` numbers."""
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator("auto", steps=(*BETWEEN, 10)))
+    axis.set_major_locator(MaxNLocator("auto", steps=(*BETWEEN, 10), integer=whole))
 
 
 def name_categories(axis: Axes, names: Sequence[str], inches: float, first: float = 0.0) -> None:
