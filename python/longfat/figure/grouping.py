@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -14,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from longfat.errors import InputError
-from longfat.figure import quantities
+from longfat.figure import quantities, scales
 from longfat.figure.data import Curve, Figure, Kind, Panel
 from longfat.figure.histories import binned, round_bin
 from longfat.figure.matplotlib import WIDTHS
@@ -144,7 +143,7 @@ def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float =
     legend = _named(asked.by, source) if all(text.replace(".", "", 1).isdigit() for text in labels) else ""
     rows_down = math.ceil(len(panels) / max(1, int(width_in / PANEL_INCHES)))
     columns = math.ceil(len(panels) / rows_down)
-    shown = tuple(_trimmed(_ranged(panels), columns)) if len(panels) > 1 else tuple(panels)
+    shown = tuple(scales.trimmed(list(_ranged(panels)), columns)) if len(panels) > 1 else tuple(panels)
     return Figure(name, "", look.title, " ".join(notes), shown, columns=columns, legend=legend)
 
 
@@ -261,14 +260,6 @@ def _span(values: Sequence[float], log: bool) -> tuple[float, float] | None:
     low, high = min(known), max(known)
     room = (high / low) ** ROOM if log else ROOM * (high - low)
     return (low / room, high * room) if log else (low - room, high + room)
-
-
-def _trimmed(panels: Iterable[Panel], columns: int) -> Iterator[Panel]:
-    """Keeps the names of axes only at the left and at the bottom."""
-    every = list(panels)
-    for number, panel in enumerate(every):
-        bottom, left = number + columns >= len(every), number % columns == 0
-        yield replace(panel, x_label=panel.x_label if bottom else "", y_label=panel.y_label if left else "")
 
 
 def _rows(asked: Checked, source: Source) -> tuple[_Rows, dict[Any, str], list[str]]:
@@ -462,7 +453,7 @@ def _along(asked: Checked, source: Source, rows: _Rows) -> _Axis:
     if asked.kind == "lines" and numeric:
         axis = _in_ms(axis, np.array(steps, dtype=float))
         places = {step: axis.factor * float(step) for step in steps}
-        return replace(axis, places=places, log=_spans_decades(list(places.values())))
+        return replace(axis, places=places, log=scales.is_log(list(places.values())))
     _refuse_many(steps, axis.name)
     write = _writer(asked.x, source)
     places = {step: float(place) for place, step in enumerate(steps)}
@@ -520,13 +511,6 @@ def _quantity(asked: Checked, source: Source) -> tuple[str, str, float]:
     return quantities.quotient(
         [RATE if part == COUNTER and asked.asked == RATE else part for part in asked.parts]
     )
-
-
-def _spans_decades(values: Sequence[float]) -> bool:
-    low, high = min(values), max(values)
-    ratios = [after / before for before, after in itertools.pairwise(values) if before > 0.0]
-    even = len(ratios) > 1 and max(ratios) - min(ratios) < 1e-6 * max(ratios) and min(ratios) > 1.0
-    return low > 0.0 and (high > 10.0 * low or even)
 
 
 def _refuse_many(keys: Sequence[Any], what: str) -> None:

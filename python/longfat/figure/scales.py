@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longfat.figure.data import Panel, Tornado
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
+LOG_FACTOR, RATIO_TOLERANCE = 10.0, 1e-9
+"""Factor between the ends of a logarithmic axis, and by how much equal ratios of its values may differ."""
 SHORT_RANGE = 50.0
 """A logarithmic axis that spans a smaller factor has labels between the powers of ten."""
 BETWEEN = (1, 2, 5)
@@ -28,6 +32,16 @@ MOST_FLAT = 2.5
 """Categories per inch below a panel that do not meet if they are a little tilted."""
 MOST_PANEL_INCHES = 3.5
 """A longer title takes two lines."""
+
+
+def is_log(values: Sequence[float]) -> bool:
+    """Whether the axis of some values is logarithmic: they span decades, or have equal ratios."""
+    ordered = sorted(values)
+    if ordered[0] <= 0.0:
+        return False
+    ratios = [after / before for before, after in itertools.pairwise(ordered)]
+    even = len(ratios) > 1 and max(ratios) - min(ratios) <= RATIO_TOLERANCE * max(ratios)
+    return ordered[-1] > LOG_FACTOR * ordered[0] or even
 
 
 def is_short(low: float, high: float) -> bool:
@@ -98,6 +112,13 @@ def needs_no_labels(panels: Sequence[Panel], number: int, columns: int) -> bool:
     if panel.sideways:
         return panel.categories == first.categories
     return panel.y_range is not None and (panel.y_range, panel.y_log) == (first.y_range, first.y_log)
+
+
+def trimmed(panels: Sequence[Panel], columns: int) -> Iterator[Panel]:
+    """Keeps the names of axes only at the left and at the bottom of a grid of panels."""
+    for number, panel in enumerate(panels):
+        bottom, left = number + columns >= len(panels), number % columns == 0
+        yield replace(panel, x_label=panel.x_label if bottom else "", y_label=panel.y_label if left else "")
 
 
 def is_empty(panel: Panel) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from longfat.errors import InputError
-from longfat.figure import quantities
+from longfat.figure import quantities, scales
 from longfat.figure.data import Figure, Panel, points
 from longfat.runs import metrics
 from longfat.sweep import words
@@ -29,9 +29,6 @@ METRICS = ("throughput_ratio", "jain", "bottleneck_utilization", "bottleneck_los
 """What the page shows when the sweep file asks for no figures."""
 WRAPPED = 3
 """Panels side by side where no axis gives rows."""
-LOG_FACTOR = 10.0
-"""An axis that spans a larger factor is logarithmic, as is one whose values have equal ratios."""
-RATIO_TOLERANCE = 1e-9
 DRAWN = ("x", "y", "lines", "columns", "rows")
 """The axes of a layout, in the order of the groups' keys."""
 MARGIN = 0.05
@@ -150,7 +147,7 @@ def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
         "",
         title[:1].upper() + title[1:],
         _caption(swept, layout, found),
-        tuple(_trimmed(_ranged(panels, layout), columns)),
+        tuple(scales.trimmed(_ranged(panels, layout), columns)),
         columns=columns,
     )
 
@@ -221,17 +218,11 @@ def _mean_stderr(values: Sequence[float]) -> tuple[float, float]:
 def _x_scale(values: Sequence[float]) -> tuple[bool, tuple[float, float]]:
     """Whether an axis is logarithmic, and its limits: the same in all panels."""
     low, high = min(values), max(values)
-    if low > 0.0 and (high > LOG_FACTOR * low or _is_geometric(values)):
+    if scales.is_log(values):
         room = (high / low) ** MARGIN
         return True, (low / room, high * room)
     margin = MARGIN * (high - low) or abs(high) or 1.0
     return False, (low - margin, high + margin)
-
-
-def _is_geometric(values: Sequence[float]) -> bool:
-    ordered = sorted(values)
-    ratios = [after / before for before, after in itertools.pairwise(ordered)]
-    return len(ratios) > 1 and max(ratios) - min(ratios) <= RATIO_TOLERANCE * max(ratios)
 
 
 def _ranged(panels: Sequence[Panel], layout: Layout) -> list[Panel]:
@@ -253,13 +244,6 @@ def _ranged(panels: Sequence[Panel], layout: Layout) -> list[Panel]:
     else:
         scale = (min(known), max(known)) if known else None
     return [replace(panel, y_range=scale) for panel in panels]
-
-
-def _trimmed(panels: Sequence[Panel], columns: int) -> Iterator[Panel]:
-    """Keeps names of axes only at the left and at the bottom."""
-    for number, panel in enumerate(panels):
-        bottom, left = number + columns >= len(panels), number % columns == 0
-        yield replace(panel, x_label=panel.x_label if bottom else "", y_label=panel.y_label if left else "")
 
 
 def _found(swept: Swept, layout: Layout) -> Found:
