@@ -11,7 +11,7 @@ from longfat.figure.data import Curve, Figure, Panel
 from longfat.figure.grouping import figure
 from longfat.figure.histories import cwnd_figure, queue_figure, rate_figure
 from longfat.figure.matplotlib import draw, inches, save
-from longfat.figure.request import Limits, Look, Request, check, usual_kind
+from longfat.figure.request import Look, Request, check, usual_kind
 from longfat.figure.tables import Source
 from longfat.runs.repeats import Results
 from longfat.runs.result import Result
@@ -53,8 +53,8 @@ def plot(
     where: Mapping[str, Any] | None = None,
     log_x: bool | None = None,
     log_y: bool = False,
-    x_limits: Limits | None = None,
-    y_limits: Limits | None = None,
+    x_limits: tuple[str | float, str | float] | None = None,
+    y_limits: tuple[str | float, str | float] | None = None,
     x_label: str | None = None,
     y_label: str | None = None,
     title: str = "",

@@ -68,7 +68,8 @@ class _Rows:
     def by_unit(self, values: Array) -> Iterable[Array]:
         """The values of each unit."""
         _, numbers = np.unique(self.unit, return_inverse=True)
-        return (values[numbers == number] for number in range(int(numbers.max()) + 1))
+        order = np.argsort(numbers, kind="stable")
+        return np.split(values[order], np.cumsum(np.bincount(numbers))[:-1])
 
 
 @dataclass(frozen=True)
@@ -115,28 +116,14 @@ def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float =
     panels = []
     for step in steps:
         part = rows.of(rows.panel, step)
-        groups = [part.of(part.by, key) for key in keys]
-        title = first.title if step is None else _short(titled(step))
+        named = replace(first, title=first.title if step is None else _short(titled(step)))
         if asked.kind == "heat":
+            groups = (part.of(part.by, key) for key in keys)
             cells = tuple(tuple(_mean(own)[0] for own in _at(group, along.places)) for group in groups)
-            panels.append(replace(first, title=title, levels=tuple(map(_short, labels)), cells=cells))
-            continue
-        met: dict[str | None, int] = {}
-        curves = []
-        for number, (key, text, group) in enumerate(zip(keys, labels, groups, strict=True)):
-            algorithm = algorithms.get(key)
-            met[algorithm] = met.get(algorithm, -1) + 1
-            if group.value.size:
-                stroke = number if algorithm is None or asked.kind == "cdf" else met[algorithm]
-                curves.append(
-                    _curve(asked, group, along, Curve(text, (), (), None, algorithm, stroke=stroke))
-                )
-        panels.append(replace(first, title=title, curves=tuple(curves)))
-        if asked.kind == "timeline" and not look.x_limits:
-            ends = [x for curve in curves for x in (*curve.x[:1], *curve.x[-1:])] or [0.0]
-            panels[-1] = replace(
-                panels[-1], x_range=(min(ends), max(ends)) if min(ends) < max(ends) else None
-            )
+            panels.append(replace(named, levels=tuple(map(_short, labels)), cells=cells))
+        else:
+            curves = tuple(_curves(asked, part, along, dict(zip(keys, labels, strict=True)), algorithms))
+            panels.append(replace(named, curves=curves, x_range=named.x_range or _lasting(asked, curves)))
     chosen = [f"{column}-{value}" for column, values in asked.chosen.items() for value in values]
     parts = (asked.asked, asked.x, asked.by, asked.panels, *chosen)
     name = "-".join(filter(None, (asked.kind, *map(_slug, parts))))[:MOST_NAME]
@@ -198,6 +185,25 @@ def _limits(option: str, given: Limits | None, axis: _Axis, log: bool) -> tuple[
 def _unit(text: str) -> str:
     found = split(text)
     return found[1] if found else ""
+
+
+def _lasting(asked: Checked, curves: Iterable[Curve]) -> tuple[float, float] | None:
+    """The span of a timeline's curves."""
+    ends = [x for curve in curves for x in (*curve.x[:1], *curve.x[-1:])] if asked.kind == "timeline" else []
+    return (min(ends), max(ends)) if len(set(ends)) > 1 else None
+
+
+def _curves(
+    asked: Checked, rows: _Rows, along: _Axis, labels: Mapping[Any, str], algorithms: Mapping[Any, str]
+) -> Iterator[Curve]:
+    """The curve of each group, which looks the same in every panel."""
+    met: dict[str | None, int] = {}
+    for number, (key, label) in enumerate(labels.items()):
+        algorithm, group = algorithms.get(key), rows.of(rows.by, key)
+        again = met[algorithm] = met.get(algorithm, -1) + 1
+        if group.value.size:
+            stroke = number if algorithm is None or asked.kind == "cdf" else again
+            yield _curve(asked, group, along, Curve(label, (), (), None, algorithm, stroke=stroke))
 
 
 def _curve(asked: Checked, rows: _Rows, along: _Axis, empty: Curve) -> Curve:
