@@ -1,6 +1,7 @@
 import itertools
 import json
 import math
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from longfat.figure import histories, style
+from longfat.figure import histories, inline, style
 from longfat.figure import matplotlib as plots
 from longfat.figure.data import Curve, Figure, Panel, points, theory
 from longfat.runs.result import Result
@@ -325,3 +326,24 @@ def test_what_the_user_has_set_matplotlib_to_changes_no_figure(tmp_path):
     with mpl.rc_context({"font.size": 20, "axes.grid": False, "lines.linewidth": 7}):
         other = plots.save(sample_figure(), tmp_path / "b", ["svg"])[0].read_bytes()
     assert one == other
+
+
+def test_a_page_shows_a_figure_without_its_title_which_stands_above_it(tmp_path):
+    (path,) = plots.save(sample_figure(), tmp_path, ["svg"])
+    whole, within = path.read_text(), inline.svg(path.read_text(), sample_figure())
+    assert ">Fig. T1: A title</text>" in whole
+    assert ">Fig. T1: A title</text>" not in within
+    boxes = [list(map(float, re.search(r'viewBox="([^"]*)"', text)[1].split())) for text in (whole, within)]
+    assert 5.0 < boxes[1][1] < 20.0
+    assert boxes[0][3] == pytest.approx(boxes[1][1] + boxes[1][3], abs=1e-3)
+    assert "250 Mbit/s</text>" in within  # the title of a panel
+
+
+def test_curves_are_lighter_on_a_dark_page(tmp_path):
+    figure = Figure("D", "D", "", "", (Panel("", "x", "y", (points("bbr3", [(1.0, (2.0, 0.1))], "bbr3"),)),))
+    (path,) = plots.save(figure, tmp_path, ["svg"])
+    own = style.name_colour("bbr3")
+    within = inline.svg(path.read_text(), figure)
+    assert f"(prefers-color-scheme: dark) {{ .figure {{ --c{own[1:]}: {style.on_dark(own)} }}" in within
+    assert within.count(f": {own}") == 0
+    assert within.count(f": var(--c{own[1:]}, {own})") > 1

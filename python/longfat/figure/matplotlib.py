@@ -120,7 +120,7 @@ def draw(figure: Figure, *, width_in: float | None = None, styles: Sequence[str]
         mirrored = f"{figure.mirrors}: " if figure.mirrors not in ("", figure.name) else ""
         title = f"{mirrored}{figure.title}"
         if title:
-            canvas.suptitle(title, fontsize=9)
+            canvas.suptitle(title, fontsize=9).set_gid(inline.TITLE)
         _draw_legend(canvas, figure, axes[: len(figure.panels)], size[0], "lower" if title else "upper")
         if any(panel.cells for panel in figure.panels):
             canvas.draw_without_rendering()  # the width of cells is unknown before
