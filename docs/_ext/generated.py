@@ -38,7 +38,7 @@ def drawn(result: Any) -> Any:
     figure = rate_figure(summary["flows"], histories, summary["duration_s"], window_s=summary["window_s"])
     (panel,) = figure.panels
     if len(panel.curves) > MOST_LABELS:
-        panel = replace(panel, curves=tuple(replace(curve, label="_nolegend_") for curve in panel.curves))
+        panel = replace(panel, curves=tuple(replace(curve, label="") for curve in panel.curves))
     return replace(figure, mirrors="", title="", panels=(panel,))
 
 

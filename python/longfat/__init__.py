@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from longfat.api import run, run_many
     from longfat.errors import AlgorithmError, InputError, LongfatError, ScenarioError
     from longfat.installation import __version__
+    from longfat.plots import plot
     from longfat.runs.capture import Capture
     from longfat.runs.imported import Imported, read_capture
     from longfat.runs.qlog import Qlog
@@ -67,6 +68,7 @@ __all__ = [
     "Web",
     "__version__",
     "open_sweep",
+    "plot",
     "read_capture",
     "run",
     "run_many",
@@ -77,6 +79,7 @@ _MODULES = {
     **dict.fromkeys(("AlgorithmError", "InputError", "LongfatError", "ScenarioError"), "errors"),
     **dict.fromkeys(("Imported", "read_capture"), "runs.imported"),
     "Capture": "runs.capture",
+    "plot": "plots",
     "Qlog": "runs.qlog",
     "Result": "runs.result",
     "Results": "runs.repeats",

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat.figure.data import Curve, Figure, Panel
+from longfat.figure.grouping import figure
 from longfat.figure.histories import cwnd_figure, queue_figure, rate_figure
-from longfat.figure.matplotlib import draw, save
-from longfat.figure.plotly import draw as plotly_figure
+from longfat.figure.matplotlib import draw, inches, save
+from longfat.figure.request import Look, Request, check, usual_kind
+from longfat.figure.tables import Source
+from longfat.runs.repeats import Results
 from longfat.runs.result import Result
+from longfat.sources import of_results, of_sweep, open_folders
 from longfat.sweep.handle import Swept
 
 if TYPE_CHECKING:
@@ -26,7 +30,6 @@ __all__ = [
     "draw",
     "plot",
     "plot_cwnd",
-    "plotly_figure",
     "queue_figure",
     "rate_figure",
     "save",
@@ -40,49 +43,69 @@ def plot_cwnd(result: Result, *, names: Sequence[str] | None = None) -> Drawing:
 
 
 def plot(
-    results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Swept,
+    results: Any,
     kind: str | None = None,
     *,
     x: str = "",
     y: str = "",
     by: str = "",
+    panels: str = "",
     where: Mapping[str, Any] | None = None,
-    width: str = "column",
+    log_x: bool | None = None,
+    log_y: bool = False,
+    x_limits: tuple[str | float, str | float] | None = None,
+    y_limits: tuple[str | float, str | float] | None = None,
+    x_label: str | None = None,
+    y_label: str | None = None,
+    title: str = "",
+    width: str = "",
     style: str | Sequence[str] = (),
 ) -> Drawing:
-    """Draws any column of stored results over any other, as `longfat plot` does.
+    """Draws any column of results over any other, as `longfat plot` does.
 
     Means have 95 % confidence intervals over the repeats (Student's t).
 
     Args:
-        results: a folder of a run, a sweep or a comparison, or several, or an opened sweep.
-        kind: "lines", "bars", "heat", "cdf", "box" or "timeline"; bars where x has words, else lines.
+        results: a Result, the Results of repeats, an opened sweep, or a folder of a run, a sweep or a
+            comparison, or several folders.
+        kind: "lines", "bars", "heat", "cdf", "box", "timeline" or "scatter"; bars where x has words, else
+            lines.
         x: what is along the axis.
         y: what is measured, or "a / b".
         by: what curves or bars are told apart by; of a heat map, the axis that points up.
+        panels: a column whose values have panels of their own.
         where: a value, or a list of values, of a column that the figure is restricted to.
-        width: "column" for one column of a page, "page" for all of it.
+        log_x: whether the axis along the figure is logarithmic; the values decide it if None.
+        log_y: whether the axis up is.
+        x_limits: the ends of the axis along the figure, such as ("0 ms", "80 ms"); numbers are in SI units.
+        y_limits: the ends of the axis up.
+        x_label: the name of the axis along the figure.
+        y_label: the name of the axis up.
+        title: stands above the figure.
+        width: "column" for one column of a page (the usual one), "page" for all of it, or a length: "8 cm".
         style: matplotlib style files, or names of its own styles.
 
     Raises:
-        InputError: there is no such folder, column, value or style; it names the nearest.
+        InputError: there is no such folder, column, value or style, which it names with the nearest; or
+            arguments contradict each other.
     """
-    from longfat.charts import draw as charts
-    from longfat.charts.groups import chart
-    from longfat.charts.request import Request, check, usual_kind
-    from longfat.charts.sources import of_sweep, open_folders
-
-    if isinstance(results, Swept):
-        source = of_sweep(results)
-    else:
-        folders = [results] if isinstance(results, str | os.PathLike) else results
-        source = open_folders([Path(folder) for folder in folders])
+    source = _source(results)
     kept = {
         key: list(value) if isinstance(value, list | tuple) else [value]
         for key, value in (where or {}).items()
     }
     chosen: Any = kind or usual_kind(source, x, by)
-    wide: Any = width
-    asked = Request(chosen, y, x, by, kept)
+    asked = check(Request(chosen, y, x, by, panels, kept), source)
+    look = Look(log_x, log_y, x_limits, y_limits, x_label, y_label, title)
     styles = [style] if isinstance(style, str) else style
-    return charts.draw(chart(check(asked, source), source), wide, styles)
+    width_in = inches(width, styles)
+    return draw(figure(asked, source, look, width_in), width_in=width_in, styles=styles)
+
+
+def _source(results: Any) -> Source:
+    if isinstance(results, Swept):
+        return of_sweep(results)
+    if isinstance(results, Result | Results):
+        return of_results(results)
+    folders = [results] if isinstance(results, str | os.PathLike) else results
+    return open_folders([Path(folder) for folder in folders])

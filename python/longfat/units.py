@@ -7,6 +7,7 @@ the same float.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple, SupportsFloat
 
@@ -47,11 +48,47 @@ class Dimension(NamedTuple):
         return _core.write_quantity(self.name, value)
 
 
-TIME, RATE, SIZE = (Dimension(name, example, tuple(units)) for name, example, units in _core.dimensions())
+DIMENSIONS = TIME, RATE, SIZE = tuple(
+    Dimension(name, example, tuple(units)) for name, example, units in _core.dimensions()
+)
 """Seconds, bit/s and bytes."""
 
 split = _core.split
 """Returns the number and the unit (perhaps empty) of a text; None if it does not begin with a number."""
+
+COUNTED = ("packets", "packet", "segments", "segment", "% BDP")
+"""Units of counts and shares, which have no SI unit."""
+
+
+def dimension_of(value: Any) -> Dimension | None:
+    """Returns the kind of quantity that a text is, or None."""
+    found = split(value)
+    if found is None:
+        return None
+    return next((dimension for dimension in DIMENSIONS if found[1] in dimension.units), None)
+
+
+def in_si(value: Any) -> Any:
+    """Returns a value of an axis for tables: quantities in SI units, tables as short texts."""
+    if isinstance(value, str):
+        return _text_in_si(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {item}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return value
+
+
+@functools.lru_cache(maxsize=4096)
+def _text_in_si(text: str) -> float | str:
+    """Cached, since every row of a table asks for the same few texts."""
+    dimension = dimension_of(text)
+    if dimension is not None:
+        return dimension.parse(text)
+    found = split(text)
+    if found is not None and (not found[1] or found[1] in COUNTED):
+        return float(found[0])
+    return text
 
 
 def to_float(number: SupportsFloat) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -123,13 +122,7 @@ def sweep_html(sweep: Sweep) -> str:
 
 def small(figure: Figure) -> str:
     """A figure as an image for a notebook, which follows its width."""
-    import matplotlib as mpl
-
-    stream = io.StringIO()
-    settings: Any = matplotlib.RC
-    with mpl.rc_context(settings):
-        matplotlib.draw(figure).savefig(stream, format="svg", metadata={"Date": None})
-    text = stream.getvalue()
+    text = matplotlib.picture(matplotlib.draw(figure), "svg").decode()
     text = text[text.index("<svg") :]
     sized = re.sub(
         r'(<svg[^>]*?) width="[^"]*"',

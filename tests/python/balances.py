@@ -205,7 +205,7 @@ def _background(planned: Plan, result: Result) -> Iterator[str]:
             most = summary["packets_sent"] * part["flow"]["transport"]["mss"]
             if summary["bytes_delivered"] > most and not copied:
                 yield f"{at}: {summary['bytes_delivered']} bytes in {summary['packets_sent']} packets"
-    durations = result.transfers["duration_s"].to_numpy()
+    durations = result.transfers["completion_time_s"].to_numpy()
     if not np.all(durations > 0.0):
         yield f"a transfer took {durations.min()} s"
 

@@ -324,7 +324,7 @@ def test_the_page_and_the_markdown_say_the_ten_lines_and_every_section(htcp):
     assert all(f"{line['text']}." in marked for line in document["headline"])
     assert "<" not in re.sub(r"`[^`]*`", "", marked)
     # four points of three algorithms in each of two panels, with nothing that needs a script
-    assert page.count("<circle") == 24
+    assert page.count("</title></use>") == 24
     assert "<script" not in page
     assert report.build(out).read_text() == page
 

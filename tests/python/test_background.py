@@ -180,7 +180,7 @@ def test_an_exponential_with_a_least_value_keeps_its_mean_and_has_no_nearer_path
     }
     ran = longfat.run(scenario(duration="60 s", flow=[], background=[keys]))
     # two round trips on an idle path: one for the SYN, one for the packet
-    rtts = ran.transfers["duration_s"].to_numpy() / 2.0
+    rtts = ran.transfers["completion_time_s"].to_numpy() / 2.0
     assert rtts.min() > 0.02
     assert rtts.min() < 0.021
     assert rtts.mean() == pytest.approx(0.1, rel=0.05)

@@ -16,7 +16,7 @@ PAPERS = ROOT / "papers" / "longfat_papers"
 LAYERS = (
     ("_core",),
     ("documents", "errors", "lazy", "numbers", "units", "words"),
-    ("extras", "installation", "terminal"),
+    ("extras", "installation", "intervals", "terminal"),
     ("scenario",),
     ("figure",),
     ("algorithm",),
@@ -27,7 +27,7 @@ LAYERS = (
     ("study",),
     ("compare", "crosscheck", "ebpf", "env", "sweep"),
     ("assess",),
-    ("charts",),
+    ("sources",),
     ("api", "plots", "sweeping", "views"),
     ("cli",),
     ("__main__",),

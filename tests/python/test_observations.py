@@ -16,6 +16,7 @@ from rich.console import Console
 
 import longfat
 from longfat.cli import tables
+from longfat.intervals import half_width_95
 from longfat.report import columns
 from longfat.runs import metrics, observations
 from longfat.runs.result import Result, aggregate, half_intervals
@@ -182,8 +183,8 @@ def test_repeats_that_are_equal_up_to_rounding_have_no_interval() -> None:
     # a sum in another order: the greatest differs from the least in the last digits
     values = [94.7, 94.7 * (1.0 + 2.3e-16), 94.7 * (1.0 - 3e-15)]
     assert metrics.mean_stderr(values)[1] == 0.0
-    assert metrics.half_width_95(values) == 0.0
-    assert np.array_equal(metrics.half_width_95([[94.7, 1.0], [94.7 + 1e-13, 2.0]]) > 0.0, [False, True])
+    assert half_width_95(values) == 0.0
+    assert np.array_equal(half_width_95([[94.7, 1.0], [94.7 + 1e-13, 2.0]]) > 0.0, [False, True])
     assert metrics.mean_stderr([94.7, 94.7001])[1] > 0.0
     column = columns.Column("x", "x", columns.number)
     whole = {"runs": [{}, {}], "stderr": {"flows": [{"x": metrics.mean_stderr(values)[1]}]}}
@@ -219,12 +220,12 @@ def test_transfers_of_background_are_delivered_before_they_are_acknowledged() ->
     transfers = result.to_pandas("transfers")
     assert len(transfers) > 50
     # the last ACK needs half a round trip, and may have waited 40 ms before
-    waits_s = transfers["duration_s"] - transfers["delivery_s"]
+    waits_s = transfers["completion_time_s"] - transfers["delivery_time_s"]
     assert np.all(waits_s > 0.01)
     assert np.any(waits_s > 0.05)
     rows = result.summary["completion_times"]
     mean_s = sum(row["transfers"] * row["delivery_mean_s"] for row in rows) / len(transfers)
-    assert mean_s == pytest.approx(transfers["delivery_s"].mean())
+    assert mean_s == pytest.approx(transfers["delivery_time_s"].mean())
     assert all(row["delivery_p50_s"] <= row["delivery_p95_s"] <= row["delivery_p99_s"] for row in rows)
     assert "delivery" in printed(result).partition("Completion times by size")[2]
 

@@ -21,7 +21,7 @@ from longfat import _core
     [
         (
             "longfat",
-            "run run_many open_sweep Result Results Capture Qlog Simulation Scenario Sweep "
+            "run run_many open_sweep plot Result Results Capture Qlog Simulation Scenario Sweep "
             "Bottleneck Flow Link Node Sample Program Web Surge Short Bulk Onoff "
             "InputError ScenarioError AlgorithmError LongfatError",
         ),

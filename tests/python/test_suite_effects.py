@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from longfat.figure import matplotlib as plots
-from longfat.figure import plotly
+from longfat.figure import style
 from longfat_papers.kit import effects, turns
 from longfat_papers.kit.claims import Check, Measured
 from longfat_papers.kit.effects import Base, Judged
@@ -102,12 +102,12 @@ def tornado_of(values, *, base, log):
 
 def test_a_zero_on_a_logarithmic_axis_stands_below_all_other_values(tmp_path):
     figure = tornado_of([0.0, 1e-3], base=1e-2, log=True)
-    bars, ends, *_ = plotly.draw(figure)["data"]
-    assert ends["text"] == ["0", "0.001"]
-    assert 0.0 < ends["x"][0] < ends["x"][1] == 1e-3
-    assert bars["base"] == [1e-2, 1e-2]
-    assert bars["x"][1] == pytest.approx(1e-3 - 1e-2)
     axis = plots.draw(figure).axes[0]
+    assert [text.get_text() for text in axis.texts] == ["0", "0.001"]
+    bars = [bar for container in axis.containers for bar in container]
+    assert [bar.get_width() < 0.0 for bar in bars] == [True, True]
+    ends = [bar.get_x() + bar.get_width() for bar in bars]
+    assert 0.0 < ends[0] < ends[1] == pytest.approx(1e-3)
     assert axis.get_xscale() == "log"
     assert axis.get_xlim()[0] > 0.0
 
@@ -115,15 +115,15 @@ def test_a_zero_on_a_logarithmic_axis_stands_below_all_other_values(tmp_path):
 def test_a_span_that_reaches_below_zero_is_shaded_to_the_end_of_a_logarithmic_axis():
     figure = tornado_of([0.02], base=0.01, log=True)
     wide = replace(figure.panels[0], marked=(-0.005, 0.025))
-    layout = plotly.draw(replace(figure, panels=(wide,)))["layout"]
-    (shade,) = layout["shapes"]
-    assert shade["x1"] == 0.025
-    assert math.log10(shade["x0"]) == pytest.approx(layout["xaxis"]["range"][0])
+    axis = plots.draw(replace(figure, panels=(wide,))).axes[0]
+    shade = next(patch for patch in axis.patches if patch.get_alpha() == style.MARKED_OPACITY)
+    assert shade.get_x() == pytest.approx(axis.get_xlim()[0])
+    assert shade.get_x() + shade.get_width() == pytest.approx(0.025)
 
 
 @pytest.mark.parametrize("log", [False, True])
 def test_a_tornado_without_a_single_value_still_draws(tmp_path, log):
     figure = tornado_of([None, None], base=0.0, log=log)
     assert plots.save(figure, tmp_path, ["png"])[0].stat().st_size > 0
-    texts = [item["text"] for item in plotly.draw(figure)["layout"]["annotations"]]
-    assert texts == ["no values", "no values"]
+    texts = [text.get_text() for text in plots.draw(figure).axes[0].texts]
+    assert texts == ["no values"] * 3

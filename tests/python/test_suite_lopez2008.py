@@ -8,7 +8,6 @@ import longfat
 import longfat_papers as suites
 import worlds
 from longfat.figure import matplotlib as plots
-from longfat.figure import plotly
 from longfat_papers.kit.claims import judge
 from longfat_papers.lopez2008 import changes
 from longfat_papers.lopez2008.common import (
@@ -64,9 +63,9 @@ def test_the_radar_has_a_spoke_for_each_flow_and_a_closed_curve_for_each_case(tm
     assert len(panel.categories) == 10
     assert [len(curve.y) for curve in panel.curves] == [10, 10, 10]
     assert max(panel.curves[1].y) == pytest.approx(98.0)
-    for trace in plotly.draw(figure)["data"]:
-        assert trace["type"] == "scatterpolar"
-        assert (len(trace["r"]), trace["r"][0], trace["theta"][0]) == (11, trace["r"][-1], trace["theta"][-1])
+    for line in plots.draw(figure).axes[0].lines:
+        angles, radii = line.get_data()
+        assert (len(radii), radii[0], angles[0]) == (11, radii[-1], angles[-1])
     (written,) = plots.save(figure, tmp_path, ["svg"])
     assert "flow 10" in written.read_text(encoding="utf-8")
 

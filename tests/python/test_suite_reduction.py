@@ -102,7 +102,7 @@ def test_background_load_is_that_of_the_forward_direction_and_its_busiest_second
         {
             "name": pa.array(["web-1-forward", "web-1-forward", "web-1-reverse"]).dictionary_encode(),
             "start_s": [10.0, 20.0, 50.0],
-            "duration_s": [0.5, 2.0, 0.5],
+            "completion_time_s": [0.5, 2.0, 0.5],
             "bytes": [1.25e6, 1.25e6, 9e9],
         }
     )

@@ -192,7 +192,7 @@ class Ran:
                 pa.array([0, 1, 1, 2], pa.int32()), [part["name"] for part in self.summary["background"]]
             ),
             "start_s": [8.0, 12.0, 15.0, 12.0],
-            "duration_s": [4.0, 2.0, 1.0, 5.0],
+            "completion_time_s": [4.0, 2.0, 1.0, 5.0],
             "bytes": [1e6, 100.0, 1e5, 1e5],
         }
         self.transfers = pa.table(columns)

@@ -7,7 +7,6 @@ import pytest
 import longfat_papers as suites
 import worlds
 from longfat.figure import matplotlib as plots
-from longfat.figure import plotly
 from longfat.figure.data import Figure, Panel, Table, points
 from longfat.report.page import entry, render
 from longfat.runs import theory
@@ -198,8 +197,6 @@ def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):
     figure = Figure("T", "T", "title", "caption", (panel,), table=Table(("one", "two"), (("x", "<b>"),)))
     drawn = plots.draw(figure)
     assert [label.get_text() for label in drawn.axes[0].get_xticklabels()] == ["reno", "hstcp"]
-    axis = plotly.draw(figure)["layout"]["xaxis"]
-    assert axis["ticktext"] == ["reno", "hstcp"]
     page = render(
         tmp_path,
         "longfat.compare",

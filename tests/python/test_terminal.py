@@ -15,10 +15,10 @@ import longfat
 from longfat.cli import sketch
 from longfat.cli.app import app
 from longfat.errors import InputError
+from longfat.intervals import student_t_95
 from longfat.report import columns
 from longfat.report.terminal import fitted
 from longfat.runs import cost, progress, simulate
-from longfat.runs.metrics import student_t_95
 from longfat.runs.result import aggregate, half_intervals
 
 BIG = """title = "Many packets"
@@ -152,11 +152,13 @@ def test_what_presets_cannot_do_is_one_line(tmp_path):
     assert "not an inline table" in refused("--preset", "dumbbell", "--flow", "{ name")
 
 
-def test_a_plot_in_the_terminal_shows_where_the_window_is(monkeypatch):
+def test_a_plot_in_the_terminal_shows_windows_round_trip_times_and_queues(monkeypatch):
     given = ["--preset", "dumbbell", "--flow", "cubic", "--flow", "hstcp", "--rate", "5 Mbit/s", "--plot"]
     text = printed(monkeypatch, *given, "--duration", "10 s", NO_COLOR="1")
     assert max(map(len, text.splitlines())) <= 80
-    assert "Congestion window, segments" in text
+    titles = ("Congestion window, segments", "Smoothed round-trip time, ms", "Queue of bottleneck, room for ")
+    assert [text.count(title) for title in titles] == [1, 1, 1]
+    assert "Queue of reverse" not in text  # never a packet
     assert "1 (cubic)" in text
     assert "2 (hstcp)" in text
     assert re.search("[\u2801-\u28ff]", text)
@@ -181,7 +183,7 @@ def test_flows_have_colours_of_their_own_in_a_terminal():
         }
     )
     stream = io.StringIO()
-    sketch.cwnd(Console(file=stream, force_terminal=True, color_system="standard", width=80), result)
+    sketch.draw(Console(file=stream, force_terminal=True, color_system="standard", width=80), result)
     text = stream.getvalue()
     assert "\x1b[94m" in text
     assert "\x1b[93m" in text
@@ -270,6 +272,6 @@ def test_a_plot_in_a_narrow_terminal_is_wider_than_that(
 def test_a_plot_of_repeats_says_that_it_shows_the_first() -> None:
     given = ["run", "--preset", "dumbbell", "--flow", "reno", "--duration", "1 s", "--plot"]
     done = CliRunner().invoke(app, [*given, "--repeats", "3"], catch_exceptions=False)
-    assert "Congestion window of the first of 3 runs, segments" in done.stdout
+    assert "Congestion window, segments, of the first of 3 runs" in done.stdout
     refused = CliRunner().invoke(app, [*given, "--json"])
     assert str(refused.exception) == "--plot cannot be used with --json; accepted: one of them"

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from longfat.intervals import half_width_95, student_t_95
 from longfat.report import timeline
-from longfat.runs.metrics import half_width_95, student_t_95
 
 SUMMARY = {"duration_s": 10.0, "window_s": [0.0, 10.0], "links": []}
 
@@ -134,3 +134,30 @@ def test_embedded_data_cannot_end_the_script_that_holds_them():
     text = timeline.embedded({"name": "</script><b>&"})
     assert not {"<", ">", "&"} & set(text)
     assert json.loads(text) == {"name": "</script><b>&"}
+
+
+def test_the_figures_for_papers_show_what_the_page_shows():
+    times = np.linspace(0.0, 10.0, 11)
+    both = [table({"1": k * times, "2": k + times}, times, seed=[k] * 22) for k in (1, 2, 3)]
+    queue = [7.0] * 10 + [9.0]
+    rows = {"time_s": times, "name": ["bottleneck"] * 11, "queue_packets": queue}
+    links = pa.table({**rows, "seed": [1] * 11})
+    summary = SUMMARY | {
+        "flows": flows("1", "2"),
+        "links": [{"name": "bottleneck", "queue_limit_packets": 10}],
+        "window_s": [2.0, 10.0],
+    }
+    cwnd, queues = timeline.figures(timeline.document(summary, pa.concat_tables(both), links))
+    assert (cwnd.name, queues.name) == ("cwnd", "queue")
+    (panel,) = cwnd.panels
+    assert (panel.y_label, panel.x_range, panel.marked) == ("cwnd, segments", (0.0, 10.0), (2.0, 10.0))
+    assert [(curve.label, curve.algorithm, curve.stroke) for curve in panel.curves] == [
+        ("1 (cubic)", "cubic", 0),
+        ("2 (cubic)", "cubic", 1),
+    ]
+    assert panel.curves[0].y == pytest.approx(2.0 * times)
+    assert panel.curves[0].error == pytest.approx(times * student_t_95(2) / math.sqrt(3), rel=1e-3)
+    assert [(curve.label, max(curve.y)) for curve in queues.panels[0].curves] == [
+        ("Queue of bottleneck", 9.0),
+        ("limit", 10),
+    ]

@@ -142,7 +142,8 @@ def _background(groups: list[Mapping[str, Any]], result: Any, rate_bps: float) -
     transfers = result.transfers
     kept = np.isin(np.asarray(transfers["name"].to_pylist(), dtype=object), list(forward))
     start, duration, size = (
-        np.asarray(transfers[name], dtype=np.float64)[kept] for name in ("start_s", "duration_s", "bytes")
+        np.asarray(transfers[name], dtype=np.float64)[kept]
+        for name in ("start_s", "completion_time_s", "bytes")
     )
     duration = np.maximum(duration, LEAST_TRANSFER_S)
     edges = np.arange(0.0, float((start + duration).max(initial=0.0)) + 2.0 * BURST_S, BURST_S)

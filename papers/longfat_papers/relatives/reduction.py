@@ -73,7 +73,8 @@ def _goodput_mbps(flow: Mapping[str, Any], column: Mapping[str, Array], end_s: f
 def _short(result: Any, end_s: float) -> dict[str, float]:
     """Returns completion times by size, of the flows that began early enough to end within the run."""
     start, duration, size = (
-        np.asarray(result.transfers[name], dtype=np.float64) for name in ("start_s", "duration_s", "bytes")
+        np.asarray(result.transfers[name], dtype=np.float64)
+        for name in ("start_s", "completion_time_s", "bytes")
     )
     packets = np.ceil(size / result.scenario.background[0].mss)
     counted = (start >= SHORT_COUNTED[0] * end_s) & (start < SHORT_COUNTED[1] * end_s)

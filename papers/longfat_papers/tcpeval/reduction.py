@@ -85,7 +85,7 @@ def _traffic(result: Any, window: tuple[float, float]) -> dict[str, Any]:
     coded = table["name"].combine_chunks()
     codes, known = coded.indices.to_numpy(), coded.dictionary.to_pylist()
     start, duration, size = (
-        np.asarray(table[name], dtype=np.float64) for name in ("start_s", "duration_s", "bytes")
+        np.asarray(table[name], dtype=np.float64) for name in ("start_s", "completion_time_s", "bytes")
     )
     duration = np.maximum(duration, LEAST_TRANSFER_S)
     row: dict[str, Any] = {}

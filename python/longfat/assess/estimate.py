@@ -11,8 +11,8 @@ import numpy as np
 
 from longfat.assess.model import Experiment, Measure
 from longfat.assess.tasks import Assessment, Place
+from longfat.intervals import half_width_95
 from longfat.numbers import finite
-from longfat.runs import metrics
 
 Row = Mapping[str, Any]
 
@@ -88,7 +88,7 @@ def estimate(values: Sequence[float]) -> Estimate:
     there = [value for value in values if math.isfinite(value)]
     if not there:
         return Estimate(math.nan)
-    half = float(metrics.half_width_95(there)) if len(there) > 1 else math.nan
+    half = float(half_width_95(there)) if len(there) > 1 else math.nan
     return Estimate(float(np.mean(there)), half)
 
 

@@ -37,7 +37,7 @@ def _panel(results: Results, experiment: Experiment, measure: Measure, points: l
         _curve(results.cell(experiment, measure, contender.label), contender, points)
         for contender in results.asked.everyone
     ]
-    return Panel(measure.label, "", axis, tuple(curves), categories=tuple(points))
+    return Panel("", "", axis, tuple(curves), categories=tuple(points), sideways=True)
 
 
 def _curve(cell: Cell, contender: Contender, points: list[str]) -> Curve:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from longfat.assess import cells, drawing
+from longfat.assess import cells
 from longfat.errors import InputError
 from longfat.figure.data import Figure
-from longfat.report.page import read, render
+from longfat.report.page import entries, read, render
 
 DOSSIER_FILE = "dossier.json"
 CLASSES = {"addressed": "reproduced", "text needed": "partly", "not applicable": "not-measured"}
@@ -22,13 +22,15 @@ def build(root: Path) -> Path:
         path, "criteria", "failures", "headline", "baselines", "stack", "limits", "performance", "provenance"
     )
     try:
-        drawn = {
-            row["section"]: [
-                {"title": figure.title, "caption": figure.caption, "panels": drawing.svg(figure)}
-                for figure in map(Figure.from_json, row["figures"])
-            ]
+        figures = [
+            (row["section"], Figure.from_json(figure))
             for row in document["criteria"]
-        }
+            for figure in row["figures"]
+        ]
+        drawn: dict[str, list[dict[str, Any]]] = {row["section"]: [] for row in document["criteria"]}
+        shown = entries(root, [(figure, {"runs": 0}) for _, figure in figures])
+        for (section, _), entry in zip(figures, shown, strict=True):
+            drawn[section].append(entry)
         tables = {
             (row["section"], experiment["name"]): _rows(row, experiment["name"])
             for row in document["criteria"]

@@ -9,18 +9,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.cli.options import Name, as_json, on_ctrl_c
+from longfat.cli.options import Grouped, Name, as_json, on_ctrl_c
 from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
 if TYPE_CHECKING:
-    from longfat.charts.request import Request
-    from longfat.charts.sources import Source
+    from longfat.figure.request import Request
+    from longfat.figure.tables import Source
 
 FIGURES = "figures"
 
 
-@click.command()
+@click.command(
+    cls=Grouped,
+    groups={
+        "What it shows": ("--kind", "--x", "--y", "--by", "--panels", "--where"),
+        "Axes": (
+            "--log-x",
+            "--linear-x",
+            "--log-y",
+            "--x-limits",
+            "--y-limits",
+            "--x-label",
+            "--y-label",
+            "--title",
+        ),
+        "The file": ("--width", "--format", "--style", "--out", "--json"),
+    },
+)
 @click.argument(
     "folders", nargs=-1, required=True, type=Name("a folder of results, or a sweep file"), metavar="DIR..."
 )
@@ -28,7 +44,7 @@ FIGURES = "figures"
     "--kind",
     default="",
     metavar="KIND",
-    help="lines, bars, heat, cdf, box or timeline; bars where x has words, else lines.",
+    help="lines, bars, heat, cdf, box, timeline or scatter; bars where x has words, else lines.",
 )
 @click.option("--x", default="", metavar="COLUMN", help="What is along the axis, such as path or rtt.")
 @click.option(
@@ -43,20 +59,28 @@ FIGURES = "figures"
     metavar="COLUMN",
     help="What curves or bars are told apart by, such as algorithm; of a heat map, the axis that points up.",
 )
+@click.option("--panels", default="", metavar="COLUMN", help="A panel for each value of this column.")
 @click.option(
     "--where",
     multiple=True,
     metavar="COLUMN=VALUE",
     help="Only rows with this value, or one of several that commas separate.",
 )
+@click.option("--log-x", is_flag=True, help="A logarithmic scale of x; the values decide it by default.")
+@click.option("--linear-x", is_flag=True, help="A linear scale of x.")
+@click.option("--log-y", is_flag=True, help="A logarithmic scale of y.")
+@click.option("--x-limits", type=(str, str), metavar="A B", help='The ends of the axis: "0 ms" "80 ms".')
+@click.option("--y-limits", type=(str, str), metavar="A B", help="The ends of the axis that points up.")
+@click.option("--x-label", metavar="TEXT", help="The name of the axis.")
+@click.option("--y-label", metavar="TEXT", help="The name of the axis that points up.")
+@click.option("--title", default="", metavar="TEXT", help="Stands above the figure.")
 @click.option(
     "--width",
-    default="column",
-    show_default=True,
+    default="",
     metavar="WIDTH",
-    help="column for one column of a page, or page for all of it.",
+    help='column (the usual one), page, or a length such as "8 cm" or "3.5 in".',
 )
-@click.option("--format", "form", default="pdf", show_default=True, metavar="FORMAT", help="pdf, svg or png.")
+@click.option("--format", "form", default="", metavar="FORMAT", help="pdf (the usual one), svg or png.")
 @click.option(
     "--style",
     "styles",
@@ -77,12 +101,16 @@ def plot(
     x: str,
     y: str,
     by: str,
+    panels: str,
     where: tuple[str, ...],
     width: str,
     form: str,
     styles: tuple[str, ...],
     out: Path | None,
+    log_x: bool,
+    linear_x: bool,
     as_json: bool,
+    **look: Any,
 ) -> None:
     """Draw a figure for a paper from the results in DIR.
 
@@ -90,30 +118,32 @@ def plot(
     are done first. Several folders have one more column, folder. Means have 95 % confidence intervals over
     repeats (Student's t).
     """
-    from longfat.charts import draw
-    from longfat.charts.groups import chart
-    from longfat.charts.request import KINDS, Request, check, usual_kind
-    from longfat.charts.sources import open_folders
     from longfat.figure.data import FORMATS
+    from longfat.figure.grouping import figure
+    from longfat.figure.matplotlib import inches, save_as
+    from longfat.figure.request import KINDS, Look, Request, check, usual_kind
+    from longfat.sources import open_folders
     from longfat.store.whole import of_anyone
     from longfat.words import choice
 
-    for option, value, known in (
-        ("--kind", kind or KINDS[0], KINDS),
-        ("--width", width, draw.WIDTHS),
-        ("--format", form, FORMATS),
-    ):
-        if value not in known:
+    for option, value, known in (("--kind", kind, KINDS), ("--format", form, FORMATS)):
+        if value and value not in known:
             raise InputError(f'{option} "{value}": {choice(value, known)}')
     if out is not None and out.suffix.removeprefix(".") not in FORMATS:
         raise InputError(
             f"--out {out}: there is no such format; accepted: a name that ends in .{', .'.join(FORMATS)}"
         )
+    if out is not None and form not in ("", out.suffix.removeprefix(".")):
+        raise InputError(f"--format {form} cannot be used with --out {out}; accepted: one of them")
+    if log_x and linear_x:
+        raise InputError("--log-x cannot be used with --linear-x; accepted: one of them")
+    width_in = inches(width, styles)
     kept = dict(map(_condition, where))
+    scale = True if log_x else False if linear_x else None
 
     def asked(source: Source) -> Request:
         chosen: Any = kind or usual_kind(source, x, by)
-        return Request(chosen, y, x, by, kept)
+        return Request(chosen, y, x, by, panels, kept)
 
     def refuse_unknown(source: Source) -> None:
         if len(folders) == 1:  # several have a column more
@@ -124,16 +154,14 @@ def plot(
         for folder in opened:
             held.enter_context(of_anyone(folder))
         source = open_folders(opened)
-        found = chart(check(asked(source), source), source)
-        file = out or _named(opened[0], found.name, form)
-        wide: Any = width
-        draw.save(found, file, wide, styles)
+        found = figure(check(asked(source), source), source, Look(scale, **look), width_in)
+        file = out or _named(opened[0], found.name, form or FORMATS[0])
+        save_as(found, file, width_in=width_in, styles=styles)
     if as_json:
-        echo_json({"file": str(file), "caption": list(found.told)})
+        echo_json({"file": str(file), "caption": found.caption})
         return
     echo(file)
-    for line in found.told:
-        echo(line, err=True)
+    echo(found.caption, err=True)
 
 
 def _named(folder: Path, name: str, form: str) -> Path:
@@ -163,7 +191,7 @@ def _stored(folder: Path, refuse_unknown: Callable[[Source], None]) -> Path:
     if folder.suffix != ".toml" or folder.is_dir():
         return folder
     from longfat import sweep as sweeps
-    from longfat.charts.sources import open_folders
+    from longfat.sources import open_folders
     from longfat.sweep import estimate
     from longfat.sweep.tables import SWEEP_FILE
 

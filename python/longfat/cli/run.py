@@ -118,7 +118,7 @@ if TYPE_CHECKING:
     metavar="VERSION",
     help="With --qlog: current, the default, or 0.3 for tools that read only that.",
 )
-@click.option("--plot", is_flag=True, help="Draw the congestion windows over time in the terminal.")
+@click.option("--plot", is_flag=True, help="Draw cwnd, RTT and queues over time in the terminal.")
 @as_json
 def run(
     file: str | None,
@@ -214,7 +214,7 @@ def run(
         from longfat.cli import sketch
 
         console.print()
-        sketch.cwnd(console, results[0], repeats)
+        sketch.draw(console, results[0], repeats)
     if out is not None and failure is None:
         console.print(f"Written to {out}", markup=False)
     if capture is not None:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 
+from longfat.figure.data import Panel
 from longfat.report.columns import number
 from longfat.runs.result import Result
 
 COLOURS = ("bright_blue", "bright_yellow", "bright_green", "bright_magenta", "bright_cyan", "bright_red")
 """The colours of flows; more flows are not drawn."""
-ROWS, ROWS_OF_ONE = 14, 6
+ROWS, ROWS_OF_ONE = 10, 6
 """Lines of a plot, and of each flow's own plot where the output has no colours."""
 MOST_LETTERS, LEAST_LETTERS = 110, 16
 """Letters of the axis of time in a very wide and in a very narrow terminal."""
@@ -28,37 +29,50 @@ DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 Array = NDArray[np.float64]
 
 
-def cwnd(console: Console, result: Result, repeats: int = 1) -> None:
-    """Draws the congestion windows of the fastest flows, of the first of the runs."""
+def draw(console: Console, result: Result, repeats: int = 1) -> None:
+    """Draws cwnd and RTT of the fastest flows, and the queues, of the first of the runs."""
     known = [flow for flow in result.summary["flows"] if np.isfinite(result.flow(flow["name"])["cwnd"]).any()]
     if not known:
         console.print("No flow has a congestion window.", style="dim")
-        return
     order = sorted(known, key=lambda flow: -(flow["throughput_bps"] or 0.0))[: len(COLOURS)]
-    shown = [flow for flow in known if flow in order]
-    curves = []
-    for flow in shown:
-        series = result.flow(flow["name"])
-        begun = series["time_s"] >= flow["start_s"]
-        curves.append((series["time_s"], np.where(begun, series["cwnd"], np.nan)))
+    shown = [flow["name"] for flow in known if flow in order]
     more = f" (the {len(shown)} fastest of {len(known)} flows)" if len(shown) < len(known) else ""
-    which = f" of the first of {repeats} runs" if repeats > 1 else ""
-    console.print(Text(f"Congestion window{which}, segments{more}", style="bold"))
-    span_s, top = result.scenario.duration, max(float(np.nanmax(values)) for _, values in curves)
-    names = [f"{flow['name']} ({flow['algorithm']})" for flow in shown]
+    which = f", of the first of {repeats} runs" if repeats > 1 else ""
+    figure = result._figure(("cwnd", "rtt", "queue"), shown)
+    named: list[str] = []
+    for panel in figure.panels:
+        if any(math.isfinite(y) for curve in panel.curves for y in curve.y):
+            unit = panel.y_label.rpartition(", ")[2]
+            title = panel.title if panel.title.endswith(unit) else f"{panel.title}, {unit}"
+            of_flows = len(panel.curves) > 1 and panel.curves[0].algorithm
+            console.print(Text(f"{title}{which}{more if of_flows else ''}", style="bold"))
+            named = _panel(console, panel, named)
+
+
+def _panel(console: Console, panel: Panel, named: list[str]) -> list[str]:
+    """Draws a panel, with a legend if its curves have other names than those before; returns their names."""
+    shown = [curve for curve in panel.curves if curve.kind == "line"][: len(COLOURS)]
+    curves, names = (
+        [(np.array(curve.x), np.array(curve.y)) for curve in shown],
+        [curve.label for curve in shown],
+    )
+    span_s = panel.x_range[1] if panel.x_range else max(float(times[-1]) for times, _ in curves)
+    top = max(float(np.nanmax(values)) for _, values in curves if np.isfinite(values).any())
     if console.color_system is None and len(curves) > 1:
         for name, curve in zip(names, curves, strict=True):
             console.print(name)
             for line in lines([curve], span_s, top, console.width, ROWS_OF_ONE):
                 console.print(line)
-        return
+        return names
     for line in lines(curves, span_s, top, console.width):
         console.print(line)
-    legend = Text("  ")
-    for name, colour in zip(names, COLOURS, strict=False):
-        legend.append("━ ", colour)
-        legend.append(f"{name}  ")
-    console.print(legend)
+    if len(names) > 1 and names != named:
+        legend = Text("  ")
+        for name, colour in zip(names, COLOURS, strict=False):
+            legend.append("━ ", colour)
+            legend.append(f"{name}  ")
+        console.print(legend)
+    return names
 
 
 def lines(

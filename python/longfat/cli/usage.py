@@ -14,7 +14,8 @@ def message(error: click.ClickException) -> str:
     if isinstance(error, click.BadOptionUsage):  # has no context
         if "not take" in error.message:
             return f"{error.option_name}: it takes no value; accepted: {error.option_name} alone"
-        return f"{error.option_name}: its value is missing; accepted: {error.option_name} and a value"
+        values = "two values" if "2 arguments" in error.message else "a value"
+        return f"{error.option_name}: its value is missing; accepted: {error.option_name} and {values}"
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is None:
         return error.format_message()

@@ -10,8 +10,9 @@ from typing import Any, Literal
 from longfat.numbers import finite
 from longfat.words import shown
 
-Kind = Literal["points", "line", "theory"]
-"""Measured points with error bars, joined by a line; a history over time; a theoretical curve."""
+Kind = Literal["points", "line", "theory", "bars", "boxes", "steps", "cloud"]
+"""Measured points with error bars, joined by a line; a history over time; a theoretical curve;
+bars and boxes over categories; a distribution; points that are not joined."""
 
 Range = tuple[float, float] | None
 
@@ -25,7 +26,9 @@ FORMATS = ("pdf", "svg", "png")
 class Curve:
     """One curve. ``algorithm`` gives its colour, ``stroke`` its dash (flow 1, flow 2, …); NaN leaves a gap.
 
-    ``error`` is the standard error of each y.
+    ``error`` is half of the interval around each y: its standard error, if the caption names no other. It is
+    a bar, or a band around a line or steps. ``samples`` are the values of each box, ``x_error`` is half of
+    the interval along x.
     """
 
     label: str
@@ -35,6 +38,8 @@ class Curve:
     algorithm: str | None = None
     kind: Kind = "points"
     stroke: int = 0
+    samples: tuple[tuple[float, ...], ...] = ()
+    x_error: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class Panel:
 
     With ``categories``, x counts them from 0 and points are not joined. With ``radar``, the categories stand
     around a circle, y is the distance from its centre, and curves are closed; such a figure has one panel.
+    With ``sideways``, the categories of points stand below each other, and x and y change places on paper.
     With ``cells`` the panel is a heat map: a row of cells for each of ``levels``, from below, with a cell for
     each of ``categories``. ``marked`` is a span of x that is shaded.
     """
@@ -60,6 +66,7 @@ class Panel:
     levels: tuple[str, ...] = ()
     cells: tuple[tuple[float, ...], ...] = ()
     marked: Range = None
+    sideways: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,7 @@ class Table:
 class Figure:
     """A figure: its experiment's name, the paper's figure that it mirrors, its panels in reading order.
 
-    If it mirrors no figure of a paper, ``mirrors`` is the name again, or "".
+    If it mirrors no figure of a paper, ``mirrors`` is the name again, or "". ``legend`` is above the legend.
     """
 
     name: str
@@ -107,6 +114,7 @@ class Figure:
     panels: tuple[Panel, ...]
     columns: int = 2
     table: Table | None = None
+    legend: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the figure as JSON values; NaN becomes null."""
@@ -179,13 +187,15 @@ def _panel(document: dict[str, Any]) -> Panel:
 
 
 def _curve(document: dict[str, Any]) -> Curve:
-    error = document["error"]
+    given = {key: document.get(key) for key in ("error", "x_error")}
+    errors = {key: None if half is None else _floats(half) for key, half in given.items()}
     return Curve(
         **{
             **document,
             "x": _floats(document["x"]),
             "y": _floats(document["y"]),
-            "error": None if error is None else _floats(error),
+            **errors,
+            "samples": tuple(map(_floats, document.get("samples", ()))),
         }
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longfat.figure.data import Panel
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = "viridis"
-"""Both libraries have it; readable with any colour vision, and in grey."""
+"""Readable with any colour vision, and in grey."""
 DIGITS = 3
 DARK = 0.6
 """Above this share of the range numbers are dark, since viridis ends in yellow."""
@@ -43,12 +43,9 @@ def bounds(panel: Panel) -> tuple[float, float]:
 
 
 def draw_panel(panel: Panel, axis: Axes) -> None:
-    """Draws the cells of a panel with matplotlib."""
+    """Draws the cells of a panel."""
     low, high = bounds(panel)
     axis.pcolormesh(panel.cells, cmap=COLOURS, vmin=low, vmax=high)
-    axis.set_xticks(
-        [i + 0.5 for i in range(len(panel.categories))], panel.categories, rotation=45, ha="right"
-    )
     axis.set_yticks([i + 0.5 for i in range(len(panel.levels))], panel.levels)
     axis.grid(visible=False)
     axis.set_title(panel.title, loc="left")
@@ -56,8 +53,15 @@ def draw_panel(panel: Panel, axis: Axes) -> None:
     axis.set_ylabel(panel.y_label)
 
 
-def write_numbers(panel: Panel, axis: Axes) -> None:
-    """Writes its value into each cell, as small as needed, or nothing where cells are too small."""
+def write_numbers(panels: Sequence[Panel], axes: Sequence[Axes]) -> None:
+    """Writes its value into each cell, as small as needed; a bar of colours where cells are too small."""
+    for panel, axis in zip(panels, axes, strict=False):
+        if panel.cells and not _numbers(panel, axis):
+            axis.figure.colorbar(axis.collections[0], ax=axis)
+
+
+def _numbers(panel: Panel, axis: Axes) -> bool:
+    """Writes the values of a panel; returns whether the cells have room for them."""
     texts = {
         (x, y): f"{value:.{DIGITS}g}"
         for y, row in enumerate(panel.cells)
@@ -65,51 +69,16 @@ def write_numbers(panel: Panel, axis: Axes) -> None:
         if math.isfinite(value)
     }
     if not texts:
-        return
+        return True
     room = axis.get_window_extent()
     points = 72.0 / axis.figure.dpi
     width, height = (points * room.width / len(panel.categories), points * room.height / len(panel.levels))
     size = min(DIGITS_SIZE, height, width / (DIGIT_WIDTH * max(map(len, texts.values()))))
     if size < LEAST_SIZE:
-        return
+        return False
     low, high = bounds(panel)
     for (x, y), text in texts.items():
         light = high > low and (panel.cells[y][x] - low) / (high - low) > DARK
-        axis.text(
-            x + 0.5,
-            y + 0.5,
-            text,
-            ha="center",
-            va="center",
-            fontsize=size,
-            color=DARK_INK if light else "white",
-        )
-
-
-def plotly_axis(names: Sequence[str]) -> dict[str, Any]:
-    """Returns an axis of a heat map, complete even where cells have no value."""
-    return {
-        "type": "category",
-        "categoryorder": "array",
-        "categoryarray": list(names),
-        "showgrid": False,
-        "range": [-0.5, len(names) - 0.5],
-    }
-
-
-def plotly_trace(panel: Panel) -> dict[str, Any]:
-    """Returns the cells of a panel as plotly's data."""
-    low, high = bounds(panel)
-    shown = [[value if math.isfinite(value) else None for value in row] for row in panel.cells]
-    return {
-        "type": "heatmap",
-        "x": list(panel.categories),
-        "y": list(panel.levels),
-        "z": shown,
-        "zmin": low,
-        "zmax": high,
-        "colorscale": COLOURS.capitalize(),
-        "showscale": False,
-        "texttemplate": f"%{{z:.{DIGITS}g}}",
-        "hovertemplate": f"{panel.x_label} %{{x}}<br>{panel.y_label} %{{y}}<br>%{{z:.4g}}<extra></extra>",
-    }
+        ink = DARK_INK if light else "white"
+        axis.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=size, color=ink)
+    return True

@@ -87,31 +87,6 @@ def rate_figure(
     return Figure("throughput", "throughput", "Throughput", caption, (panel,), columns=1)
 
 
-def internals_figure(
-    flows: Iterable[Mapping[str, Any]],
-    histories: Mapping[str, Mapping[str, History]],
-    span_s: float,
-    *,
-    window_s: Sequence[float] | None = None,
-) -> Figure:
-    """Returns the figure of what the flows' algorithms knew of themselves, a panel for each quantity.
-
-    Args:
-        flows: the flows of a summary.
-        histories: values by quantity, and by the name of the flow.
-        span_s: duration of the run.
-        window_s: as for `cwnd_figure`.
-    """
-    known = list(flows)
-    panels = [
-        _flows_panel(quantity, [flow for flow in known if flow["name"] in own], own, span_s, window_s)
-        for quantity, own in histories.items()
-    ]
-    marking = _marking(panels[0]) if panels else ""
-    caption = f"What the algorithms know of themselves; a name ends in its unit. {marking}".strip()
-    return Figure("internals", "internals", "Internals of the algorithms", caption, tuple(panels))
-
-
 def queue_figure(
     links: Iterable[Mapping[str, Any]],
     histories: Mapping[str, History],
@@ -133,7 +108,8 @@ def queue_figure(
         time, queue = histories[link["name"]]
         curves = [Curve(link["name"], tuple(time), tuple(queue), None, None, "line", position)]
         limit = link.get("queue_limit_packets")
-        title = link["name"] if limit is None else f"{link['name']}, room for {limit:,.0f} packets"
+        title = f"Queue of {link['name']}"
+        title += "" if limit is None else f", room for {limit:,.0f} packets"
         if limit is not None and max(queue, default=0.0) >= NEAR_LIMIT * limit:
             curves.append(Curve("limit", (0.0, span_s), (limit, limit), None, None, "theory", LIMIT_STROKE))
         # an empty queue does not need a fine scale

@@ -10,10 +10,12 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from longfat.figure.data import Curve, Figure, Panel
-from longfat.figure.style import error_bars
+from longfat.figure.style import colour, error_bars, on_dark
 
 POINTS = "points-{panel}-{curve}"
 """The id of the group that holds the markers of a measured curve; `matplotlib.draw` sets it."""
+TITLE = "title"
+"""The id of the figure's title."""
 DECIMALS = 1
 """Decimals of a coordinate, in points of 1/72 inch: less than a tenth is less than a screen can show."""
 SCALE = 1.5
@@ -32,12 +34,14 @@ def svg(text: str, figure: Figure) -> str:
     body = text[text.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL)
-    width, box = _size(body)
+    body, above = _untitled(body)
+    width, box = _size(body, above)
     body = _named(body, figure)
     body = body[body.index(">") + 1 :]
     body = _themed(_rounded(body))
     body = _styled(_identified(body, escape(figure.name)))
     body = _plain(body)
+    body = _lit(body, figure)
     title = escape(figure.title)
     return (
         f'<svg class="figure" role="img" aria-label="{title}" viewBox="{box}" '
@@ -45,10 +49,18 @@ def svg(text: str, figure: Figure) -> str:
     )
 
 
-def _size(text: str) -> tuple[float, str]:
+def _untitled(text: str) -> tuple[str, float]:
+    """The picture without its title, which the page has above it, and the height that is free then."""
+    found = re.search(rf'<g id="{TITLE}">.*? y="([^"]*)".*?</g>', text, flags=re.DOTALL)
+    return (text.replace(found[0], ""), float(found[1])) if found else (text, 0.0)
+
+
+def _size(text: str, above: float) -> tuple[float, str]:
+    """The width of the picture, and the box of it below a height."""
     box = re.search(r'viewBox="([^"]*)"', text)
     assert box is not None
-    return float(box[1].split()[2]), box[1]
+    left, top, width, height = map(float, box[1].split())
+    return width, f"{left:g} {top + above:g} {width:g} {height - above:g}"
 
 
 def _rounded(text: str) -> str:
@@ -107,6 +119,17 @@ def _themed(text: str) -> str:
     )
 
 
+def _lit(text: str, figure: Figure) -> str:
+    """Makes the colours of curves lighter on a dark page, where they need it."""
+    used = {colour(curve) for panel in figure.panels for curve in panel.curves}
+    lighter = {one: on_dark(one) for one in sorted(used) if one != on_dark(one) and f": {one}" in text}
+    for one in lighter:
+        text = text.replace(f": {one}", f": var(--c{one[1:]}, {one})")
+    rules = "; ".join(f"--c{one[1:]}: {other}" for one, other in lighter.items())
+    dark = f"<style>@media screen and (prefers-color-scheme: dark) {{ .figure {{ {rules} }} }}</style>"
+    return dark + text if lighter else text
+
+
 def _named(text: str, figure: Figure) -> str:
     """Gives each marker of a measured curve its values, which a browser shows at the pointer."""
     total = sum(len(curve.x) for panel in figure.panels for curve in panel.curves)
@@ -142,7 +165,7 @@ def _group_end(text: str, begin: int) -> int:
 
 def _told(panel: Panel, curve: Curve) -> Iterator[str]:
     """What the markers of a curve say, in their order; a point without a value has none."""
-    bars: Sequence[float] = error_bars(curve) or ()
+    bars: Sequence[float] = error_bars(curve.error) or ()
     for number, (x, y) in enumerate(zip(curve.x, curve.y, strict=True)):
         if x != x or y != y:
             continue

@@ -10,30 +10,26 @@ import colorsys
 import functools
 import math
 import zlib
+from collections.abc import Sequence
+from typing import Any
 
 from longfat.figure.data import Curve, Figure
 from longfat.scenario import registry
 
 SPARE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280")
-VARIANT_COLOURS = {"adaptive-red": "#e69f00"}
-"""Cases of a suite that are drawn like rows of their own."""
+CHOSEN_COLOURS = {"adaptive-red": "#e69f00", "bbr": "#d55e00", "bbr3": "#332288"}
+"""Colours in place of the registry's, whose blues of BBR are near that of CUBIC, and of a case of a suite."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "*", "X", "<", ">", "d", "p", "h", "8", "H")
-"""Markers of names without a row, such as a user's own algorithm."""
+"""Markers of names without a row, such as a user's own algorithm, and of curves without a name."""
 GROUP_COLOURS = {"reproduced": "#009e73", "partly": "#e69f00", "not reproduced": "#d55e00"}
 """Groups of bars that have a colour; the others are grey."""
 OTHER_GROUP = "#6b7280"
 REFERENCE_COLOUR = "#cc79a7"
-SECOND_COLOUR = "#94a3b8"
-"""A second flow of the same algorithm in a history: near enough to its partner to be read as a pair."""
-STROKES = (
-    ("-", "solid"),
-    ("--", "dash"),
-    ("-.", "dashdot"),
-    (":", "dot"),
-    ((0, (5, 1)), "longdash"),
-    ((0, (1, 1)), "longdashdot"),
-)
-"""Line styles by a curve's stroke: matplotlib's and plotly's."""
+SHADES = 3
+"""Flows of one algorithm in a history that have shades of its colour."""
+SHADED = ("line", "bars", "boxes")
+"""Curves of one algorithm that differ in shade; others differ in dash."""
+STROKES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 LIMIT_STROKE = SPARE_COLOURS.index("#6b7280")
 """The stroke of a bound that is drawn as theory."""
 MARKED_COLOUR = "#94a3b8"
@@ -43,6 +39,7 @@ NO_VALUES = "no values"
 HUES = 48
 SATURATION = 0.65
 LIGHTNESSES = (0.32, 0.45, 0.58)
+DARK, LEAST_ON_DARK = 0.4, 0.7
 """Colours that follow from names: a number of hues, each in a number of shades."""
 
 
@@ -55,13 +52,12 @@ def _rows() -> dict[str, registry.Row]:
 def name_colour(name: str) -> str:
     """The colour of an algorithm or a queue: its row's, or one that follows from the name."""
     row = _rows().get(name)
-    chosen = row["colour"] if row else VARIANT_COLOURS.get(name)
+    chosen = CHOSEN_COLOURS.get(name) or (row and row["colour"])
     if chosen:
         return chosen
     number = zlib.crc32(name.encode())
     hue, shade = number % HUES, number // HUES % len(LIGHTNESSES)
-    parts = colorsys.hls_to_rgb(hue / HUES, LIGHTNESSES[shade], SATURATION)
-    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
+    return _hex(hue / HUES, LIGHTNESSES[shade], SATURATION)
 
 
 def name_marker(name: str) -> str:
@@ -71,17 +67,46 @@ def name_marker(name: str) -> str:
 
 
 def colour(curve: Curve) -> str:
-    """A curve's colour: its algorithm's, except for later flows of a history, to tell a pair apart."""
-    if not curve.algorithm or (curve.kind == "line" and curve.stroke > 1):
+    """A curve's colour: its algorithm's, or one by its stroke; in a history the flow's."""
+    if not curve.algorithm:
         return SPARE_COLOURS[curve.stroke % len(SPARE_COLOURS)]
-    if curve.kind == "line" and curve.stroke == 1:
-        return SECOND_COLOUR
-    return name_colour(curve.algorithm)
+    return flow_colour(curve.algorithm, curve.stroke if curve.kind in SHADED else 0)
+
+
+def flow_colour(algorithm: str, number: int) -> str:
+    """The colour of a flow: its algorithm's, then two shades of it, and others for still more flows."""
+    if number >= SHADES:
+        return SPARE_COLOURS[number % len(SPARE_COLOURS)]
+    hue, lightness, saturation = _hls(name_colour(algorithm))
+    room = 1.0 - lightness
+    lighter = (lightness + 0.35 * room, lightness + 0.65 * room)
+    shades = (lightness, *(lighter if lightness < DARK else (0.5 * lightness, lightness + 0.5 * room)))
+    return _hex(hue, shades[number], saturation)
+
+
+def on_dark(colour: str) -> str:
+    """A colour light enough for a dark page."""
+    hue, lightness, saturation = _hls(colour)
+    return _hex(hue, max(lightness, LEAST_ON_DARK), saturation)
+
+
+def _hls(colour: str) -> tuple[float, float, float]:
+    return colorsys.rgb_to_hls(*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)))
+
+
+def _hex(hue: float, lightness: float, saturation: float) -> str:
+    parts = colorsys.hls_to_rgb(hue, lightness, saturation)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
+
+
+def stroke(number: int) -> Any:
+    """The line style of a curve's stroke, as matplotlib names it."""
+    return STROKES[number % len(STROKES)]
 
 
 def marker(curve: Curve) -> str:
     """A curve's marker, as matplotlib names it."""
-    return name_marker(curve.algorithm) if curve.algorithm else "o"
+    return name_marker(curve.algorithm) if curve.algorithm else MARKERS[curve.stroke % len(MARKERS)]
 
 
 def group_colour(group: str) -> str:
@@ -89,11 +114,11 @@ def group_colour(group: str) -> str:
     return GROUP_COLOURS.get(group, OTHER_GROUP)
 
 
-def error_bars(curve: Curve) -> list[float] | None:
+def error_bars(halves: Sequence[float] | None) -> list[float] | None:
     """Half the length of each error bar; None for a curve without any."""
-    if curve.error is None or all(math.isnan(error) for error in curve.error):
+    if halves is None or all(map(math.isnan, halves)):
         return None
-    return [0.0 if math.isnan(error) else error for error in curve.error]
+    return [0.0 if math.isnan(half) else half for half in halves]
 
 
 def is_history(figure: Figure) -> bool:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 BAR_INCHES = 0.24
 FRAME_INCHES = 0.9
-BAR_PIXELS = 30
-FRAME_PIXELS = 130
 BAR_HEIGHT = 0.62
 """A bar's share of the room from one bar to the next."""
 LABEL_WIDTH = 48
@@ -98,116 +96,6 @@ def draw_panel(panel: Tornado, axis: Axes) -> None:
     axis.grid(visible=False, axis="y")
     axis.set_title(panel.title, loc="left")
     axis.set_xlabel(panel.x_label)
-
-
-def plotly_figure(panel: Tornado) -> dict[str, Any]:
-    """Returns a panel as plotly's data and layout."""
-    scale = _axis(panel)
-    rows = [(row, bar) for row, bar in enumerate(panel.bars) if math.isfinite(bar.value)]
-    data: list[dict[str, Any]] = []
-    if math.isfinite(panel.base):
-        begin = scale.place(panel.base)
-        data.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "base": [begin] * len(rows),
-                "x": [scale.place(bar.value) - begin for _, bar in rows],
-                "y": [row for row, _ in rows],
-                "width": BAR_HEIGHT,
-                "marker": {"color": [style.group_colour(bar.group) for _, bar in rows], "opacity": 0.55},
-                "hoverinfo": "skip",
-                "showlegend": False,
-            }
-        )
-    for group in dict.fromkeys(bar.group for _, bar in rows):
-        ends = [(row, bar) for row, bar in rows if bar.group == group]
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "markers+text",
-                "name": group,
-                "x": [scale.place(bar.value) for _, bar in ends],
-                "y": [row for row, _ in ends],
-                "text": [_number(bar.value) for _, bar in ends],
-                "textposition": [
-                    "middle left" if bar.value < panel.base else "middle right" for _, bar in ends
-                ],
-                "cliponaxis": False,
-                "marker": {"color": style.group_colour(group), "size": 8},
-                "hovertext": [f"{bar.label}<br>{group}: {_number(bar.value)}" for _, bar in ends],
-                "hoverinfo": "text",
-            }
-        )
-    lines = [(panel.base, BASE_LABEL, style.OTHER_GROUP, "solid")]
-    if panel.reference is not None:
-        lines.append((panel.reference, panel.reference_label, style.REFERENCE_COLOUR, "dash"))
-    for value, name, colour, dash in lines:
-        if math.isfinite(value):
-            data.append(
-                {
-                    "type": "scatter",
-                    "mode": "lines",
-                    "name": name,
-                    "x": [scale.place(value)] * 2,
-                    "y": [-0.6, len(panel.bars) - 0.4],
-                    "line": {"color": colour, "dash": dash, "width": 1.8},
-                    "hovertemplate": f"{name}: {_number(value)}<extra></extra>",
-                }
-            )
-    return {"data": data, "layout": _layout(panel, scale)}
-
-
-def _layout(panel: Tornado, scale: _Axis) -> dict[str, Any]:
-    x_axis = scales.plotly_axis(panel.x_label, scale.log, (scale.low, scale.high), ())
-    names = ["<br>".join(_lines(bar.label)) for bar in panel.bars]
-    shapes = []
-    if panel.marked:
-        low, high = scale.span(panel.marked)
-        shapes.append(
-            {
-                "type": "rect",
-                "layer": "below",
-                "xref": "x",
-                "yref": "y domain",
-                "x0": low,
-                "x1": high,
-                "y0": 0,
-                "y1": 1,
-                "fillcolor": style.MARKED_COLOUR,
-                "opacity": style.MARKED_OPACITY,
-                "line": {"width": 0},
-            }
-        )
-    return {
-        "height": FRAME_PIXELS + BAR_PIXELS * max(1, len(panel.bars)),
-        "margin": {"l": 64, "r": 24, "t": 20, "b": 48},
-        "legend": {"orientation": "h", "x": 0.0, "y": 0.0, "yref": "container", "yanchor": "bottom"},
-        "hovermode": "closest",
-        "shapes": shapes,
-        "annotations": [
-            {
-                "xref": "paper",
-                "x": 0.01,
-                "yref": "y",
-                "y": row,
-                "text": _number(bar.value),
-                "showarrow": False,
-                "xanchor": "left",
-            }
-            for row, bar in enumerate(panel.bars)
-            if not math.isfinite(bar.value)
-        ],
-        "xaxis": x_axis,
-        "yaxis": {
-            "tickvals": list(range(len(panel.bars))),
-            "ticktext": names,
-            "range": [len(panel.bars) - 0.4, -0.6],
-            "automargin": True,
-            "showgrid": False,
-            "zeroline": False,
-        },
-    }
 
 
 def _axis(panel: Tornado) -> _Axis:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -11,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import documents
 from longfat.errors import InputError, LongfatError
-from longfat.figure import histories
-from longfat.figure.data import Figure
 from longfat.report import columns, timeline
 from longfat.report.page import downloads, read, render
 from longfat.runs.observations import of_runs
@@ -24,7 +21,6 @@ from longfat.store.whole import read_table, read_text
 if TYPE_CHECKING:
     import pyarrow
 
-    from longfat.figure.histories import History
 
 RUN_FILE = "summary.json"
 COLUMNS = {
@@ -32,13 +28,11 @@ COLUMNS = {
     "links": {"name", "time_s", "queue_packets"},
     "internals": {"name", "time_s", "quantity", "value"},
     "events": {"name", "time_s", "event"},
-    "transfers": {"name", "start_s", "duration_s", "bytes"},
+    "transfers": {"name", "start_s", "completion_time_s", "bytes"},
 }
 """The columns that the tables of a folder have in every version; its page omits what others would show."""
 DRAWN = ("flows", "links", "internals", "events")
 """The tables that the page is made of."""
-MOST_POINTS = 4000
-"""The longest history in a figure; finer ones are thinned."""
 
 
 def build(root: Path) -> Path:
@@ -49,9 +43,7 @@ def build(root: Path) -> Path:
     first = summary["runs"][0] if "runs" in summary else summary
     tables = {name: read_series(root, name) for name in DRAWN}
     data = timeline.document(first, **tables)
-    files = [
-        {"title": figure.title, "links": downloads(root, figure)} for figure in _run_figures(first, tables)
-    ]
+    files = [{"title": figure.title, "links": downloads(root, figure)} for figure in timeline.figures(data)]
     window_s = data["window_s"]
     return render(
         root,
@@ -145,62 +137,6 @@ def read_series(root: Path, name: str) -> pyarrow.Table | None:
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {error}") from None
     return table
-
-
-def _run_figures(first: Mapping[str, Any], tables: Mapping[str, pyarrow.Table | None]) -> list[Figure]:
-    """Returns the figures for papers, of the first seed: flows, links, internals over time."""
-    span_s, window_s = first["duration_s"], first.get("window_s")
-    found = []
-    for table, quantity, drawn in (
-        ("flows", "cwnd", histories.cwnd_figure),
-        ("flows", "srtt_s", histories.rtt_figure),
-        ("flows", "received_bytes", histories.rate_figure),
-        ("links", "queue_packets", histories.queue_figure),
-    ):
-        rows = _first_seed(tables[table])
-        if rows is not None and quantity in rows.column_names:
-            series = _by_name(rows, quantity)
-            named = [entry for entry in first[table] if entry["name"] in series]
-            found.append(drawn(named, series, span_s, window_s=window_s))
-    internals = _first_seed(tables["internals"])
-    if internals is not None:
-        quantities = _by_quantity(internals)
-        found.append(histories.internals_figure(first["flows"], quantities, span_s, window_s=window_s))
-    return [figure for figure in found if any(panel.curves for panel in figure.panels)]
-
-
-def _first_seed(table: pyarrow.Table | None) -> pyarrow.Table | None:
-    """The rows of the first run."""
-    import pyarrow.compute as pc
-
-    if table is None or "seed" not in table.column_names or not table.num_rows:
-        return table
-    return table.filter(pc.equal(table["seed"], table["seed"][0]))
-
-
-def _by_quantity(table: pyarrow.Table) -> dict[str, dict[str, History]]:
-    """The values of each quantity over time, by flow."""
-    import pyarrow.compute as pc
-
-    quantities = table["quantity"].cast("string")
-    return {
-        quantity: _by_name(table.filter(pc.equal(quantities, quantity)), "value")
-        for quantity in quantities.unique().to_pylist()
-    }
-
-
-def _by_name(table: pyarrow.Table, quantity: str) -> dict[str, History]:
-    """A quantity over time, by name, thinned."""
-    import pyarrow.compute as pc
-
-    names = table["name"].cast("string")
-    found: dict[str, History] = {}
-    for name in dict.fromkeys(names.unique().to_pylist()):
-        rows = table.filter(pc.equal(names, name))
-        stride = max(1, math.ceil(rows.num_rows / MOST_POINTS))
-        time, values = (rows[key].to_numpy()[::stride].tolist() for key in ("time_s", quantity))
-        found[name] = (tuple(time), tuple(values))
-    return found
 
 
 def assets() -> dict[str, str]:

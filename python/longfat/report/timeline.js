@@ -3,14 +3,12 @@
   "use strict";
   const root = document.getElementById("timeline");
   const data = JSON.parse(document.getElementById("timeline-data").textContent);
-  const LIGHT = ["#0072b2", "#d55e00", "#008f6b", "#b4508e", "#8a6d00", "#2b8cbe", "#6a4fa3", "#5b6472"];
-  const DARK = ["#4fb3f0", "#ff9248", "#35d6a6", "#f0a3cf", "#f0c54a", "#9ad8ff", "#bda3ff", "#b3bdcc"];
   const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
-  const HEIGHT = 190, PRINT_WIDTH = 690, MOST_ROWS = 16, LEAST_ZOOM = 1e-6;
+  const COLOURS = 7, HEIGHT = 190, PRINT_WIDTH = 690, MOST_ROWS = 16, LEAST_ZOOM = 1e-6;
   const dark = matchMedia("(prefers-color-scheme: dark)");
   let printing = false;
   const night = () => dark.matches && !printing;
-  const tone = (n) => (night() ? DARK : LIGHT)[n % LIGHT.length];
+  const tone = () => night() ? "#4fb3f0" : "#0072b2";
   const ink = () => night()
     ? { text: "#e6ebf4", soft: "#9fb0c9", line: "#26324a", shade: "rgba(148,163,184,.14)", drop: "#ff8a7a", mark: "#f5c451" }
     : { text: "#0f172a", soft: "#526077", line: "#e2e8f0", shade: "rgba(100,116,139,.13)", drop: "#b42318", mark: "#9a6700" };
@@ -19,8 +17,8 @@
     : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3 ? value.toExponential(2) : String(+value.toPrecision(4));
 
   const shownFlows = new Set(data.quantiles ? [] : data.flows.map((_, n) => n));
-  const flowColour = (n) => tone(n);
-  const flowDash = (n) => DASHES[Math.floor(n / LIGHT.length) % DASHES.length];
+  const flowColour = (n) => data.flows[n].colours[night() ? 1 : 0];
+  const flowDash = (n) => DASHES[Math.floor(n / COLOURS) % DASHES.length];
   const plots = [];
   let span = [0, data.span_s];
 
@@ -36,7 +34,7 @@
     const places = {};
     panel.series.forEach((one, position) => {
       const at = position + 1, flow = one.flow;
-      const colour = () => one.role === "quantile" ? ink().soft : flow == null ? tone(0) : flowColour(flow);
+      const colour = () => one.role === "quantile" ? ink().soft : flow == null ? tone() : flowColour(flow);
       const look = { show: visible(one), spanGaps: false, points: { show: false }, scale: "y" };
       if (one.role === "line") series.push({ ...look, stroke: colour, width: 1.3, dash: flow == null ? [] : flowDash(flow) });
       else if (one.role === "ssthresh") series.push({ ...look, stroke: () => faded(colour(), .55), width: 1, dash: [2, 4] });

@@ -10,14 +10,17 @@ import json
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longfat.figure.histories import UNKNOWN, binned, round_bin
-from longfat.runs.metrics import half_width_95
+from longfat.figure import style
+from longfat.figure.data import Curve, Figure, Panel
+from longfat.figure.histories import NEAR_LIMIT, UNKNOWN, binned, round_bin
+from longfat.figure.style import LIMIT_STROKE
+from longfat.intervals import half_width_95
 
 if TYPE_CHECKING:
     import pyarrow
@@ -40,6 +43,16 @@ MOST_TICKS = 600
 SHOWN_EVENTS = frozenset({"timeout", "recovered"})
 """Events of the log with ticks of their own; losses are counted without it too."""
 DIGITS = 5
+FILES = {"cwnd": "cwnd", "rtt": "rtt", "rate": "throughput", "queue": "queue", "capacity": "queue"}
+FILES["internal"] = "internals"
+"""The figures for papers by the kinds of panels."""
+TITLES = {
+    "cwnd": "Congestion window",
+    "rtt": "Smoothed round-trip time",
+    "throughput": "Throughput",
+    "queue": "Queues",
+    "internals": "Internals of the algorithms",
+}
 VARIES = 1e-9
 """A capacity whose extremes differ by more than this share varies."""
 
@@ -138,14 +151,83 @@ def document(
         "span_s": span_s,
         "window_s": summary.get("window_s"),
         "runs": runs,
-        "flows": [
-            {"name": flow["name"], "algorithm": flow["algorithm"] or UNKNOWN} for flow in known[:MOST_FLOWS]
-        ],
+        "flows": _looks(known[:MOST_FLOWS]),
         "all_flows": len(known),
         "quantiles": len(known) > FEW_FLOWS,
         "panels": panels,
         "empty": _always_empty(summary["links"], links),
     }
+
+
+def figures(data: Mapping[str, Any]) -> list[Figure]:
+    """Returns the figures for papers of what the page draws: those of flows, links and internals.
+
+    Args:
+        data: what `document` returns.
+    """
+    found: dict[str, list[Panel]] = {}
+    for panel in data["panels"]:
+        if panel["series"]:
+            found.setdefault(FILES[panel["key"].partition("-")[0]], []).append(_panel(panel, data))
+    return [
+        Figure(
+            name,
+            name,
+            TITLES[name],
+            "",
+            tuple(replace(panel, title=panel.title if len(panels) > 1 else "") for panel in panels),
+            columns=2 if name == "internals" else 1,
+        )
+        for name, panels in found.items()
+    ]
+
+
+def _panel(panel: Mapping[str, Any], data: Mapping[str, Any]) -> Panel:
+    """A panel for papers: its lines with intervals, and the limit of a queue that comes near it."""
+    rows = {(row["role"], row[panel["of"]]): _read(row["y"]) for row in panel["series"] if panel["of"] in row}
+    times, span_s = tuple(panel["t"]), data["span_s"]
+    met: dict[str, int] = {}
+    curves = []
+    for (role, number), values in rows.items():
+        if role != "line":
+            continue
+        label, algorithm = panel["title"], None
+        if panel["of"] == "flow":
+            flow = data["flows"][number]
+            label, algorithm = f"{flow['name']} ({flow['algorithm']})", flow["algorithm"]
+        stroke = met[label if algorithm is None else algorithm] = met.get(algorithm or label, -1) + 1
+        high = rows.get(("high", number))
+        half = None if high is None else tuple((high - values).tolist())
+        curves.append(Curve(label, times, tuple(values.tolist()), half, algorithm, "line", stroke))
+    limit = panel.get("limit")
+    if limit and any(y >= NEAR_LIMIT * limit for curve in curves for y in curve.y):
+        curves.append(Curve("limit", (0.0, span_s), (limit, limit), None, None, "theory", LIMIT_STROKE))
+    window_s = data["window_s"]
+    return Panel(
+        panel["title"],
+        "time, s",
+        f"{panel['short']}, {panel['unit']}" if panel["unit"] else panel["short"],
+        tuple(curves),
+        x_range=(0.0, span_s),
+        marked=None if window_s in (None, [0.0, span_s]) else (window_s[0], window_s[1]),
+    )
+
+
+def _read(values: Sequence[float | None]) -> Array:
+    return np.array([math.nan if value is None else value for value in values])
+
+
+def _looks(flows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Names, algorithms, and colours on light and on dark pages."""
+    met: dict[str, int] = {}
+    found = []
+    for flow in flows:
+        algorithm = flow["algorithm"] or UNKNOWN
+        number = met[algorithm] = met.get(algorithm, -1) + 1
+        light = style.flow_colour(algorithm, number)
+        colours = [light, style.on_dark(light)]
+        found.append({"name": flow["name"], "algorithm": algorithm, "colours": colours})
+    return found
 
 
 def _present(entries: Iterable[Mapping[str, Any]], table: pyarrow.Table | None) -> list[Mapping[str, Any]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import _core, extras
 from longfat.errors import InputError
+from longfat.intervals import student_t_95
 from longfat.lazy import Module, above
 from longfat.numbers import finite
 from longfat.runs import metrics, observations, parts
@@ -31,6 +32,8 @@ else:
     np = Module("numpy")
 
 TABLES = ("flows", "links", "internals", "events", "transfers")
+TRANSFERS = {"duration_s": "completion_time_s", "delivery_s": "delivery_time_s"}
+"""The times of a transfer by their names in the core; they have the same names as those of a flow."""
 """The tables of a result."""
 Columns = Mapping[str, bytes]
 
@@ -283,13 +286,16 @@ class Result:
 
     @functools.cached_property
     def transfers(self) -> pyarrow.Table:
-        """Every background connection that completed, with name, start_s, duration_s, bytes, delivery_s."""
+        """Every background connection that completed, with name, start_s, bytes, and the times that it took.
+
+        completion_time_s is until the last ACK, delivery_time_s until the receiver had its last byte.
+        """
         import pyarrow
 
         columns = {key: np.frombuffer(data, dtype="<f8") for key, data in self._output["transfers"].items()}
         names = [entry["name"] for entry in self.summary["background"]]
         name = _named(columns.pop("group", np.empty(0)).astype(np.int32), _texts(names))
-        numbers = {key: _numbers(column) for key, column in columns.items()}
+        numbers = {TRANSFERS.get(key, key): _numbers(column) for key, column in columns.items()}
         return pyarrow.table({"name": name, **numbers})
 
     @functools.cached_property
@@ -407,7 +413,7 @@ class Result:
                 series = (self.flow if table == "flows" else self.link)(name)
                 stride = max(1, len(series["time_s"]) // most) if most else 1
                 found[name] = (series["time_s"][::stride].tolist(), series[quantity][::stride].tolist())
-            if table == "links" and names is None and len(panels) > 1:
+            if table == "links" and len(panels) > 1:
                 filled = {
                     name: history for name, history in found.items() if max(history[1], default=0.0) > 0.0
                 }
@@ -528,7 +534,7 @@ def half_intervals(summary: Mapping[str, Any]) -> dict[str, Any]:
     runs, errors = summary.get("runs", ()), summary.get("stderr")
     if len(runs) < 2 or not isinstance(errors, Mapping):
         return {}
-    factor = metrics.student_t_95(len(runs) - 1)
+    factor = student_t_95(len(runs) - 1)
 
     def scaled(value: Any) -> Any:
         if isinstance(value, Mapping):

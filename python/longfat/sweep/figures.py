@@ -15,21 +15,20 @@ import numpy as np
 import pyarrow as pa
 
 from longfat.errors import InputError
+from longfat.figure import quantities, scales
 from longfat.figure.data import Figure, Panel, points
 from longfat.runs import metrics
 from longfat.sweep import words
-from longfat.sweep.axes import are_numbers, in_si, in_table
+from longfat.sweep.axes import are_numbers, in_table
 from longfat.sweep.grid import Sweep
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import MOST_LINES, MOST_PANELS, Layout
+from longfat.units import in_si
 
 METRICS = ("throughput_ratio", "jain", "bottleneck_utilization", "bottleneck_loss_ratio")
 """What the page shows when the sweep file asks for no figures."""
 WRAPPED = 3
 """Panels side by side where no axis gives rows."""
-LOG_FACTOR = 10.0
-"""An axis that spans a larger factor is logarithmic, as is one whose values have equal ratios."""
-RATIO_TOLERANCE = 1e-9
 DRAWN = ("x", "y", "lines", "columns", "rows")
 """The axes of a layout, in the order of the groups' keys."""
 MARGIN = 0.05
@@ -138,7 +137,7 @@ def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
         make = _heat if layout.kind == "heat" else _lines
         panels.append(make(swept, layout, found, at, title))
     columns = len(across) if layout.rows is not None else min(len(across), WRAPPED)
-    name, _, _ = words.figure(layout.parts)
+    name, _, _ = quantities.quotient(layout.parts)
     title = layout.title or f"{name} {'over' if layout.kind == 'heat' else 'along'} " + _and(
         [_name(swept, key) for key in (layout.x, layout.y) if key]
     )
@@ -148,13 +147,13 @@ def draw(swept: Swept, layout: Layout, prefix: str = "") -> Figure:
         "",
         title[:1].upper() + title[1:],
         _caption(swept, layout, found),
-        tuple(_trimmed(_ranged(panels, layout), columns)),
+        tuple(scales.trimmed(_ranged(panels, layout), columns)),
         columns=columns,
     )
 
 
 def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], title: str) -> Panel:
-    _, _, factor = words.figure(layout.parts)
+    _, _, factor = quantities.quotient(layout.parts)
     steps = _values(swept, layout, layout.x)
     numeric = _is_number(swept, layout.x)
     unit, scale = words.unit_of(steps) if numeric else ("", 1.0)
@@ -171,7 +170,9 @@ def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], titl
         algorithm = _algorithm(layout.lines, level)
         met[algorithm or ""] = met.get(algorithm or "", -1) + 1
         label = (
-            words.named(_name(swept, layout.lines), level) if layout.lines else words.figure(layout.parts)[0]
+            words.named(_name(swept, layout.lines), level)
+            if layout.lines
+            else quantities.quotient(layout.parts)[0]
         )
         if layout.lines and _stored(swept, layout.lines, level) not in valued:
             label = f"{label} (no values)"
@@ -179,8 +180,8 @@ def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], titl
     log, x_range = _x_scale(places) if numeric else (False, None)
     return Panel(
         title,
-        words.labelled(_name(swept, layout.x), unit),
-        words.labelled(*words.figure(layout.parts)[:2]),
+        quantities.labelled(_name(swept, layout.x), unit),
+        quantities.labelled(*quantities.quotient(layout.parts)[:2]),
         tuple(curves),
         x_log=log,
         x_range=x_range,
@@ -190,14 +191,14 @@ def _lines(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], titl
 
 
 def _heat(swept: Swept, layout: Layout, found: Found, at: tuple[Any, Any], title: str) -> Panel:
-    name, unit, factor = words.figure(layout.parts)
+    name, unit, factor = quantities.quotient(layout.parts)
     xs, ys = (_values(swept, layout, key) for key in (layout.x, layout.y))
     across, up = (
         [_stored(swept, key, step) for step in steps] for key, steps in ((layout.x, xs), (layout.y, ys))
     )
     cells = tuple(tuple(factor * _mean(found.groups.get((x, y, None, *at))) for x in across) for y in up)
     return Panel(
-        title or words.labelled(name, unit),
+        title or quantities.labelled(name, unit),
         _name(swept, layout.x),
         _name(swept, layout.y),
         (),
@@ -217,17 +218,11 @@ def _mean_stderr(values: Sequence[float]) -> tuple[float, float]:
 def _x_scale(values: Sequence[float]) -> tuple[bool, tuple[float, float]]:
     """Whether an axis is logarithmic, and its limits: the same in all panels."""
     low, high = min(values), max(values)
-    if low > 0.0 and (high > LOG_FACTOR * low or _is_geometric(values)):
+    if scales.is_log(values):
         room = (high / low) ** MARGIN
         return True, (low / room, high * room)
     margin = MARGIN * (high - low) or abs(high) or 1.0
     return False, (low - margin, high + margin)
-
-
-def _is_geometric(values: Sequence[float]) -> bool:
-    ordered = sorted(values)
-    ratios = [after / before for before, after in itertools.pairwise(ordered)]
-    return len(ratios) > 1 and max(ratios) - min(ratios) <= RATIO_TOLERANCE * max(ratios)
 
 
 def _ranged(panels: Sequence[Panel], layout: Layout) -> list[Panel]:
@@ -249,13 +244,6 @@ def _ranged(panels: Sequence[Panel], layout: Layout) -> list[Panel]:
     else:
         scale = (min(known), max(known)) if known else None
     return [replace(panel, y_range=scale) for panel in panels]
-
-
-def _trimmed(panels: Sequence[Panel], columns: int) -> Iterator[Panel]:
-    """Keeps names of axes only at the left and at the bottom."""
-    for number, panel in enumerate(panels):
-        bottom, left = number + columns >= len(panels), number % columns == 0
-        yield replace(panel, x_label=panel.x_label if bottom else "", y_label=panel.y_label if left else "")
 
 
 def _found(swept: Swept, layout: Layout) -> Found:

@@ -33,11 +33,11 @@ from longfat.numbers import is_finite
 from longfat.runs import simulate
 from longfat.scenario.model import SEEDS, Scenario
 from longfat.sweep import layout, tables
-from longfat.sweep.axes import Axis, dimension_of
+from longfat.sweep.axes import Axis
 from longfat.sweep.grid import Keep, Sweep
 from longfat.sweep.reduction import reduce_run
 from longfat.sweep.where import Filter
-from longfat.units import split
+from longfat.units import dimension_of, split
 from longfat.words import choice, shown, suggestion
 
 KEYS = ("base", "title", "repeats", "keep", "where", "axes", "zip", "figure")

@@ -26,7 +26,8 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from longfat.errors import InputError
-from longfat.sweep.axes import Axis, in_si
+from longfat.sweep.axes import Axis
+from longfat.units import in_si
 from longfat.words import suggestion
 
 Kind = Literal["lines", "heat"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import pyarrow as pa
 
+from longfat.figure.tables import with_internals
 from longfat.runs import parts
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
@@ -79,9 +80,13 @@ class Keys(Sequence[str | None]):
 
 
 def samples(result: Result) -> pa.Table:
-    """Returns the samples of a run's flows and links in one long table, with a column `of`."""
+    """Returns the samples of a run's flows and links in one long table, with a column `of`.
+
+    What algorithms recorded of themselves has columns of its own.
+    """
     parts = []
-    for of, table in (("flow", result.flows), ("link", result.links)):
+    flows = with_internals(result.flows, result.internals if result.has_internals else None)
+    for of, table in (("flow", flows), ("link", result.links)):
         parts.append(table.append_column("of", pa.array([of] * table.num_rows, pa.string())))
     return pa.concat_tables(parts, promote_options="default").unify_dictionaries()
 

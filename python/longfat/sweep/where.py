@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from longfat.errors import InputError
-from longfat.sweep.axes import in_si
+from longfat.units import in_si
 from longfat.words import shown, suggestion
 
 OPERATORS: dict[type[Any], Callable[[Any, Any], Any]] = {

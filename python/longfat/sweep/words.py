@@ -1,16 +1,14 @@
-"""Names axes and columns of a sweep in words, with the units that figures use."""
+"""Names the axes of a sweep in words, with the units that figures use."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longfat.sweep.axes import dimension_of, in_si
+from longfat.figure.quantities import in_words
+from longfat.units import dimension_of
 
 LISTS = ("flow", "background", "link", "node")
-WORDS = {"rtt": "RTT", "jain": "Jain's index", "cov": "coefficient of variation", "srtt": "sRTT"}
-UNITS = {"_bps": ("Mbit/s", 1e-6), "_packets": ("packets", 1.0), "_s": ("s", 1.0), "_bytes": ("bytes", 1.0)}
-"""Units of columns by the ending of their names, and the factor from the table's unit."""
 
 
 def axis(keys: Sequence[str], drawn: str | None = None) -> str:
@@ -26,38 +24,13 @@ def axis(keys: Sequence[str], drawn: str | None = None) -> str:
         flows = [key for key in flows if _last(key) == _last(chosen)]
     key = (flows or [chosen])[0]
     if len(flows) > 1 and len({_last(other) for other in flows}) == 1:
-        return _said(key.split(".")[2:])
+        return in_words(key.split(".")[2:])
     first, *rest = key.split(".")
     if first in LISTS and len(rest) > 1 and rest[0].isdecimal():
         if first == "background":
-            return f"background {_said(rest[1:])}"
-        return f"{_said(rest[1:])} of {first} {int(rest[0]) + 1}"
-    return _said(key.split("."))
-
-
-def column(name: str) -> tuple[str, str, float]:
-    """Names a column of the table `runs`; returns also its unit (or "") and the factor into it."""
-    unit, factor, own = "", 1.0, name
-    for ending, (known, times) in UNITS.items():
-        if name.endswith(ending):
-            unit, factor, own = known, times, name.removesuffix(ending)
-            break
-    return _said(own.split("_")), unit, factor
-
-
-def figure(parts: Sequence[str]) -> tuple[str, str, float]:
-    """As `column`, for one column or for one divided by another."""
-    told = [column(part) for part in parts]
-    if len(told) == 1:
-        return told[0]
-    (above, _, up), (below, _, down) = told
-    unit = "" if told[0][1] == told[1][1] else f"{told[0][1] or '1'} / {told[1][1] or '1'}"
-    return f"{above} / {below}", unit, up / down
-
-
-def labelled(name: str, unit: str) -> str:
-    """The label of a figure's axis."""
-    return f"{name}, {unit}" if unit else name
+            return f"background {in_words(rest[1:])}"
+        return f"{in_words(rest[1:])} of {first} {int(rest[0]) + 1}"
+    return in_words(key.split("."))
 
 
 def unit_of(values: Sequence[Any]) -> tuple[str, float]:
@@ -73,8 +46,15 @@ def unit_of(values: Sequence[Any]) -> tuple[str, float]:
 
 
 def value(step: Any) -> str:
-    """A value as the file writes it; an empty text with its quotes."""
-    return (str(in_si(step)) if isinstance(step, (Mapping, list)) else str(step)) or '""'
+    """A value as the file writes it, a table by its name; an empty text with its quotes."""
+    if isinstance(step, Mapping):
+        inner = "; ".join(f"{key} = {value(item)}" for key, item in step.items() if key != "name")
+        return f"{step['name']} ({inner})" if inner and "name" in step else str(step.get("name", inner))
+    if isinstance(step, list):
+        return ", ".join(map(value, step))
+    if isinstance(step, bool):
+        return str(step).lower()
+    return f"{step:.10g}" if isinstance(step, (int, float)) else step or '""'
 
 
 def named(name: str, step: Any) -> str:
@@ -87,7 +67,3 @@ def _last(key: str) -> str:
     """What a key says of its part: "rtt" of "flow.0.rtt" and of "background.1.rtt"."""
     first, _, rest = key.partition(".")
     return rest.partition(".")[2] if first in LISTS else rest
-
-
-def _said(parts: Sequence[str]) -> str:
-    return " ".join(WORDS.get(word, word) for part in parts for word in part.split("_"))

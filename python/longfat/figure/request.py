@@ -1,35 +1,40 @@
-"""What a chart shows, checked against the columns that there are."""
+"""What a figure of stored results shows, checked against the columns that there are."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from longfat.charts.sources import Source, Table
 from longfat.errors import InputError
-from longfat.sweep.axes import in_si
+from longfat.figure.tables import Source, Table
+from longfat.units import in_si
 from longfat.words import choice, suggestion
 
-Kind = Literal["lines", "bars", "heat", "cdf", "box", "timeline"]
+Kind = Literal["lines", "bars", "heat", "cdf", "box", "timeline", "scatter"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 QUOTIENT = re.compile(r"\s+/\s+")
 TIME = "time_s"
 RATE = "throughput_bps"
 COUNTER = "received_bytes"
 """The rate of a timeline, and the counter that it is the slope of."""
+RATES = (RATE, "utilization", "bottleneck_utilization")
+DELAYS = ("srtt_mean_s", "queueing_delay_s", "bottleneck_queue_mean_packets")
+"""What a scatter shows over what: the first of each that there is."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A chart as it was asked for; names are columns, or shorter names of them.
+    """A figure as it was asked for; names are columns, or shorter names of them.
 
     Attributes:
         kind: the form.
         y: what is measured: a column, or one divided by another, "a / b".
-        x: the column along the axis; a cdf and a timeline have none.
+        x: the column along the axis; a cdf and a timeline have none. Of a scatter it is measured, too.
         by: the column that curves or bars are told apart by; of a heat map, the axis that points up.
+        panels: the column whose values have panels of their own.
         where: the values that count, by column.
     """
 
@@ -37,12 +42,40 @@ class Request:
     y: str = ""
     x: str = ""
     by: str = ""
+    panels: str = ""
     where: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+
+Limits = tuple[str | float, str | float]
+"""The ends of an axis: quantities as a scenario has them, or numbers in SI units."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the axes are drawn.
+
+    Attributes:
+        log_x: whether x is logarithmic; the values decide it if None.
+        log_y: whether y is.
+        x_limits: the ends of the axis along the figure; the values decide them if None.
+        y_limits: those of the axis up; of a heat map, those of the colours.
+        x_label: the name of the axis in place of the column's.
+        y_label: that of the axis up.
+        title: stands above the figure.
+    """
+
+    log_x: bool | None = None
+    log_y: bool = False
+    x_limits: Limits | None = None
+    y_limits: Limits | None = None
+    x_label: str | None = None
+    y_label: str | None = None
+    title: str = ""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A chart whose columns exist: `x`, `by` and `parts` are columns of `table`, and "" is none.
+    """A figure whose columns exist: `x`, `by`, `panels` and `parts` are columns of `table`; "" is none.
 
     Attributes:
         where: the values that count, by column, with those that the source proposes.
@@ -53,6 +86,7 @@ class Checked:
     table: Table
     x: str
     by: str
+    panels: str
     parts: tuple[str, ...]
     asked: str
     where: Mapping[str, Sequence[Any]]
@@ -60,7 +94,7 @@ class Checked:
 
 
 def check(request: Request, source: Source, *, values: bool = True) -> Checked:
-    """Returns the chart with the table that has its columns; what was not said is what the source proposes.
+    """Returns the figure with the table that has its columns; what was not said is what the source proposes.
 
     Args:
         request: what was asked for.
@@ -73,15 +107,20 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
     if request.kind not in KINDS:
         raise InputError(f'kind "{request.kind}": {choice(request.kind, KINDS, what="kind")}')
     over_time = request.kind == "timeline"
-    has_x = request.kind in ("lines", "bars", "heat", "box")
+    has_x = request.kind not in ("cdf", "timeline")
     if request.x and not has_x:
         what = "time" if over_time else "the values of y"
         raise InputError(f"x = {request.x}: {request.kind} has {what} along its axis; accepted: no x")
-    y = request.y or ("cwnd" if over_time else source.defaults["y"])
-    x = (request.x or _default(source, "x", request.by)) if has_x else ""
+    y, x = request.y, request.x
+    if request.kind == "scatter":
+        y, x = y or _first(source, RATES), x or _first(source, DELAYS)
+    y = y or ("cwnd" if over_time else source.defaults["y"])
+    x = (x or _default(source, "x", request.by)) if has_x else ""
     by = request.by or _by(source, request.kind, x)
-    if x and _column(source, x) == _column(source, by):
-        raise InputError(f"x and by are both {x}; accepted: two columns")
+    columns = {"x": x, "by": by, "panels": request.panels}
+    for (one, name), (other, again) in itertools.combinations(columns.items(), 2):
+        if name and _column(source, name) == _column(source, again):
+            raise InputError(f"{one} and {other} are both {name}; accepted: two columns")
     if request.kind == "heat" and not by:
         raise InputError("by: a heat map needs it, for the axis that points up; accepted: a column")
     parts = tuple(QUOTIENT.split(y))
@@ -91,7 +130,7 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
         )
     if over_time and parts == (RATE,):
         parts = (COUNTER,)
-    wanted = [*parts, *filter(None, (x, by)), *request.where]
+    wanted = [*parts, *filter(None, columns.values()), *request.where]
     for table in source.tables:
         if over_time and not table.sampled:
             continue
@@ -104,6 +143,7 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
                 table,
                 named.get(x, ""),
                 named.get(by, ""),
+                named.get(request.panels, ""),
                 tuple(named[part] for part in parts),
                 y,
                 where,
@@ -141,7 +181,13 @@ def _by(source: Source, kind: Kind, x: str) -> str:
         return proposed
     if kind == "heat":
         return _default(source, "by", x)
+    if kind == "scatter" and any(table.resolve("algorithm") for table in source.tables):
+        return "algorithm"
     return "name" if kind in ("timeline", "cdf") and _has(source, "name", kind == "timeline") else ""
+
+
+def _first(source: Source, names: Sequence[str]) -> str:
+    return next((name for name in names if _has(source, name, False)), "")
 
 
 def _has(source: Source, column: str, sampled: bool) -> bool:

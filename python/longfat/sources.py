@@ -1,13 +1,8 @@
-"""The stored results that a chart is made from, as tables of one form for runs, sweeps and comparisons.
-
-Every table has the columns `run` and `repeat`. Runs of different settings that have the same repeat belong
-together: a chart averages over them before it looks at the spread.
-"""
+"""What runs, sweeps and comparisons have stored, as the tables that figures are made from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +13,10 @@ from longfat.compare.paths import TRIAL as PATH_TRIAL
 from longfat.compare.table import COMPARE_FILE
 from longfat.errors import InputError
 from longfat.figure.histories import UNKNOWN
+from longfat.figure.tables import IDENTITY, Kept, Source, Table, joined, with_internals
 from longfat.report import run as run_page
+from longfat.runs.repeats import Results
+from longfat.runs.result import Result
 from longfat.store.whole import read_table
 from longfat.sweep import words
 from longfat.sweep.axes import are_numbers, in_table
@@ -26,90 +24,8 @@ from longfat.sweep.handle import Swept, holds_sweep, open_sweep
 from longfat.sweep.tables import run_columns
 from longfat.units import RATE, TIME
 
-FOLDER = "folder"
-"""The column that tells several folders apart."""
 COMPARE_RUNS = "runs.parquet"
 ACCEPTED = "accepted: a folder written by `longfat run --out`, `sweep` or `compare`"
-IDENTITY = ("run", "repeat")
-USUAL = (
-    "throughput_bps",
-    "goodput_bps",
-    "srtt_s",
-    "retransmits",
-    "cwnd",
-    "jain",
-    "utilization",
-    "bottleneck_utilization",
-    "bottleneck_queue_mean_packets",
-    "bottleneck_loss_ratio",
-)
-"""Columns that a message lists before others."""
-MOST_LISTED = 16
-"""Columns that a message lists."""
-SAMPLED = ("time_s", "name")
-"""Columns of every table of samples."""
-
-Kept = Mapping[str, Sequence[Any]]
-"""The values that a chart is restricted to, by column."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of one kind. `read` may leave out runs that a restriction excludes.
-
-    Attributes:
-        columns: the names of its columns.
-        other_names: shorter names of some of them.
-        sampled: whether its rows are samples over time.
-    """
-
-    columns: tuple[str, ...]
-    read: Callable[[Kept], pa.Table]
-    other_names: Mapping[str, str] = field(default_factory=dict)
-    sampled: bool = False
-
-    def resolve(self, name: str) -> str | None:
-        """Returns the column of that name, or None."""
-        return name if name in self.columns else self.other_names.get(name)
-
-
-@dataclass(frozen=True)
-class Source:
-    """Stored results.
-
-    Attributes:
-        folder: where they are.
-        tables: the first that has all columns of a chart is used.
-        settings: the columns that were chosen before the runs, each with its values in order.
-        written: how values of a column are written, where that is not the text itself.
-        names: how a column is called, where its own name does not say it.
-        fixed: the value of a column that a chart shows if it says nothing about that column.
-        defaults: x, y and by where the chart names none.
-        note: what a caption says of the results as a whole, such as how many runs are missing.
-    """
-
-    folder: Path
-    tables: tuple[Table, ...]
-    settings: Mapping[str, Sequence[Any]]
-    written: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    defaults: Mapping[str, str] = field(default_factory=dict)
-    note: str = ""
-
-    def listed(self, sampled: bool = False) -> str:
-        """Returns names that a chart may use, for a message: settings first, then the usual figures.
-
-        Args:
-            sampled: whether only samples over time count.
-        """
-        tables = [table for table in self.tables if table.sampled or not sampled]
-        shorter = {column: name for table in tables for name, column in table.other_names.items()}
-        names = dict.fromkeys(name for table in tables for name in table.columns if name not in IDENTITY)
-        ordered = sorted(names, key=lambda name: (name not in self.settings, name not in USUAL))
-        known = [shorter.get(name, name) for name in ordered]
-        first = ", ".join(known[:MOST_LISTED])
-        return first if len(known) <= MOST_LISTED else f"{first}, and {len(known) - MOST_LISTED} more"
 
 
 def open_folders(folders: Sequence[Path]) -> Source:
@@ -127,7 +43,7 @@ def open_folders(folders: Sequence[Path]) -> Source:
     names = [folder.resolve().name for folder in folders]
     if len(set(names)) < len(names):
         names = [str(folder) for folder in folders]
-    return _joined(opened, names)
+    return joined(opened, names)
 
 
 def _open(folder: Path) -> Source:
@@ -147,7 +63,9 @@ def of_sweep(swept: Swept) -> Source:
     """Returns the tables of a sweep: its runs, their flows, and samples if it kept any."""
     settings: dict[str, list[Any]] = {}
     written: dict[str, Callable[[Any], str]] = {}
+    units: dict[str, tuple[str, float]] = {}
     names: dict[str, str] = {}
+    algorithms: dict[str, dict[Any, str]] = {}
     short: dict[str, list[tuple[str, str]]] = {}
     for axis in swept.document["axes"]:
         for number, key in enumerate(axis["keys"]):
@@ -156,8 +74,15 @@ def of_sweep(swept: Swept) -> Source:
             stored = [in_table(value, is_number) for value in values]
             texts = dict(zip(stored, map(words.value, values), strict=True))
             settings[key] = stored
-            written[key] = _writer(texts)
+            written[key] = _writer(_with_titles(axis, number, texts, is_number))
+            if is_number:
+                units[key] = words.unit_of(values)
             names[key] = words.axis(axis["keys"], key)
+            algorithms[key] = {
+                text: value["name"]
+                for text, value in zip(stored, values, strict=True)
+                if isinstance(value, Mapping) and "name" in value
+            }
             short.setdefault(key.rpartition(".")[2], []).append((axis["keys"][0], key))
     others = {last: keys[0][1] for last, keys in short.items() if len({first for first, _ in keys}) == 1}
     runs, flows = swept.runs, swept.flows
@@ -179,7 +104,12 @@ def of_sweep(swept: Swept) -> Source:
     run_names = tuple(name for name in runs.column_names if name != "series")
     tables = [
         Table(run_names, lambda _: runs, others),
-        Table((*own, *more), with_runs, {last: key for last, key in others.items() if last not in own}),
+        # the flows' own column of algorithms does not tell variants of one apart
+        Table(
+            (*own, *more),
+            with_runs,
+            {last: key for last, key in others.items() if last not in own or algorithms[key]},
+        ),
         Table((*run_names, *of_flows), with_flows, others),
     ]
     if "series" in runs.column_names and runs.num_rows:
@@ -195,27 +125,53 @@ def of_sweep(swept: Swept) -> Source:
         tuple(tables),
         settings,
         written,
+        units,
         names,
+        algorithms,
         defaults={"x": x, "y": "bottleneck_utilization", "by": "" if x == by else by},
         note=swept.note,
     )
 
 
+def _with_titles(
+    axis: Mapping[str, Any], number: int, texts: Mapping[Any, str], is_number: bool
+) -> Mapping[Any, str]:
+    """The texts of values that a title names in the same steps: "far (100 ms)"."""
+    if axis["keys"][0] != "title" or number == 0:
+        return texts
+    stored = [in_table(step[number], is_number) for step in axis["values"]]
+    if len(set(stored)) < len(stored):
+        return texts  # several titles have one value
+    return {key: f"{step[0]} ({texts[key]})" for key, step in zip(stored, axis["values"], strict=True)}
+
+
 def _samples_of_sweep(swept: Swept, runs: pa.Table, others: Mapping[str, str]) -> Table:
-    sampled = [name for name in swept.series(runs["run"][0].as_py()).column_names if name != "of"]
     settings = [*IDENTITY, *swept.keys]
+    rows = runs.select(settings).to_pylist()
+    # algorithms record other quantities, so a run for each value of an axis is looked at
+    looked_at = {
+        rows[0]["run"],
+        *({(key, row[key]): row["run"] for row in rows for key in swept.keys}.values()),
+    }
+    sampled = {
+        name: None for run in sorted(looked_at) for name in swept.series(run).column_names if name != "of"
+    }
 
     def read(kept: Kept) -> pa.Table:
         found = []
-        for row in runs.select(settings).to_pylist():
+        for row in rows:
             if all(row[key] in values for key, values in kept.items() if key in row):
-                table = swept.series(row["run"]).select(sampled)
+                table = swept.series(row["run"]).drop_columns(["of"])
                 for key in settings:
                     table = table.append_column(
                         key, pa.repeat(pa.scalar(row[key], runs[key].type), table.num_rows)
                     )
                 found.append(table)
-        return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
+        table = pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
+        for name in sampled if found else ():
+            if name not in table.column_names:  # none of these runs recorded it
+                table = table.append_column(name, pa.nulls(table.num_rows, pa.float64()))
+        return table
 
     return Table((*sampled, *settings), read, others, sampled=True)
 
@@ -255,14 +211,33 @@ def _of_comparison(folder: Path) -> Source:
         (Table(columns, lambda _: numbered), *tables),
         settings | ({"path": paths} if paths else {}),
         {"rate_bps": RATE.write, "rtt_s": TIME.write},
+        {"rate_bps": ("Mbit/s", 1e-6), "rtt_s": ("s", 1.0)},
         {"rate_bps": "rate", "rtt_s": "RTT"} | {column.key: column.heading for column in own},
-        {"trial": PATH_TRIAL if paths else COLUMNS[0].trial.name},
-        {"x": "path" if paths else "rtt_s", "y": "utilization", "by": "algorithm"},
+        fixed={"trial": PATH_TRIAL if paths else COLUMNS[0].trial.name},
+        defaults={"x": "path" if paths else "rtt_s", "y": "utilization", "by": "algorithm"},
     )
 
 
 def _of_run(folder: Path) -> Source:
     summary = run_page.read_summary(folder / run_page.RUN_FILE)
+    return _of_runs(folder, summary, lambda name: run_page.read_series(folder, name))
+
+
+def of_results(results: Result | Results) -> Source:
+    """Returns the tables of a run, or of repeats of one, that is not stored."""
+    each = [results] if isinstance(results, Result) else list(results)
+
+    def read(name: str) -> pa.Table | None:
+        tables = [(result.scenario.seed, getattr(result, name)) for result in each]
+        parts = [table.append_column("seed", pa.repeat(seed, table.num_rows)) for seed, table in tables]
+        joined = pa.concat_tables(parts).unify_dictionaries()
+        return joined if joined.num_rows else None
+
+    summary = results.summary
+    return _of_runs(Path(each[0].scenario.title or "run"), summary, read)
+
+
+def _of_runs(folder: Path, summary: Mapping[str, Any], read: Callable[[str], pa.Table | None]) -> Source:
     runs = summary.get("runs", [summary])
     seeds = [each.get("seed", number) for number, each in enumerate(runs)]
     rows, flows = [], []
@@ -274,8 +249,10 @@ def _of_run(folder: Path) -> Source:
     algorithms = {flow["name"]: flow["algorithm"] or UNKNOWN for flow in runs[0]["flows"]}
     tables = [_of_rows(rows), _of_rows(flows)]
     for name in ("flows", "links", "transfers"):
-        series = run_page.read_series(folder, name)
+        series = read(name)
         if series is not None:
+            if name == "flows":
+                series = with_internals(series, read("internals"))
             tables.append(_samples(series, algorithms if name == "flows" else {}, seeds, name != "transfers"))
     names = list(algorithms)
     alike = len(set(algorithms.values())) in (1, len(names))
@@ -284,7 +261,12 @@ def _of_run(folder: Path) -> Source:
     labels = {name: f"{name} ({algorithm})" for name, algorithm in algorithms.items()}
     defaults = {"x": by, "y": "throughput_bps", "by": ""}
     return Source(
-        folder, tuple(tables), settings, {"name": _writer(labels)}, {"name": "flow"}, defaults=defaults
+        folder,
+        tuple(tables),
+        settings,
+        {"name": _writer(labels)},
+        names={"name": "flow"},
+        defaults=defaults,
     )
 
 
@@ -317,44 +299,3 @@ def _samples(series: pa.Table, algorithms: Mapping[str, str], seeds: Sequence[An
         of_name = [algorithms.get(name) for name in table["name"].to_pylist()]
         table = table.append_column("algorithm", pa.array(of_name, pa.string()))
     return Table(tuple(table.column_names), lambda _: table, sampled=over_time)
-
-
-def _joined(sources: Sequence[Source], names: Sequence[str]) -> Source:
-    """Several folders as one source; a table of the one joins the table at the same place of the others."""
-    depth = min(len(source.tables) for source in sources)
-
-    def joined(number: int) -> Table:
-        parts = [source.tables[number] for source in sources]
-        columns = dict.fromkeys(name for part in parts for name in part.columns)
-
-        def read(kept: Kept) -> pa.Table:
-            found = []
-            for name, part in zip(names, parts, strict=True):
-                if name in kept.get(FOLDER, (name,)):
-                    table = part.read(kept)
-                    labels = pa.repeat(pa.scalar(name), table.num_rows)
-                    found.append(table.append_column(FOLDER, labels))
-            return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
-
-        other_names = {key: value for part in parts for key, value in part.other_names.items()}
-        return Table((FOLDER, *columns), read, other_names, all(part.sampled for part in parts))
-
-    settings: dict[str, list[Any]] = {FOLDER: list(names)}
-    for source in sources:
-        for key, values in source.settings.items():
-            settings[key] = list(dict.fromkeys([*settings.get(key, ()), *values]))
-    return replace(
-        sources[0],
-        tables=tuple(map(joined, range(depth))),
-        settings=settings,
-        written=_merged(source.written for source in sources),
-        names=_merged(source.names for source in sources),
-        defaults={"by": "", **sources[0].defaults, "x": FOLDER},
-        note="; ".join(
-            f"{name}: {source.note}" for name, source in zip(names, sources, strict=True) if source.note
-        ),
-    )
-
-
-def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    return {key: value for part in parts for key, value in part.items()}

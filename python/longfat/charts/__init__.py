@@ -1,1 +1,0 @@
-"""Figures for papers of what runs, sweeps and comparisons have stored: any column over any other."""
