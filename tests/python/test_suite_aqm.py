@@ -9,9 +9,8 @@ import longfat
 import longfat_papers as suites
 import worlds
 from longfat.scenario.model import Scenario
-from longfat_papers.aqm.figures import ellipse
-from longfat_papers.aqm.guideline_experiments import levels
-from longfat_papers.aqm.guideline_settings import projected_drops
+from longfat_papers.aqm.common import projected_drops
+from longfat_papers.aqm.drawing import ellipse
 from longfat_papers.aqm.reduction import class_of, effective_flows, reduce_run
 from longfat_papers.kit.claims import judge
 
@@ -181,7 +180,7 @@ def test_the_bound_of_choke_is_looked_for_beside_as_many_flows_with_both_thresho
 
 def test_the_levels_of_congestion_have_the_flows_and_the_projection_of_the_guidelines():
     # 208 packets of BDP and 416 of buffer: 0.036, 0.081 and 0.114 times 624, and 0.76 N^2 / S^2
-    counts = {run.coordinates["level"]: run.document["flow"][0]["count"] for run in levels("quick")}
+    counts = {run.coordinates["level"]: run.document["flow"][0]["count"] for run in quick("levels")}
     assert counts == {"mild": 22, "medium": 51, "heavy": 71}
     projected = [projected_drops(level) for level in ("mild", "medium", "heavy")]
     assert projected == pytest.approx([0.001, 0.005, 0.01], rel=0.06)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,12 @@ from numpy.typing import NDArray
 
 from longfat.runs import metrics
 from longfat.store.kept import kept_as
-from longfat_papers.aqm.guideline_settings import BACK, PAGE, SEGMENT, SHORT, UPSTREAM
-from longfat_papers.kit.suite import Runs
 from longfat_papers.kit.waits import mean_wait_ms
+
+PAGE, SEGMENT, SHORT, BULK, VOICE, BACK = "page", "segment", "short", "bulk", "voice", "back"
+"""Classes of traffic. The names of their flows begin with them; flows of `BACK` send the other way."""
+UPSTREAM = "upstream"
+"""The queue before the shared one."""
 
 SPAN_S = 0.5
 """Goodput and delay are compared over spans this long: ten times the RTT of 50 ms, as RFC 7928 suggests."""
@@ -57,6 +61,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
     series = result.link(link["name"])
     time = series["time_s"]
     first = result.scenario.link[0] if result.scenario.link else result.scenario.bottleneck
+    least = first.queue.parameters.get("min")
     capacities = capacity_at(result.scenario.plan["links"][0], time)
     delay = series["queue_bytes"] * 8e3 / capacities
     begin, end = summary["window_s"]
@@ -67,6 +72,9 @@ def reduce_run(result: Any) -> dict[str, Any]:
     known = estimates[np.isfinite(estimates)]
     mean, deviation = metrics.mean_std(delay[seen])
     rates = [flow["goodput_bps"] for flow in flows]
+    ends: dict[str, float] = {}
+    for name, rate, flow in (("first", rates[0], flows[0]), ("last", rates[-1], flows[-1])):
+        ends |= {f"{name}_goodput_share": rate / capacity_bps, f"{name}_loss_ratio": _lost([flow])}
     return {
         "goodput_share": float(goodput.mean()),
         "delay_ms": mean,
@@ -76,14 +84,14 @@ def reduce_run(result: Any) -> dict[str, Any]:
         "delay_var": float(spread[0, 0]),
         "goodput_var": float(spread[1, 1]),
         "covariance": float(spread[0, 1]),
-        "drop_ratio": metrics.loss_ratio(link["packets_dropped"], link["packets_in"]),
+        "drop_ratio": _dropped(link),
         "mark_ratio": metrics.loss_ratio(link["packets_marked"], link["packets_in"]),
         "jain": metrics.jain(rates),
         "last_share": flows[-1]["throughput_bps"] / capacity_bps,
-        **_ends(flows, rates, capacity_bps),
+        **ends,
         "flows_estimated": float(known.mean()) if known.size else None,
         "flows_effective": _flows_effective(result, flows, begin, capacity_bps),
-        "below_min": _below_min(first.queue.parameters, series["queue_packets"][seen]),
+        "below_min": None if least is None else float((series["queue_packets"][seen] < least).mean()),
         **_phases(series, delay, begin),
         **_levels(series, delay, capacities, seen),
         **_second_queue(result, (begin, end)),
@@ -94,14 +102,13 @@ def reduce_run(result: Any) -> dict[str, Any]:
     }
 
 
-def _ends(flows: Sequence[Flow], goodputs_bps: list[float], capacity_bps: float) -> dict[str, float]:
-    row = {}
-    for name, position in (("first", 0), ("last", -1)):
-        row[f"{name}_goodput_share"] = goodputs_bps[position] / capacity_bps
-        row[f"{name}_loss_ratio"] = metrics.loss_ratio(
-            flows[position]["packets_lost"], flows[position]["packets_sent"]
-        )
-    return row
+def _lost(flows: Iterable[Flow]) -> float:
+    lost, sent = (sum(flow[key] for flow in flows) for key in ("packets_lost", "packets_sent"))
+    return metrics.loss_ratio(lost, sent)
+
+
+def _dropped(link: Mapping[str, Any]) -> float:
+    return metrics.loss_ratio(link["packets_dropped"], link["packets_in"])
 
 
 def class_of(name: str) -> str:
@@ -113,22 +120,17 @@ def class_of(name: str) -> str:
 def _second_queue(result: Any, window: tuple[float, float]) -> dict[str, float]:
     """Returns delay and drops of the queue of the other direction, or of the one before the shared one."""
     summary = result.summary
-    backward = [flow for flow in summary["flows"] if class_of(flow["name"]) == BACK]
+    backward = any(class_of(flow["name"]) == BACK for flow in summary["flows"])
     name = "reverse" if backward else UPSTREAM
-    links = {link["name"]: link for link in summary["links"]}
-    if name not in links:
+    link = next((link for link in summary["links"] if link["name"] == name), None)
+    if link is None:
         return {}
-    link = links[name]
-    row = {
-        "second_wait_ms": mean_wait_ms(result.link(name), link, window, link["rate_bps"]),
-        "second_drop_ratio": metrics.loss_ratio(link["packets_dropped"], link["packets_in"]),
-    }
-    if backward:
-        row["ack_drop_ratio"] = _ack_drop_ratio(summary, (summary["links"][0], link))
-    return row
+    wait_ms = mean_wait_ms(result.link(name), link, window, link["rate_bps"])
+    row = {"second_wait_ms": wait_ms, "second_drop_ratio": _dropped(link)}
+    return row | ({"ack_drop_ratio": _ack_drop_ratio(summary, link)} if backward else {})
 
 
-def _ack_drop_ratio(summary: Mapping[str, Any], ways: Iterable[Mapping[str, Any]]) -> float:
+def _ack_drop_ratio(summary: Mapping[str, Any], reverse: Mapping[str, Any]) -> float:
     """Returns dropped over arrived ACKs of the links of both directions.
 
     What a link carries beside the data of one direction are the ACKs of the other. A sender learns of a drop
@@ -136,12 +138,12 @@ def _ack_drop_ratio(summary: Mapping[str, Any], ways: Iterable[Mapping[str, Any]
     round: a few packets. A sender that takes packets for lost which are not makes the ratio smaller. It is
     not clamped at 0.
     """
-    links, flows = list(ways), summary["flows"]
-    came, dropped = (
-        sum(link[of_link] for link in links) - sum(flow[of_flow] for flow in flows)
+    arrived, dropped = (
+        sum(link[of_link] for link in (summary["links"][0], reverse))
+        - sum(flow[of_flow] for flow in summary["flows"])
         for of_link, of_flow in (("packets_in", "packets_sent"), ("packets_dropped", "packets_lost"))
     )
-    return metrics.loss_ratio(dropped, came)
+    return metrics.loss_ratio(dropped, arrived)
 
 
 def _classes(result: Any, window: tuple[float, float], capacity_bps: float) -> dict[str, float | None]:
@@ -151,16 +153,18 @@ def _classes(result: Any, window: tuple[float, float], capacity_bps: float) -> d
     of_class.pop("", None)
     row: dict[str, float | None] = {}
     for name, flows in of_class.items():
-        delivered = 0.0
-        for flow in flows:
-            columns = result.flow(flow["name"])
-            delivered += float(np.diff(np.interp(window, columns["time_s"], columns["delivered_bytes"]))[0])
-        row[f"share_{name}"] = 8.0 * delivered / ((window[1] - window[0]) * capacity_bps)
-        lost, sent = (sum(flow[key] for flow in flows) for key in ("packets_lost", "packets_sent"))
-        row[f"lost_{name}"] = metrics.loss_ratio(lost, sent)
+        delivered = sum(_delivered(result, flow, window)[0] for flow in flows)
+        row[f"share_{name}"] = 8.0 * float(delivered) / ((window[1] - window[0]) * capacity_bps)
+        row[f"lost_{name}"] = _lost(flows)
         if name in (PAGE, SEGMENT, SHORT):
             row |= _completion(name, flows)
     return row
+
+
+def _delivered(result: Any, flow: Flow, edges: Any) -> Array:
+    """Returns the bytes of a flow that arrive between these times."""
+    columns = result.flow(flow["name"])
+    return np.diff(np.interp(edges, columns["time_s"], columns["delivered_bytes"]))
 
 
 def _completion(name: str, flows: Sequence[Flow]) -> dict[str, float | None]:
@@ -168,12 +172,11 @@ def _completion(name: str, flows: Sequence[Flow]) -> dict[str, float | None]:
     ends: dict[float, list[float | None]] = {}
     for flow in flows:
         ends.setdefault(flow["start_s"], []).append(flow["completed_s"])
-    took = [
-        max(times) - start
-        for start, found in ends.items()
-        for times in [[time for time in found if time is not None]]
-        if len(times) == len(found)
-    ]
+    took = []
+    for start, found in ends.items():
+        times = [time for time in found if time is not None]
+        if len(times) == len(found):
+            took.append(max(times) - start)
     return {
         f"completion_s_{name}": float(np.mean(took)) if took else None,
         f"finished_{name}": len(took) / len(ends),
@@ -186,19 +189,18 @@ def _spans(
     window: tuple[float, float],
     time: Array,
     delay: Array,
-    capacity_bps: float,
+    capacity: float,
 ) -> tuple[Array, Array, Array]:
     """Returns the middles of the spans, and in each the goodput over the capacity and the mean delay."""
     edges = np.arange(window[0], window[1] + 1e-9, SPAN_S)
     goodput = np.zeros(edges.size - 1)
     for flow in flows:
-        columns = result.flow(flow["name"])
-        goodput += np.diff(np.interp(edges, columns["time_s"], columns["delivered_bytes"]))
+        goodput += _delivered(result, flow, edges)
     index = np.searchsorted(edges, time, side="right") - 1
     inside = (index >= 0) & (index < goodput.size)
     count = np.bincount(index[inside], minlength=goodput.size)
     waits = np.bincount(index[inside], weights=delay[inside], minlength=goodput.size) / np.maximum(count, 1)
-    return edges[:-1] + 0.5 * SPAN_S, goodput * 8.0 / (SPAN_S * capacity_bps), waits
+    return edges[:-1] + 0.5 * SPAN_S, goodput * 8.0 / (SPAN_S * capacity), waits
 
 
 def _phases(series: dict[str, Array], delay: Array, settled_s: float) -> dict[str, float]:
@@ -207,17 +209,15 @@ def _phases(series: dict[str, Array], delay: Array, settled_s: float) -> dict[st
     edges = np.linspace(0.0, float(time[-1]), PHASES + 1)
     edges[0] = settled_s
     row: dict[str, float] = {}
-    for number in range(PHASES):
-        low, high = edges[number], edges[number + 1]
-        inside = (time >= low) & (time <= high)
-        mean, deviation = metrics.mean_std(delay[inside])
-        came, dropped = (
+    for number, (low, high) in enumerate(pairwise(edges), start=1):
+        mean, deviation = metrics.mean_std(delay[(time >= low) & (time <= high)])
+        arrived, dropped = (
             float(np.diff(np.interp([low, high], time, series[key]))[0])
             for key in ("packets_in", "packets_dropped")
         )
-        row[f"delay_ms_{number + 1}"] = mean
-        row[f"delay_std_ms_{number + 1}"] = deviation
-        row[f"drop_ratio_{number + 1}"] = metrics.loss_ratio(dropped, came)
+        row[f"delay_ms_{number}"] = mean
+        row[f"delay_std_ms_{number}"] = deviation
+        row[f"drop_ratio_{number}"] = metrics.loss_ratio(dropped, arrived)
     return row
 
 
@@ -231,28 +231,22 @@ def capacity_at(link: Mapping[str, Any], time_s: Array) -> Array:
 
 def _levels(series: dict[str, Array], delay: Array, capacities: Array, seen: Any) -> dict[str, float]:
     """Returns mean delay and drop ratio while a varying capacity is in its upper and its lower half."""
-    middle = 0.5 * (capacities.max() + capacities.min())
     if capacities.max() == capacities.min():
         return {}
-    came, dropped = (np.diff(series[key], prepend=0.0) for key in ("packets_in", "packets_dropped"))
+    middle = 0.5 * (capacities.max() + capacities.min())
+    arrived, dropped = (np.diff(series[key], prepend=0.0) for key in ("packets_in", "packets_dropped"))
     row = {}
     for level, at in (("high", seen & (capacities > middle)), ("low", seen & (capacities <= middle))):
         row[f"delay_ms_{level}"] = float(delay[at].mean())
-        row[f"drop_ratio_{level}"] = metrics.loss_ratio(float(dropped[at].sum()), float(came[at].sum()))
+        row[f"drop_ratio_{level}"] = metrics.loss_ratio(float(dropped[at].sum()), float(arrived[at].sum()))
     return row
-
-
-def _below_min(parameters: dict[str, Any], queue_packets: Array) -> float | None:
-    least = parameters.get("min")
-    return None if least is None else float((queue_packets < least).mean())
 
 
 def _flows_effective(result: Any, flows: Sequence[Flow], begin_s: float, capacity_bps: float) -> float:
     columns = [result.flow(flow["name"]) for flow in flows]
-    time = columns[0]["time_s"]
     received = np.diff(np.vstack([column["received_bytes"] for column in columns]), axis=1)
     memory_s = ZOMBIES_MEMORY_PACKETS * 12e3 / capacity_bps
-    return effective_flows(time, received, begin_s, memory_s)
+    return effective_flows(columns[0]["time_s"], received, begin_s, memory_s)
 
 
 def effective_flows(time_s: Array, received_bytes: Array, begin_s: float, memory_s: float) -> float:
@@ -260,13 +254,10 @@ def effective_flows(time_s: Array, received_bytes: Array, begin_s: float, memory
 
     SRED's 1 / P estimates this for unlike flows (Ott, Lakshman, Wong 1999, proposition 1). The probability
     that a packet belongs to the same flow as one drawn from the recent past is the sum, over the flows, of
-    the share now times the share then.
+    the share now times the share then. The past is weighted with exp(-age / memory_s).
 
-    Args:
-        time_s: edges of the intervals.
-        received_bytes: bytes of each flow (row) in each interval (column).
-        begin_s: start of the average.
-        memory_s: the past is weighted with exp(-age / memory_s).
+    ``time_s`` are the edges of the intervals, ``received_bytes`` has the bytes of each flow (row) in each
+    (column), and the average starts at ``begin_s``.
     """
     past = np.zeros(received_bytes.shape[0])
     chances = []
@@ -276,8 +267,3 @@ def effective_flows(time_s: Array, received_bytes: Array, begin_s: float, memory
             chances.append(float(now @ past) / float(now.sum() * past.sum()))
         past = past * math.exp(-(time_s[i + 1] - time_s[i]) / memory_s) + now
     return 1.0 / float(np.mean(chances)) if chances and np.mean(chances) > 0.0 else math.nan
-
-
-def category_ratio(runs: Runs) -> float:
-    """Returns the goodput of category II over that of category I."""
-    return runs.mean("last_goodput_share") / runs.mean("first_goodput_share")
