@@ -159,7 +159,7 @@ class Paper:
         """
 
         def declare(function: Callable[..., Any]) -> Declaration:
-            runs = function if grid is None else _over(grid, function)
+            runs = function if grid is None else over(grid, function)
             if name in self._experiments:
                 raise InputError(f"{self.name}: experiment {name} is declared twice; accepted: each once")
             self._experiments[name] = Declaration(self, name, mirrors, title, runs, keeps_series)
@@ -272,7 +272,7 @@ def judged(rule: Checks) -> Finding:
     return Finding(tuple(checks), found.measured, found.values, found.note, found.figure)
 
 
-def _over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]]:
+def over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]]:
     """Returns the function that gives the runs of a grid in a mode."""
     asks_mode = "mode" in inspect.signature(function).parameters
 
