@@ -15,9 +15,9 @@ from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from longfat_papers.kit.claims import judge
 from longfat_papers.tcpeval import suite_of
-from longfat_papers.tcpeval.networks import parking_lot
+from longfat_papers.tcpeval.lot import parking_lot
+from longfat_papers.tcpeval.networks import ACCESS, BASIC, DATA_CENTER, OCEAN, SATELLITE, Times
 from longfat_papers.tcpeval.reduction import quartile_edges, reduce_run
-from longfat_papers.tcpeval.settings import ACCESS, BASIC, DATA_CENTER, OCEAN, SATELLITE, Times
 
 SUITE = suites.get("tcpeval")
 MODES = ("quick", "full")
@@ -37,7 +37,7 @@ def test_the_rtts_are_those_of_table_1_and_twice_the_delay_of_the_central_link()
     assert max(DATA_CENTER.rtts_ms()) == pytest.approx(0.4)
 
 
-@pytest.mark.parametrize("basic", BASIC, ids=lambda basic: basic.name)
+@pytest.mark.parametrize("basic", BASIC.values(), ids=lambda basic: basic.name)
 def test_the_traffic_offers_the_load_and_a_tenth_of_its_bytes_in_the_other_direction(basic):
     for run in runs_of("basic", algorithm="reno", scenario=basic.name):
         down = up = 0.0
@@ -119,7 +119,7 @@ def test_the_full_form_has_the_times_of_the_tables():
 
 
 def test_all_paths_of_the_parking_lot_have_60_ms_and_cross_three_bottlenecks_or_one():
-    scenario = Scenario.from_dict(parking_lot("lot", Times(0.0, 1.0, 2.0), 0, "reno", 30))
+    scenario = Scenario.from_dict(parking_lot("lot", Times(0.0, 1.0, 2.0), "reno", 30))
     flows = [part["flow"] for part in scenario.plan["background"]]
     assert [flow["rtt_s"] for flow in flows] == pytest.approx([0.06] * len(flows))
     assert sorted(len(flow["forward"]) for flow in flows) == [3] * 12 + [5] * 4

@@ -13,30 +13,19 @@ from numpy.typing import NDArray
 from longfat import _core
 from longfat.runs import metrics
 from longfat.store.kept import kept_as
-from longfat_papers.kit.suite import Runs
 from longfat_papers.kit.waits import mean_wait_ms
-from longfat_papers.tcpeval.networks import DOWN, LOT
-from longfat_papers.tcpeval.settings import (
-    BDP_PACKETS,
-    BDP_SHARES,
-    BYTES_UNIT,
-    MOST_POWER,
-    MULTIPLE,
-    QUARTILES,
-    SINGLE,
-    STANDARD,
-    TRANSIENT_S,
-)
+from longfat_papers.tcpeval import networks as nw
 
 Array = NDArray[np.float64]
+Row = dict[str, Any]
 
-BOTTLENECKS = {DOWN: ("bottleneck", *LOT), "up": ("reverse", *(f"{name}-back" for name in LOT))}
+BOTTLENECKS = {nw.DOWN: ("bottleneck", *nw.LOT), "up": ("reverse", *(f"{name}-back" for name in nw.LOT))}
 """Names of the congested links in each direction."""
 LEAST_TRANSFER_S = 1e-9
 
 
 @kept_as("longfat.suites.tcpeval.reduction.reduce_run", "2")
-def reduce_run(result: Any) -> dict[str, Any]:
+def reduce_run(result: Any) -> Row:
     """Reduces a Result to one row of quantities over the scenario's window.
 
     - `utilization`, `drop_ratio` (dropped over arrived packets), `delay_ms` (mean wait of the packets): of
@@ -55,10 +44,10 @@ def reduce_run(result: Any) -> dict[str, Any]:
     """
     summary = result.summary
     begin, end = summary["window_s"]
-    row: dict[str, Any] = {}
+    row: Row = {}
     for way, names in BOTTLENECKS.items():
         links = [link for link in summary["links"] if link["name"] in names]
-        row |= _links(result, links, (begin, end), "" if way == DOWN else f"{way}_")
+        row |= _links(result, links, (begin, end), "" if way == nw.DOWN else f"{way}_")
     row |= _traffic(result, (begin, end))
     flows = {flow["name"]: flow for flow in summary["flows"]}
     if {"first", "second"} <= set(flows):
@@ -68,26 +57,23 @@ def reduce_run(result: Any) -> dict[str, Any]:
     if "test" in flows:
         crossing = [flow for name, flow in flows.items() if name.startswith("cross")]
         row |= _transient(result.flow("test"), crossing)
-    row["packets"] = sum(link["packets_in"] for link in summary["links"] if link["name"] in BOTTLENECKS[DOWN])
-    return row
+    down = (link for link in summary["links"] if link["name"] in BOTTLENECKS[nw.DOWN])
+    return row | {"packets": sum(link["packets_in"] for link in down)}
 
 
-def _links(
-    result: Any, links: Iterable[Mapping[str, Any]], window: tuple[float, float], prefix: str
-) -> dict[str, float]:
-    found = list(links)
-    waits = [mean_wait_ms(result.link(link["name"]), link, window, link["rate_bps"]) for link in found]
-    dropped, came = (sum(link[key] for link in found) for key in ("packets_dropped", "packets_in"))
+def _links(result: Any, links: list[Row], window: tuple[float, float], prefix: str) -> Row:
+    waits = [mean_wait_ms(result.link(link["name"]), link, window, link["rate_bps"]) for link in links]
+    dropped, arrived = (sum(link[key] for link in links) for key in ("packets_dropped", "packets_in"))
     return {
-        f"{prefix}utilization": float(np.mean([link["utilization"] for link in found])),
-        f"{prefix}drop_ratio": metrics.loss_ratio(dropped, came),
+        f"{prefix}utilization": float(np.mean([link["utilization"] for link in links])),
+        f"{prefix}drop_ratio": metrics.loss_ratio(dropped, arrived),
         f"{prefix}delay_ms": float(np.mean(waits)),
     }
 
 
-def _traffic(result: Any, window: tuple[float, float]) -> dict[str, Any]:
+def _traffic(result: Any, window: tuple[float, float]) -> Row:
     """Returns the quantities of the traffic from right to left, by the first part of the names."""
-    entries = [entry for entry in result.summary["background"] if f"-{DOWN}-" in entry["name"]]
+    entries = [entry for entry in result.summary["background"] if f"-{nw.DOWN}-" in entry["name"]]
     if not entries:
         return {}
     span_s = window[1] - window[0]
@@ -98,7 +84,7 @@ def _traffic(result: Any, window: tuple[float, float]) -> dict[str, Any]:
         np.asarray(table[name], dtype=np.float64) for name in ("start_s", "duration_s", "bytes")
     )
     duration = np.maximum(duration, LEAST_TRANSFER_S)
-    row: dict[str, Any] = {}
+    row: Row = {}
     active_s = 0.0
     for camp in dict.fromkeys(entry["name"].split("-")[0] for entry in entries):
         own = [entry for entry in entries if entry["name"].split("-")[0] == camp]
@@ -111,7 +97,7 @@ def _traffic(result: Any, window: tuple[float, float]) -> dict[str, Any]:
         row[f"transfer_s_{camp}"] = float(duration[began].mean()) if began.any() else None
         quartile = np.searchsorted(quartile_edges(), size[began])
         rate = 8.0 * size[began] / duration[began]
-        for number in range(QUARTILES):
+        for number in range(nw.QUARTILES):
             at = quartile == number
             row[f"transfer_bps_{camp}_{number + 1}"] = float(rate[at].mean()) if at.any() else None
     return row | {"active": active_s / span_s}
@@ -123,77 +109,48 @@ LARGEST_BYTES = 10e6
 
 @cache
 def quartile_edges() -> tuple[float, ...]:
-    """Returns the sizes in bytes that divide the files into `QUARTILES` parts of equal number."""
+    """Returns the sizes in bytes that divide the files into `nw.QUARTILES` parts of equal number."""
     edges = []
-    for number in range(1, QUARTILES):
+    for number in range(1, nw.QUARTILES):
         low, high = 1.0, LARGEST_BYTES
         while high / low > 1.0 + 1e-9:
             middle = math.sqrt(low * high)
-            above = _core.larger_files(middle) > 1.0 - number / QUARTILES
+            above = _core.larger_files(middle) > 1.0 - number / nw.QUARTILES
             low, high = (middle, high) if above else (low, middle)
         edges.append(low)
     return tuple(edges)
 
 
-def _pair(result: Any, flows: Mapping[str, Mapping[str, Any]], end: float) -> dict[str, Any]:
+def _pair(result: Any, flows: Mapping[str, Row], end: float) -> Row:
     later = max(float(flow["start_s"]) for flow in flows.values())
-    rates = []
-    for name in ("first", "second"):
-        series = result.flow(name)
-        rates.append(metrics.throughput_bps(series["time_s"], series["received_bytes"], (later, end)))
+    both = [result.flow(name) for name in ("first", "second")]
+    first, second = (metrics.throughput_bps(at["time_s"], at["received_bytes"], (later, end)) for at in both)
     return {
-        "throughput_1_bps": rates[0],
-        "throughput_2_bps": rates[1],
-        "ratio": rates[1] / rates[0] if rates[0] > 0.0 else None,
-        "fairness": metrics.throughput_ratio(rates),
+        "throughput_1_bps": first,
+        "throughput_2_bps": second,
+        "ratio": second / first if first > 0.0 else None,
+        "fairness": metrics.throughput_ratio([first, second]),
     }
 
 
-def _ramp(series: Mapping[str, Array], start_s: float) -> dict[str, float | None]:
+def _ramp(series: Mapping[str, Array], start_s: float) -> Row:
     time, delivered = series["time_s"], series["delivered_bytes"]
-    row: dict[str, float | None] = {}
-    for power in range(1, MOST_POWER + 1):
-        wanted = BYTES_UNIT * 10.0**power
-        reached = int(np.searchsorted(delivered, wanted))
+    row: Row = {}
+    for power in range(1, nw.MOST_POWER + 1):
+        reached = int(np.searchsorted(delivered, nw.BYTES_UNIT * 10.0**power))
         row[f"reached_{power}_s"] = float(time[reached]) - start_s if reached < delivered.size else None
     return row
 
 
-def _transient(series: Mapping[str, Array], crossing: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
-    seen = series["time_s"] >= TRANSIENT_S
-    time, cwnd = series["time_s"][seen] - TRANSIENT_S, series["cwnd"][seen]
-    row: dict[str, float | None] = {"cross_dropped": float(sum(flow["packets_lost"] for flow in crossing))}
-    for share in BDP_SHARES:
-        reached = np.flatnonzero(cwnd >= share / 100.0 * BDP_PACKETS)
+def _transient(series: Mapping[str, Array], crossing: Iterable[Row]) -> Row:
+    seen = series["time_s"] >= nw.TRANSIENT_S
+    time, cwnd = series["time_s"][seen] - nw.TRANSIENT_S, series["cwnd"][seen]
+    row: Row = {"cross_dropped": float(sum(flow["packets_lost"] for flow in crossing))}
+    for share in nw.BDP_SHARES:
+        reached = np.flatnonzero(cwnd >= share / 100.0 * nw.BDP_PACKETS)
         row[f"window_{share}_s"] = float(time[reached[0]]) if reached.size else None
-    last = row[f"window_{BDP_SHARES[-1]}_s"]
+    last = row[f"window_{nw.BDP_SHARES[-1]}_s"]
     growing = time <= (time[-1] if last is None else last)
     rtt_before = np.interp((time - series["srtt_s"][seen])[growing], time, cwnd)
     row["step_packets"] = float((cwnd[growing] - rtt_before).max())
     return row
-
-
-def names(runs: Runs) -> list[str]:
-    """Returns the algorithms of an experiment, standard TCP first."""
-    found = dict.fromkeys(row["algorithm"] for row in runs)
-    return sorted(found, key=lambda name: name != STANDARD)
-
-
-def relative(runs: Runs, name: str, mbps: int, load: int, key: str) -> tuple[float, float]:
-    """Returns a quantity beside an algorithm over that of the baseline, repeat by repeat."""
-    at = runs.where(mbps=mbps, load=load)
-
-    def ratio(of_repeat: Runs) -> float:
-        return of_repeat.where(algorithm=name).mean(key) / of_repeat.where(algorithm=STANDARD).mean(key)
-
-    return at.over_repeats(ratio)
-
-
-def single_share(runs: Runs, key: str) -> tuple[float, float]:
-    """Returns a quantity of traffic over one bottleneck over that across three, repeat by repeat."""
-
-    def ratio(of_repeat: Runs) -> float:
-        single = math.fsum(of_repeat.mean(key.format(f"{SINGLE}{number}")) for number in (1, 2, 3)) / 3.0
-        return single / of_repeat.mean(key.format(MULTIPLE))
-
-    return runs.over_repeats(ratio)

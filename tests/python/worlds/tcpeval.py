@@ -3,7 +3,8 @@
 Where the draft says nothing each algorithm has numbers of its own, so that no two can be taken for another.
 """
 
-from longfat_papers.tcpeval.settings import DATA_CENTER, STANDARD, USUAL
+from longfat_papers.tcpeval.common import USUAL
+from longfat_papers.tcpeval.networks import DATA_CENTER, STANDARD
 
 
 def as_published(experiment, run):
