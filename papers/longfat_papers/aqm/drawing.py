@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,27 +77,25 @@ def for_each_queue(
 
 
 def clouds(title: str, runs: Runs, y_range: tuple[float, float]) -> Panel:
-    """Returns goodput against delay: for each queue the ellipse of one deviation, and its centre."""
-    curves = (
-        curve for name in aq.TITLES if runs.has(queue=name) for curve in _cloud(name, runs.where(queue=name))
-    )
+    """Returns goodput against delay: for each queue the ellipse of one deviation, and its centre.
+
+    The ellipse is that over all repeats, which have equally many spans.
+    """
+    curves = []
+    for name, label in aq.TITLES.items():
+        if runs.has(queue=name):
+            at = runs.where(queue=name)
+            delays, goodputs = at.values("span_delay_ms"), at.values("goodput_share")
+            center = (float(delays.mean()), float(goodputs.mean()))
+            between = np.cov(np.vstack((delays, goodputs)), bias=True)
+            variances = (
+                at.mean("delay_var") + float(between[0, 0]),
+                at.mean("goodput_var") + float(between[1, 1]),
+            )
+            x, y = ellipse(center, variances, at.mean("covariance") + float(between[0, 1]))
+            curves.append(Curve(label, x, y, None, name, "line"))
+            curves.append(Curve(label, (center[0],), (center[1],), None, name))
     return Panel(title, DELAY_AXIS, "goodput / capacity", tuple(curves), y_range=y_range)
-
-
-def _cloud(name: str, runs: Runs) -> Iterable[Curve]:
-    """Returns the ellipse over all repeats, which have equally many spans, and its centre."""
-    delays, goodputs = runs.values("span_delay_ms"), runs.values("goodput_share")
-    center = (float(delays.mean()), float(goodputs.mean()))
-    between = np.cov(np.vstack((delays, goodputs)), bias=True)
-    variances = (
-        runs.mean("delay_var") + float(between[0, 0]),
-        runs.mean("goodput_var") + float(between[1, 1]),
-    )
-    x, y = ellipse(center, variances, runs.mean("covariance") + float(between[0, 1]))
-    return (
-        Curve(aq.TITLES[name], x, y, None, name, "line"),
-        Curve(aq.TITLES[name], (center[0],), (center[1],), None, name),
-    )
 
 
 def ellipse(

@@ -72,7 +72,9 @@ def reduce_run(result: Any) -> dict[str, Any]:
     known = estimates[np.isfinite(estimates)]
     mean, deviation = metrics.mean_std(delay[seen])
     rates = [flow["goodput_bps"] for flow in flows]
-    ends = {"first": 0, "last": -1}
+    ends: dict[str, float] = {}
+    for name, rate, flow in (("first", rates[0], flows[0]), ("last", rates[-1], flows[-1])):
+        ends |= {f"{name}_goodput_share": rate / capacity_bps, f"{name}_loss_ratio": _lost([flow])}
     return {
         "goodput_share": float(goodput.mean()),
         "delay_ms": mean,
@@ -86,8 +88,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
         "mark_ratio": metrics.loss_ratio(link["packets_marked"], link["packets_in"]),
         "jain": metrics.jain(rates),
         "last_share": flows[-1]["throughput_bps"] / capacity_bps,
-        **{f"{name}_goodput_share": rates[at] / capacity_bps for name, at in ends.items()},
-        **{f"{name}_loss_ratio": _lost([flows[at]]) for name, at in ends.items()},
+        **ends,
         "flows_estimated": float(known.mean()) if known.size else None,
         "flows_effective": _flows_effective(result, flows, begin, capacity_bps),
         "below_min": None if least is None else float((series["queue_packets"][seen] < least).mean()),
@@ -253,13 +254,10 @@ def effective_flows(time_s: Array, received_bytes: Array, begin_s: float, memory
 
     SRED's 1 / P estimates this for unlike flows (Ott, Lakshman, Wong 1999, proposition 1). The probability
     that a packet belongs to the same flow as one drawn from the recent past is the sum, over the flows, of
-    the share now times the share then.
+    the share now times the share then. The past is weighted with exp(-age / memory_s).
 
-    Args:
-        time_s: edges of the intervals.
-        received_bytes: bytes of each flow (row) in each interval (column).
-        begin_s: start of the average.
-        memory_s: the past is weighted with exp(-age / memory_s).
+    ``time_s`` are the edges of the intervals, ``received_bytes`` has the bytes of each flow (row) in each
+    (column), and the average starts at ``begin_s``.
     """
     past = np.zeros(received_bytes.shape[0])
     chances = []

@@ -43,9 +43,8 @@ def suite_of(*algorithms: str) -> Suite:
         row = registry.algorithm_named(algorithm)
         if row is None or row.get("transport", "tcp") != "tcp" or row.get("explicit", False):
             raise InputError(
-                f"suite tcpeval: {algorithm}: this is no algorithm over TCP; "
-                "accepted: one that `longfat list algorithms` "
-                "lists and that needs no router"
+                f"suite tcpeval: {algorithm}: this is no algorithm over TCP; accepted: one that `longfat "
+                "list algorithms` lists and that needs no router"
             )
         names.append(str(row["name"]))
     if not set(names) - {STANDARD}:
@@ -53,9 +52,5 @@ def suite_of(*algorithms: str) -> Suite:
             f"suite tcpeval: there is no algorithm under test; accepted: at least one besides {STANDARD}"
         )
     choice = common.Choice(tuple(names), tuple(names))
-    return replace(
-        SUITE,
-        experiments=tuple(
-            replace(item, runs=common.runs_of(item.name, choice)) for item in SUITE.experiments
-        ),
-    )
+    chosen = (replace(item, runs=common.runs_of(item.name, choice)) for item in SUITE.experiments)
+    return replace(SUITE, experiments=tuple(chosen))

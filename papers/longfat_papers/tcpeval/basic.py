@@ -95,7 +95,7 @@ def _table(runs: Runs) -> Table:
     bounds=ev.REPORTED + " Delay and utilization are not compared.",
     reports=True,
 )
-def the_draft_s_metrics(runs: Runs) -> Checks:
+def drops_on_each_link(runs: Runs) -> Checks:
     most = max(nw.LOADS)
     values = {}
     for name, own in ev.each(runs):

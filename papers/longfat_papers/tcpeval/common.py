@@ -92,7 +92,7 @@ class Choice:
 USUAL = Choice(("cubic", "htcp", "bbr3"), tuple(name for name in TITLES if name != STANDARD))
 """What the suite runs unless a file chooses others."""
 
-_TESTS: dict[str, Callable[[Choice], Callable[[Mode], list[Run]]]] = {}
+_TESTS: dict[str, tuple[Mapping[str, Any], Callable[..., Table | None], Callable[[Table], float] | None]] = {}
 
 
 def experiment(
@@ -108,21 +108,19 @@ def experiment(
     """
 
     def declare(function: Callable[..., Table | None]) -> Declaration:
-        def of_choice(choice: Choice) -> Callable[[Mode], list[Run]]:
-            runs = over({"algorithm": choice.all(), **grid}, function)
-            if packets is None:
-                return runs
-            return lambda mode: [replace(run, packets=packets(dict(run.document))) for run in runs(mode)]
-
-        _TESTS[name] = of_choice
-        return PAPER.experiment(name, mirrors, title)(of_choice(USUAL))
+        _TESTS[name] = grid, function, packets
+        return PAPER.experiment(name, mirrors, title)(runs_of(name, USUAL))
 
     return declare
 
 
 def runs_of(name: str, choice: Choice) -> Callable[[Mode], list[Run]]:
-    """Returns the runs of a test for another choice of algorithms."""
-    return _TESTS[name](choice)
+    """Returns the runs of a test for a choice of algorithms."""
+    grid, function, packets = _TESTS[name]
+    runs = over({"algorithm": choice.all(), **grid}, function)
+    if packets is None:
+        return runs
+    return lambda mode: [replace(run, packets=packets(dict(run.document))) for run in runs(mode)]
 
 
 def title(name: str) -> str:

@@ -194,13 +194,8 @@ def traffic(
 ) -> list[Table]:
     """Returns [[background]] tables for the traffic of one set of connections in both directions.
 
-    Args:
-        algorithm: drives all connections.
-        down: load from right to left, percent of the link in that direction.
-        up: load from left to right, likewise.
-        name: begins the names of the tables: ``name-down-1500``.
-        rtts_ms: on a dumbbell, the RTTs of the paths.
-        ends: on other networks, the right and the left node.
+    ``down`` and ``up`` are loads from right to left and back, percent of the link in that direction. On a
+    dumbbell, ``rtts_ms`` are the RTTs of the paths; on other networks, ``ends`` the right and the left node.
     """
     found = []
     for way, load in ((DOWN, down), (UP, up)):

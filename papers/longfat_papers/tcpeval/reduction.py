@@ -17,6 +17,7 @@ from longfat_papers.kit.waits import mean_wait_ms
 from longfat_papers.tcpeval import networks as nw
 
 Array = NDArray[np.float64]
+Row = dict[str, Any]
 
 BOTTLENECKS = {nw.DOWN: ("bottleneck", *nw.LOT), "up": ("reverse", *(f"{name}-back" for name in nw.LOT))}
 """Names of the congested links in each direction."""
@@ -24,7 +25,7 @@ LEAST_TRANSFER_S = 1e-9
 
 
 @kept_as("longfat.suites.tcpeval.reduction.reduce_run", "2")
-def reduce_run(result: Any) -> dict[str, Any]:
+def reduce_run(result: Any) -> Row:
     """Reduces a Result to one row of quantities over the scenario's window.
 
     - `utilization`, `drop_ratio` (dropped over arrived packets), `delay_ms` (mean wait of the packets): of
@@ -43,7 +44,7 @@ def reduce_run(result: Any) -> dict[str, Any]:
     """
     summary = result.summary
     begin, end = summary["window_s"]
-    row: dict[str, Any] = {}
+    row: Row = {}
     for way, names in BOTTLENECKS.items():
         links = [link for link in summary["links"] if link["name"] in names]
         row |= _links(result, links, (begin, end), "" if way == nw.DOWN else f"{way}_")
@@ -56,26 +57,21 @@ def reduce_run(result: Any) -> dict[str, Any]:
     if "test" in flows:
         crossing = [flow for name, flow in flows.items() if name.startswith("cross")]
         row |= _transient(result.flow("test"), crossing)
-    row["packets"] = sum(
-        link["packets_in"] for link in summary["links"] if link["name"] in BOTTLENECKS[nw.DOWN]
-    )
-    return row
+    down = (link for link in summary["links"] if link["name"] in BOTTLENECKS[nw.DOWN])
+    return row | {"packets": sum(link["packets_in"] for link in down)}
 
 
-def _links(
-    result: Any, links: Iterable[Mapping[str, Any]], window: tuple[float, float], prefix: str
-) -> dict[str, float]:
-    found = list(links)
-    waits = [mean_wait_ms(result.link(link["name"]), link, window, link["rate_bps"]) for link in found]
-    dropped, came = (sum(link[key] for link in found) for key in ("packets_dropped", "packets_in"))
+def _links(result: Any, links: list[Row], window: tuple[float, float], prefix: str) -> Row:
+    waits = [mean_wait_ms(result.link(link["name"]), link, window, link["rate_bps"]) for link in links]
+    dropped, arrived = (sum(link[key] for link in links) for key in ("packets_dropped", "packets_in"))
     return {
-        f"{prefix}utilization": float(np.mean([link["utilization"] for link in found])),
-        f"{prefix}drop_ratio": metrics.loss_ratio(dropped, came),
+        f"{prefix}utilization": float(np.mean([link["utilization"] for link in links])),
+        f"{prefix}drop_ratio": metrics.loss_ratio(dropped, arrived),
         f"{prefix}delay_ms": float(np.mean(waits)),
     }
 
 
-def _traffic(result: Any, window: tuple[float, float]) -> dict[str, Any]:
+def _traffic(result: Any, window: tuple[float, float]) -> Row:
     """Returns the quantities of the traffic from right to left, by the first part of the names."""
     entries = [entry for entry in result.summary["background"] if f"-{nw.DOWN}-" in entry["name"]]
     if not entries:
@@ -88,7 +84,7 @@ def _traffic(result: Any, window: tuple[float, float]) -> dict[str, Any]:
         np.asarray(table[name], dtype=np.float64) for name in ("start_s", "completion_time_s", "bytes")
     )
     duration = np.maximum(duration, LEAST_TRANSFER_S)
-    row: dict[str, Any] = {}
+    row: Row = {}
     active_s = 0.0
     for camp in dict.fromkeys(entry["name"].split("-")[0] for entry in entries):
         own = [entry for entry in entries if entry["name"].split("-")[0] == camp]
@@ -125,34 +121,31 @@ def quartile_edges() -> tuple[float, ...]:
     return tuple(edges)
 
 
-def _pair(result: Any, flows: Mapping[str, Mapping[str, Any]], end: float) -> dict[str, Any]:
+def _pair(result: Any, flows: Mapping[str, Row], end: float) -> Row:
     later = max(float(flow["start_s"]) for flow in flows.values())
-    rates = []
-    for name in ("first", "second"):
-        series = result.flow(name)
-        rates.append(metrics.throughput_bps(series["time_s"], series["received_bytes"], (later, end)))
+    both = [result.flow(name) for name in ("first", "second")]
+    first, second = (metrics.throughput_bps(at["time_s"], at["received_bytes"], (later, end)) for at in both)
     return {
-        "throughput_1_bps": rates[0],
-        "throughput_2_bps": rates[1],
-        "ratio": rates[1] / rates[0] if rates[0] > 0.0 else None,
-        "fairness": metrics.throughput_ratio(rates),
+        "throughput_1_bps": first,
+        "throughput_2_bps": second,
+        "ratio": second / first if first > 0.0 else None,
+        "fairness": metrics.throughput_ratio([first, second]),
     }
 
 
-def _ramp(series: Mapping[str, Array], start_s: float) -> dict[str, float | None]:
+def _ramp(series: Mapping[str, Array], start_s: float) -> Row:
     time, delivered = series["time_s"], series["delivered_bytes"]
-    row: dict[str, float | None] = {}
+    row: Row = {}
     for power in range(1, nw.MOST_POWER + 1):
-        wanted = nw.BYTES_UNIT * 10.0**power
-        reached = int(np.searchsorted(delivered, wanted))
+        reached = int(np.searchsorted(delivered, nw.BYTES_UNIT * 10.0**power))
         row[f"reached_{power}_s"] = float(time[reached]) - start_s if reached < delivered.size else None
     return row
 
 
-def _transient(series: Mapping[str, Array], crossing: Iterable[Mapping[str, Any]]) -> dict[str, float | None]:
+def _transient(series: Mapping[str, Array], crossing: Iterable[Row]) -> Row:
     seen = series["time_s"] >= nw.TRANSIENT_S
     time, cwnd = series["time_s"][seen] - nw.TRANSIENT_S, series["cwnd"][seen]
-    row: dict[str, float | None] = {"cross_dropped": float(sum(flow["packets_lost"] for flow in crossing))}
+    row: Row = {"cross_dropped": float(sum(flow["packets_lost"] for flow in crossing))}
     for share in nw.BDP_SHARES:
         reached = np.flatnonzero(cwnd >= share / 100.0 * nw.BDP_PACKETS)
         row[f"window_{share}_s"] = float(time[reached[0]]) if reached.size else None
