@@ -29,9 +29,8 @@ from typing import Any
 from longfat.errors import InputError
 from longfat.figure.data import Figure, Panel, Table
 from longfat.words import Mode, suggestion
-from longfat_papers.kit import assumptions
+from longfat_papers.kit import assumptions, faults
 from longfat_papers.kit.claims import Check, Claim, Evidence, Finding, Setting
-from longfat_papers.kit.faults import named
 from longfat_papers.kit.hosts import Hosts
 from longfat_papers.kit.reduction import reduce_run
 from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
@@ -102,14 +101,14 @@ class Declaration:
         draw = self._draw
 
         def runs(mode: Mode) -> list[Run]:
-            with named(f"experiment {name}: its runs cannot be listed"):
+            with faults.named(f"experiment {name}: its runs cannot be listed"):
                 return self.runs(mode)
 
         if draw is None:
             raise InputError(f"experiment {name}: it has no drawing; accepted: a function with `.drawing`")
 
         def figure(runs: Runs, mode: Mode) -> Figure:
-            with named(f"experiment {name}: its drawing failed"):
+            with faults.named(f"experiment {name}: its drawing failed"):
                 drawn = draw(runs, mode)
                 if not isinstance(drawn, Drawing) or not drawn.panels:
                     raise InputError(f"it returns {type(drawn).__name__}; accepted: a Drawing with a panel")
@@ -215,7 +214,7 @@ class Paper:
                 raise InputError(f"{self.name}: claim {identifier} is declared twice; accepted: each once")
 
             def find(data: Data) -> Finding:
-                with named(f"claim {identifier}: its rule failed"):
+                with faults.named(f"claim {identifier}: its rule failed"):
                     return judged(rule(*(data[name] for name in experiments)))
 
             self._claims[identifier] = Claim(
@@ -294,19 +293,23 @@ def judged(rule: Checks) -> Finding:
 
 def over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]]:
     """Returns the function that gives the runs of a grid in a mode."""
-    parameters = inspect.signature(function).parameters
+    parameters = inspect.signature(function).parameters.values()
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     known = [*grid, "mode"]
 
     def runs(mode: Mode) -> list[Run]:
-        for name in parameters:
-            if name not in known:
-                near = suggestion(name, known)
-                raise InputError(f"there is no coordinate {name}{near}; accepted: {', '.join(known)}")
+        for needed in parameters:
+            is_needed = needed.default is needed.empty and needed.kind is not needed.VAR_KEYWORD
+            if is_needed and needed.name not in known:
+                near = suggestion(needed.name, known)
+                raise InputError(f"there is no coordinate {needed.name}{near}; accepted: {', '.join(known)}")
+        named = {parameter.name for parameter in parameters}
+        wanted = [name for name in known if name in named or (takes_all and name != "mode")]
         axes = {name: _values(values, mode) for name, values in grid.items()}
         found = []
         for point in product(*axes.values()):
             at = dict(zip(axes, point, strict=True))
-            document = function(**{name: {**at, "mode": mode}[name] for name in parameters})
+            document = function(**{name: {**at, "mode": mode}[name] for name in wanted})
             if document is None:
                 continue
             if "repeat" in at:
