@@ -85,7 +85,7 @@ class Source:
         names: how a column is called, where its own name does not say it.
         fixed: the value of a column that a chart shows if it says nothing about that column.
         defaults: x, y and by where the chart names none.
-        note: what a caption says of the results as a whole, such as how many runs are missing.
+        note: a sentence for captions about the results as a whole, such as how many runs there are so far.
     """
 
     folder: Path

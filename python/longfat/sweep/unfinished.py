@@ -1,4 +1,4 @@
-"""What readers find of a sweep that runs or ended early: `unfinished.json` says which run a stored row is.
+"""The file `unfinished.json`, by which readers find the runs of a sweep that runs or ended early.
 
 It has what sweep.json has of the axes, and the keys of the runs that were handed out, in their order. It is
 data alone: a reader makes no scenario, so it opens no file that a scenario names. The sweep removes it at its
@@ -31,7 +31,7 @@ MOST_SHARE = 0.05
 MOST_RUNS = 1_000_000
 """Sweeps with more runs do not write it: the keys of a million runs take 130 MB of memory for a moment."""
 IDENTITY = ("plan", "where", "keep", "results_version")
-"""What says that a finished sweep has the results of an unfinished one."""
+"""Where these are equal, a finished sweep has the results of an unfinished one."""
 
 
 class Journal:
