@@ -20,7 +20,6 @@ import pytest
 from rich.console import Console
 
 from longfat import errors, sweep
-from longfat.charts.sources import open_folders
 from longfat.cli import report
 from longfat.figure import matplotlib
 from longfat.runs import progress
@@ -623,11 +622,14 @@ def test_what_is_damaged_of_an_unfinished_sweep_is_said(
         sweep.open_sweep(tmp_path)
 
 
-def test_a_sweep_without_any_run_so_far_is_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_without_any_run_so_far_is_not_drawn(
+    longfat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stopped_after(0, grid(axes={"seed": [1, 2, 3]}), tmp_path, monkeypatch)
     assert sweep.open_sweep(tmp_path).runs.num_rows == 0
-    with pytest.raises(errors.InputError, match=r"0 of 3 runs so far; accepted: a sweep with at least one"):
-        open_folders([tmp_path])
+    code, _, err = longfat("plot", tmp_path)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "0 of 3 runs so far; accepted: a sweep with at least one finished run" in err
 
 
 def test_a_very_large_sweep_is_read_when_it_has_finished(
