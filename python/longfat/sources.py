@@ -86,6 +86,8 @@ def of_sweep(swept: Swept) -> Source:
             short.setdefault(key.rpartition(".")[2], []).append((axis["keys"][0], key))
     others = {last: keys[0][1] for last, keys in short.items() if len({first for first, _ in keys}) == 1}
     runs, flows = swept.runs, swept.flows
+    if swept.note and not runs.num_rows:
+        raise InputError(f"{swept.folder}: {swept.note}; accepted: a sweep with at least one finished run")
     own = dict.fromkeys(flows.column_names)
     more = [name for name in runs.column_names if name not in own and name != "series"]
 

@@ -381,13 +381,13 @@ def refused(match, **changes):
 
 
 def test_a_suite_without_a_table_is_refused():
-    refused("suite tiny: assumptions: it has none", assumptions=(), closed={})
+    refused("suite tiny: assumptions: there are none", assumptions=(), closed={})
 
 
 @pytest.mark.parametrize(
     ("item", "said"),
     [
-        (replace(RATE, readings=(BASE,)), "rate: there are 1 readings; accepted: at least 2"),
+        (replace(RATE, readings=(BASE,)), "rate: readings: 1; accepted: at least 2"),
         (replace(RATE, readings=(BASE, EIGHT, EIGHT)), "rate: reading eight is used twice"),
         (replace(RATE, readings=(EIGHT, BASE)), "rate: eight changes something"),
         (replace(RATE, readings=(BASE, replace(BASE, name="same"))), "rate: same changes nothing"),

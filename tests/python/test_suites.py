@@ -11,7 +11,7 @@ import pytest
 
 import longfat_papers as suites
 import worlds
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
 from longfat.scenario.model import Scenario
 from longfat.store.kept import reduction_key
 from longfat_papers.kit.claims import judge
@@ -224,8 +224,11 @@ def test_changing_a_number_of_a_figures_file_changes_a_check_a_drawing_or_a_run(
     before = told()
     for factor in (10, 0.1):
         monkeypatch.setattr(module, name, scaled(getattr(module, name), path, factor))
-        if told() != before:
-            return
+        try:
+            if told() != before:
+                return
+        except LongfatError:
+            return  # such as a quantity that no run has
         monkeypatch.undo()
     pytest.fail(f"{figure}.{name} changes nothing")
 

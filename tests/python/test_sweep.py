@@ -622,6 +622,16 @@ def test_what_is_damaged_of_an_unfinished_sweep_is_said(
         sweep.open_sweep(tmp_path)
 
 
+def test_a_sweep_without_any_run_so_far_is_not_drawn(
+    longfat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped_after(0, grid(axes={"seed": [1, 2, 3]}), tmp_path, monkeypatch)
+    assert sweep.open_sweep(tmp_path).runs.num_rows == 0
+    code, _, err = longfat("plot", tmp_path)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "0 of 3 runs so far; accepted: a sweep with at least one finished run" in err
+
+
 def test_a_very_large_sweep_is_read_when_it_has_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,7 +97,7 @@ def run(
         described = _described(sweep)
         journal = unfinished.Journal(kept, described, state.keys, state.failures)
         with (
-            _ending_early(journal),
+            journal,
             Progress(
                 sweep.title or "sweep", described["runs"], console=None if progress else console
             ) as shown,
@@ -126,16 +125,6 @@ def run(
         kept.write_json(tables.SWEEP_FILE, document)
         journal.remove()
     return document
-
-
-@contextmanager
-def _ending_early(journal: unfinished.Journal) -> Iterator[None]:
-    """Leaves the journal as it is when the block is interrupted or fails."""
-    try:
-        yield
-    except BaseException:
-        journal.end_early()
-        raise
 
 
 def report(

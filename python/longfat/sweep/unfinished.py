@@ -1,4 +1,4 @@
-"""What readers find of a sweep that runs or ended early: `unfinished.json` says which run a stored row is.
+"""The file `unfinished.json`, by which readers find the runs of a sweep that runs or ended early.
 
 It has what sweep.json has of the axes, and the keys of the runs that were handed out, in their order. It is
 data alone: a reader makes no scenario, so it opens no file that a scenario names. The sweep removes it at its
@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -31,11 +31,11 @@ MOST_SHARE = 0.05
 MOST_RUNS = 1_000_000
 """Sweeps with more runs do not write it: the keys of a million runs take 130 MB of memory for a moment."""
 IDENTITY = ("plan", "where", "keep", "results_version")
-"""What says that a finished sweep has the results of an unfinished one."""
+"""Where these are equal, a finished sweep has the results of an unfinished one."""
 
 
 class Journal:
-    """Writes the file while a sweep runs.
+    """Writes the file while a sweep runs, and a last time if its `with` block raises.
 
     Args:
         store: where it goes.
@@ -55,6 +55,14 @@ class Journal:
         self._next_s = 0.0
         self._is_begun = False
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self._is_begun:
+            with suppress(LongfatError):
+                self._write()
+
     def update(self) -> None:
         """Writes the file if it is time to. Raises LongfatError as `Store.add` does."""
         if time.monotonic() >= self._next_s:
@@ -68,12 +76,6 @@ class Journal:
         self._store.write_json(FILE, {**self._described, "keys": keys, "failures": failures})
         ended = time.monotonic()
         self._next_s = ended + max(MOST_WAIT_S, (ended - began) * (1.0 / MOST_SHARE - 1.0))
-
-    def end_early(self) -> None:
-        """Writes the file for the last time when the sweep is interrupted or fails."""
-        if self._is_begun:
-            with suppress(LongfatError):
-                self._write()
 
     def remove(self) -> None:
         """Removes the file of this sweep, or of an earlier one: sweep.json has everything."""
