@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat.errors import InputError
 from longfat.figure.data import Curve, Figure, Panel
 from longfat.figure.grouping import figure
 from longfat.figure.histories import cwnd_figure, queue_figure, rate_figure
@@ -17,6 +18,7 @@ from longfat.runs.repeats import Results
 from longfat.runs.result import Result
 from longfat.sources import of_results, of_sweep, open_folders
 from longfat.sweep.handle import Swept
+from longfat.words import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -108,4 +110,9 @@ def _source(results: Any) -> Source:
     if isinstance(results, Result | Results):
         return of_results(results)
     folders = [results] if isinstance(results, str | os.PathLike) else results
-    return open_folders([Path(folder) for folder in folders])
+    try:
+        paths = [Path(folder) for folder in folders]
+    except TypeError:
+        accepted = "accepted: a Result, Results, an opened sweep, a folder, or a list of folders"
+        raise InputError(f"results = {shown(results)}: nothing of it can be drawn; {accepted}") from None
+    return open_folders(paths)

@@ -418,6 +418,8 @@ def test_a_result_is_drawn_as_the_folder_that_it_is_saved_in(tmp_path):
         stored, there = (plots_figure(source, kind=kind) for source in (tmp_path / "out", results))
         assert there.panels == stored.panels
     assert longfat.plot(results[0], "scatter").axes[0].get_xlabel() == "sRTT mean, ms"
+    with pytest.raises(InputError, match="results = 3: nothing of it can be drawn; accepted: a Result"):
+        longfat.plot(3)
 
 
 @pytest.fixture(scope="module")
