@@ -5,8 +5,8 @@
 //! Prints a line for each difference, with the seed of its plan, and at the end how many plans of each kind
 //! there were, how many packets crossed links in them, and how many differed. The exit code is 1 if any did.
 //! `--packets` sizes plans for up to about N packets instead of 60,000. With `--reduce` the smallest plan
-//! that still differs follows each difference, in JSON. `--print` prints the plans and runs none. `reference
-//! --plan FILE` runs one.
+//! that still differs follows each difference, in JSON. `--print` prints the plans and runs none. The example
+//! `reference` runs a single plan.
 
 #[path = "../../tests/common/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "tests use the rest")]
