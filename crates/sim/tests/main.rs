@@ -32,6 +32,7 @@ mod plans;
 mod prague;
 mod queues;
 mod quick_start;
+mod random_plans;
 mod rcp;
 mod reference;
 mod results;

@@ -164,30 +164,53 @@ pub fn bits<S: Sample>(series: &Series<S>) -> Vec<(&'static str, Vec<u64>)> {
 
 /// Asserts that two runs gave the same bytes; only the number of events may differ.
 pub fn assert_same(a: &Outcome, b: &Outcome) {
+    assert_eq!(difference(a, b), None);
+}
+
+/// In what two runs differ, the number of events aside.
+pub fn difference(a: &Outcome, b: &Outcome) -> Option<String> {
     let text = |o: &Outcome| serde_json::to_string_pretty(&o.summary).expect("a summary is JSON");
-    assert_eq!(text(a), text(b));
-    assert_same_series(&a.flows, &b.flows);
-    assert_same_series(&a.links, &b.links);
-    assert_eq!(a.internals.len(), b.internals.len());
-    for ((flow, x), (other, y)) in a.internals.iter().zip(&b.internals) {
-        assert_eq!(flow, other);
-        assert_same_series(x, y);
-    }
-    assert_eq!(bits(&a.transfers), bits(&b.transfers));
-    assert_eq!(a.events, b.events);
+    let flows = || of_series(&a.flows, &b.flows).or_else(|| of_series(&a.links, &b.links));
+    let internals = || {
+        let names = |o: &Outcome| o.internals.iter().map(|(flow, _)| flow.clone()).collect::<Vec<_>>();
+        let mut both = a.internals.iter().zip(&b.internals);
+        (names(a) != names(b)).then(|| "the names of internals".to_owned()).or_else(|| {
+            both.find_map(|((flow, x), (_, y))| Some(format!("internals of {flow}: {}", of_series(x, y)?)))
+        })
+    };
+    let transfers = || of_columns(&a.transfers, &b.transfers).map(|where_| format!("transfers: {where_}"));
+    let events = || {
+        let first = a.events.iter().zip(&b.events).position(|(x, y)| x != y);
+        (a.events != b.events)
+            .then(|| format!("events: at {first:?} of {} and {}", a.events.len(), b.events.len()))
+    };
+    let summaries = || {
+        let (a, b) = (text(a), text(b));
+        let line = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+        (a != b).then(|| format!("summary: {line:?}"))
+    };
+    flows().or_else(internals).or_else(transfers).or_else(events).or_else(summaries)
 }
 
 /// Asserts that samples are the same, bit for bit.
 pub fn assert_same_series<S: Sample>(a: &[(String, Series<S>)], b: &[(String, Series<S>)]) {
-    assert_eq!(a.len(), b.len());
-    for ((name, x), (other, y)) in a.iter().zip(b) {
-        assert_eq!(name, other);
-        for ((column, x), (_, y)) in bits(x).into_iter().zip(bits(y)) {
-            let differs = x.iter().zip(&y).position(|(x, y)| x != y);
-            let same = differs.is_none() && x.len() == y.len();
-            assert!(same, "{column} of {name} differs at sample {differs:?}");
-        }
+    assert_eq!(of_series(a, b), None);
+}
+
+fn of_series<S: Sample>(a: &[(String, Series<S>)], b: &[(String, Series<S>)]) -> Option<String> {
+    let names =
+        |series: &[(String, Series<S>)]| series.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    if names(a) != names(b) {
+        return Some(format!("the names: {:?} and {:?}", names(a), names(b)));
     }
+    a.iter().zip(b).find_map(|((name, x), (_, y))| Some(format!("{name}: {}", of_columns(x, y)?)))
+}
+
+fn of_columns<S: Sample>(a: &Series<S>, b: &Series<S>) -> Option<String> {
+    bits(a).into_iter().zip(bits(b)).find_map(|((column, x), (_, y))| {
+        let first = x.iter().zip(&y).position(|(x, y)| x != y);
+        (x != y).then(|| format!("{column} at sample {first:?} of {} and {}", x.len(), y.len()))
+    })
 }
 
 /// Checks a plan that leaves out what it is not about.
