@@ -72,7 +72,7 @@ test: setup test-build
 	$(CARGO_TEST) --lib --bins --tests
 	$(CARGO_TEST) --doc
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(DEFAULT) and not live and not alone"
-	$(BIN)/python -m pytest -m "$(DEFAULT) and (live or alone)" $$(grep -lE 'mark\.(live|alone)\b' tests/python/test_*.py)
+	$(BIN)/python -m pytest -m "$(DEFAULT) and (live or alone)" $$(grep -lE 'mark\.(live|alone)\b' tests/python/*/test_*.py)
 
 test-build:
 	$(CARGO_TEST) --lib --bins --tests --no-run
@@ -163,7 +163,7 @@ wheel: .venv/.requirements bpf $(PROFILE)
 	@ls -l dist
 
 wheel-test: wheel
-	$(BIN)/python -m pytest -m wheel tests/python/test_wheel.py
+	$(BIN)/python -m pytest -m wheel tests/python/project/test_wheel.py
 
 audit:
 	$(PYTHON) supply/audit.py

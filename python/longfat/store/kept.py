@@ -17,7 +17,7 @@ def kept_as(name: str, version: str) -> Callable[[Reduction], Reduction]:
     """Declares the key under which a store keeps what a reduction returns.
 
     The key does not depend on the function's module, so stored rows survive a move. Whoever changes what a
-    reduction returns must change its version; `tests/python/test_reductions.py` fails if that is
+    reduction returns must change its version; `tests/python/runs/test_reductions.py` fails if that is
     forgotten.
 
     Args:

@@ -1,0 +1,100 @@
+"""What Longfat is built from: every version has its digests, and a wheel says what is in it."""
+
+import itertools
+import json
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).parents[3]
+DEBIAN_12 = "3.11.2"
+LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+ENTRIES = [entry for entry in re.split(r"\n(?=[^\s#])", LOCK) if not entry.startswith("#")]
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_every_locked_package_has_a_version_and_digests_and_no_address() -> None:
+    assert len(ENTRIES) > 50
+    for entry in ENTRIES:
+        assert re.match(r"[A-Za-z0-9._-]+==\S+ \\\n", entry), entry
+        assert re.fullmatch(r"(\s+--hash=sha256:[0-9a-f]{64}( \\)?\n?)+", entry.partition("\\")[2]), entry
+    assert "://" not in LOCK
+
+
+def test_every_package_that_longfat_names_is_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = itertools.chain.from_iterable(project["optional-dependencies"].values())
+    named = [*project["dependencies"], *extras]
+    wanted = {normal(re.match(r"[A-Za-z0-9._-]+", line).group()) for line in named}  # type: ignore[union-attr]
+    assert wanted <= {normal(entry.partition("==")[0]) for entry in ENTRIES}
+
+
+def test_every_locked_package_runs_on_the_python_of_debian_12() -> None:
+    for entry in ENTRIES:
+        name, version = re.match(r"(\S+)==(\S+)", entry).groups()  # type: ignore[union-attr]
+        found = metadata.distribution(name)
+        if found.version == version:  # else the environment is not the one of the list
+            accepted = SpecifierSet(found.metadata.get("Requires-Python") or "")
+            assert accepted.contains(DEBIAN_12), f"{name} {version} needs Python {accepted}"
+
+
+def test_every_crate_comes_from_the_public_registry_with_a_checksum() -> None:
+    for lock in (ROOT / "Cargo.lock", ROOT / "fuzz" / "Cargo.lock"):
+        packages = tomllib.loads(lock.read_text(encoding="utf-8"))["package"]
+        others = [package for package in packages if not package["name"].startswith("longfat-")]
+        assert len(others) > 20
+        for package in others:
+            assert package["source"] == "registry+https://github.com/rust-lang/crates.io-index", package
+            assert len(package["checksum"]) == 64
+
+
+def wheel_in(folder: Path, crates: list[dict[str, str]]) -> Path:
+    wheel = folder / "longfat-1.2.3-cp311-abi3-linux_x86_64.whl"
+    info = "longfat-1.2.3.dist-info"
+    about = (
+        "Metadata-Version: 2.4\nName: longfat\nVersion: 1.2.3\nRequires-Dist: numpy>=1.26\n"
+        "Requires-Dist: mypy>=1.10 ; extra == 'dev'\n"
+    )
+    with zipfile.ZipFile(wheel, "w") as held:
+        held.writestr(f"{info}/METADATA", about)
+        held.writestr(f"{info}/sboms/longfat-python.cyclonedx.json", json.dumps({"components": crates}))
+    return wheel
+
+
+def sbom(wheel: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "supply" / "sbom.py"), str(wheel)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_bill_of_materials_has_crates_and_packages_and_not_those_of_extras(tmp_path: Path) -> None:
+    crate = {"bom-ref": "pkg:cargo/libm@0.2.16", "name": "libm", "version": "0.2.16"}
+    assert sbom(wheel_in(tmp_path, [crate])).returncode == 0
+    made = json.loads((tmp_path / "longfat-1.2.3.cdx.json").read_text())
+    assert (made["bomFormat"], made["metadata"]["component"]["version"]) == ("CycloneDX", "1.2.3")
+    pinned = next(entry for entry in ENTRIES if entry.startswith("numpy==")).split()[0].partition("==")[2]
+    assert [part["bom-ref"] for part in made["components"]] == [crate["bom-ref"], f"pkg:pypi/numpy@{pinned}"]
+
+
+def test_a_wheel_without_a_list_of_its_crates_is_refused(tmp_path: Path) -> None:
+    ended = sbom(wheel_in(tmp_path, []))
+    assert ended.returncode == 1
+    assert "has no list of its crates" in ended.stderr
+
+
+@pytest.mark.parametrize("tool", ["cargo-deny", "pip-audit"])
+def test_the_audit_says_which_tool_is_missing(tool: str, tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "supply" / "audit.py")]
+    ended = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0
+    assert f"not checked: {tool} is missing" in ended.stdout
+    assert "requirements.lock: nothing found" in ended.stdout
