@@ -19,6 +19,20 @@ pub mod tap;
 /// With a shorter lookahead, batches hold too little to be worth it (chosen here).
 const LEAST_LOOKAHEAD: Interval = Interval::from_ns(100);
 
+/// No packet is smaller than this: IP and UDP without payload.
+const LEAST_PACKET: u32 = 28;
+
+/// Whether a flow's data and acknowledgements come to the same link, and hosts may send data in no time: then
+/// data that answer an acknowledgement come after another one of the same moment, and not before it.
+fn may_answer_at_once(run: &Simulation) -> bool {
+    let flows = run.plan.flows.iter().map(|flow| &flow.connection);
+    let mut connections = flows.chain(run.plan.background.iter().map(|background| &background.connection));
+    connections.any(|connection| {
+        let transmission = connection.access_rate().transmission(LEAST_PACKET);
+        connection.forward[0] == connection.reverse[0] && transmission == Interval::ZERO
+    })
+}
+
 /// The driver of a run, with what it keeps while the run pauses.
 pub enum Drive {
     /// The fast driver.
@@ -35,7 +49,7 @@ impl Drive {
             run.links.iter().any(|link| link.has_router) && run.links.iter().any(|link| link.doubles);
         let in_batches = run.plan.fast
             && run.lookahead.least() >= LEAST_LOOKAHEAD
-            && !(run.sends_messages || routers_and_copies);
+            && !(run.sends_messages || routers_and_copies || may_answer_at_once(run));
         run.build_queues(in_batches);
         if in_batches {
             Drive::Batches(Box::new(batches::Kept::new(run)))
