@@ -474,3 +474,18 @@ proptest! {
         run_by_both(&plan);
     }
 }
+
+#[test]
+fn data_and_acknowledgements_of_a_flow_at_one_link_have_the_same_order_in_both_drivers() {
+    // hosts' own links take no time, and all transmissions and delays are whole microseconds: acknowledgements
+    // often come to the link in the moment in which the sender answers another one
+    for rtt_us in [154, 160, 168] {
+        let one = |name: &str, start_s: f64, window: f64| {
+            let changes = json!({"forward": [0], "reverse": [0], "rtt_s": 1e-6 * f64::from(rtt_us), "mss": 1440,
+                "header_bytes": 60, "access_rate_bps": 1e14, "start_s": start_s, "initial_window": window,
+                "delayed_ack_timeout": 0.5e-6 * f64::from(rtt_us)});
+            with(flow(name, "reno"), changes)
+        };
+        run_by_both(&dumbbell(480e6, 3, 0.05, vec![one("a", 0.0, 3.0), one("b", 1e-5, 4.0)]));
+    }
+}

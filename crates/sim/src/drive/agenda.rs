@@ -1,105 +1,76 @@
-//! The agenda of the oracle: a tournament over sources that finds the next event.
+//! The agenda of the oracle: finds the next event.
 //!
 //! Every source of events (a flow's head-of-line arrival, a link, a probe) owns one slot that holds the time
-//! of its next event. The tree above the slots knows the earliest one. Ties go to the source whose order is
-//! lower, and among sources of equal order to the lower slot, so events have the canonical order (time,
-//! element), which depends neither on the order in which slots were set nor on the slots that flows happen to
-//! have.
+//! of its next event. Ties go to the source whose order is lower, and among sources of equal order to the
+//! lower slot, so events have the canonical order (time, element), which depends neither on the order in which
+//! slots were set nor on the slots that flows happen to have.
 
 use crate::model::order::Order;
+use core::cmp::Reverse;
 use longfat_units::Time;
-
-/// The next event of one slot.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    at: Time,
-    order: Order,
-    slot: u32,
-}
+use std::collections::BinaryHeap;
 
 /// The agenda of one run.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// A complete binary tree: node i has the children 2 i and 2 i + 1, and the slots are the leaves.
-    tree: Vec<Entry>,
-    leaves: usize,
+    /// When the next event of each slot is, and the order of the slot.
+    slots: Vec<(Time, Order)>,
+    /// Those events, and some that have been planned anew since; the first one is none of these.
+    events: BinaryHeap<Reverse<(Time, Order, u32)>>,
 }
 
 impl Agenda {
     /// An empty agenda with room for `slots` slots.
     pub fn new(slots: usize) -> Self {
-        let leaves = slots.max(2).next_power_of_two();
-        let mut tree = vec![Entry { at: Time::NEVER, order: Order::default(), slot: 0 }; 2 * leaves];
-        for (i, leaf) in tree[leaves..].iter_mut().enumerate() {
-            leaf.slot = i as u32;
-        }
-        for i in (1..leaves).rev() {
-            tree[i] = tree[2 * i];
-        }
-        Agenda { tree, leaves }
+        Agenda { slots: vec![(Time::NEVER, Order::default()); slots], events: BinaryHeap::new() }
     }
 
     /// Makes room for `slots` slots; planned events stay.
     pub fn reserve(&mut self, slots: usize) {
-        if slots <= self.leaves {
-            return;
-        }
-        let mut larger = Agenda::new(slots);
-        let (above, leaves) = larger.tree.split_at_mut(larger.leaves);
-        leaves[..self.leaves].copy_from_slice(&self.tree[self.leaves..]);
-        let above = above.len();
-        (1..above).rev().for_each(|i| larger.tree[i] = larger.earlier(2 * i));
-        *self = larger;
-    }
-
-    /// The earlier one of node `i` and its neighbour.
-    #[inline]
-    fn earlier(&self, i: usize) -> Entry {
-        let (left, right) = (self.tree[i & !1], self.tree[i | 1]);
-        if (left.at, left.order) <= (right.at, right.order) { left } else { right }
+        self.slots.resize(slots.max(self.slots.len()), (Time::NEVER, Order::default()));
     }
 
     /// Among events at the same time, those of `slot` come in this order; without this call, before all
     /// flows.
     pub fn set_order(&mut self, slot: usize, order: Order) {
-        let mut i = self.leaves + slot;
-        self.tree[i].order = order;
-        while i > 1 {
-            let earlier = self.earlier(i);
-            i >>= 1;
-            self.tree[i] = earlier;
-        }
+        let (at, _) = core::mem::replace(&mut self.slots[slot], (Time::NEVER, order));
+        self.set(slot, at);
     }
 
     /// Plans the next event of `slot` at `at`, instead of an event planned before. [`Time::NEVER`] plans
     /// none.
     #[inline]
     pub fn set(&mut self, slot: usize, at: Time) {
-        let mut i = self.leaves + slot;
-        self.tree[i].at = at;
-        while i > 1 {
-            let earlier = self.earlier(i);
-            i >>= 1;
-            let parent = &mut self.tree[i];
-            // the slot neither won before nor wins now, so nothing changes further up
-            if parent.slot == earlier.slot && parent.at == earlier.at {
-                return;
-            }
-            *parent = earlier;
+        let Agenda { slots, events } = self;
+        if core::mem::replace(&mut slots[slot].0, at) == at {
+            return;
+        }
+        let next = Reverse((at, slots[slot].1, slot as u32));
+        if let Some(mut first) = events.peek_mut().filter(|first| first.0.2 == next.0.2) {
+            *first = next; // mostly its own event, which has been handled
+        } else if at != Time::NEVER {
+            events.push(next);
+        }
+        let holds = |&Reverse((at, order, slot)): &_| slots[slot as usize] == (at, order);
+        while events.peek().is_some_and(|first| !holds(first)) {
+            events.pop();
+        }
+        if events.len() > 8 * slots.len() {
+            let all = slots.iter().zip(0..).map(|(&(at, order), slot)| Reverse((at, order, slot)));
+            *events = all.filter(|next| next.0.0 != Time::NEVER).collect();
         }
     }
 
     /// The time planned for the next event of `slot`.
     #[inline]
     pub fn get(&self, slot: usize) -> Time {
-        self.tree[self.leaves + slot].at
+        self.slots[slot].0
     }
 
     /// The earliest event: its time and slot.
     #[inline]
     pub fn first(&self) -> (Time, usize) {
-        let first = self.tree[1];
-        (first.at, first.slot as usize)
+        self.events.peek().map_or((Time::NEVER, 0), |&Reverse((at, _, slot))| (at, slot as usize))
     }
 }
 

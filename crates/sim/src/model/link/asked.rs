@@ -15,11 +15,6 @@ pub struct Asked<P> {
     /// The queue, perhaps behind a router.
     pub queue: Boxed<P>,
     pub(super) line: Line,
-    /// When the queue wants its timer.
-    timer_at: Time,
-    /// The queue holds packets but gave none when asked: it is not asked again before an arrival or its
-    /// timer.
-    withheld: bool,
     special: Option<Box<Special<P>>>,
 }
 
@@ -56,7 +51,7 @@ impl<P: Packet + Clone> Asked<P> {
         let clock = ticks.map(|(ticks, credit)| Clock { ticks, credit, begun: None, next: Time::NEVER });
         let is_special = clock.is_some() || disturbed.is_some();
         let special = is_special.then(|| Box::new(Special { clock, disturbed, held_until: Time::ZERO }));
-        Asked { queue, line, timer_at: Time::NEVER, withheld: false, special }
+        Asked { queue, line, special }
     }
 
     /// The same with its queue behind another element.
@@ -67,28 +62,21 @@ impl<P: Packet + Clone> Asked<P> {
 
     /// When something happens by itself.
     pub fn wake(&self) -> Time {
-        let asks = self.queue.packets() > 0 && !self.withheld;
-        wake(asks, &self.line, self.timer_at, self.special.as_deref())
+        wake(self.line.asks(self.queue.packets()), &self.line, self.special.as_deref())
     }
 
     /// A packet arrives; everything before has happened.
     pub fn arrive(&mut self, now: Time, packet: P, counters: &mut LinkCounters, exit: &mut impl Exit<P>) {
-        let Asked { queue, line, timer_at, withheld, special } = self;
-        let state = (*timer_at, *withheld);
-        let mut service: Service<_, _, _, true> =
-            Service::new(&mut **queue, line, special.as_deref_mut(), state, counters, exit);
-        service.arrive(now, packet);
-        (*timer_at, *withheld) = (service.out.timer_at, service.withheld);
+        let Asked { queue, line, special } = self;
+        let out = Out { exit, counters, line };
+        Service { queue: &mut **queue, special: special.as_deref_mut(), out }.arrive(now, packet);
     }
 
     /// What is due by itself at `now` happens.
     pub fn act(&mut self, now: Time, counters: &mut LinkCounters, exit: &mut impl Exit<P>) {
-        let Asked { queue, line, timer_at, withheld, special } = self;
-        let state = (*timer_at, *withheld);
-        let mut service: Service<_, _, _, true> =
-            Service::new(&mut **queue, line, special.as_deref_mut(), state, counters, exit);
-        service.act(now);
-        (*timer_at, *withheld) = (service.out.timer_at, service.withheld);
+        let Asked { queue, line, special } = self;
+        let out = Out { exit, counters, line };
+        Service { queue: &mut **queue, special: special.as_deref_mut(), out }.act(now);
     }
 
     /// Takes these arrivals, in order, each with its time, and everything that happens by itself before
@@ -100,29 +88,15 @@ impl<P: Packet + Clone> Asked<P> {
         counters: &mut LinkCounters,
         exit: &mut impl Exit<P>,
     ) -> u64 {
-        let Asked { queue, line, timer_at, withheld, special } = self;
-        let state = (*timer_at, *withheld);
-        let events;
-        (events, (*timer_at, *withheld)) = if special.is_some() {
-            let special = special.as_deref_mut();
-            visit(
-                &mut **queue,
-                Batch::<_, _, _, true> { arrivals, until, line, special, state, counters, exit },
-            )
-        } else {
-            let special = None;
-            visit(
-                &mut **queue,
-                Batch::<_, _, _, false> { arrivals, until, line, special, state, counters, exit },
-            )
-        };
-        events
+        let Asked { queue, line, special } = self;
+        let out = Out { exit, counters, line };
+        visit(&mut **queue, Batch { arrivals, until, special: special.as_deref_mut(), out })
     }
 
     /// From `now` on, this is the capacity.
     pub(super) fn change(&mut self, now: Time, capacity: &Capacity) {
         self.line.wire.change(capacity.clone());
-        let asks = self.queue.packets() > 0 && !self.withheld;
+        let asks = self.line.asks(self.queue.packets());
         if let Some(clock) = self.special.as_mut().and_then(|special| special.clock.as_mut()) {
             clock.credit.change(capacity.clone());
             if clock.next != Time::NEVER {
@@ -143,52 +117,54 @@ impl<P> Clock<P> {
 
 /// When a server does something by itself; its queue has packets that it may give if `asks`.
 #[inline(always)]
-fn wake<P>(asks: bool, line: &Line, timer_at: Time, special: Option<&Special<P>>) -> Time {
+fn wake<P>(asks: bool, line: &Line, special: Option<&Special<P>>) -> Time {
     match special {
-        None => timer_at.min(if asks { line.busy_until } else { Time::NEVER }),
-        Some(special) => wake_of_queue(asks, line, timer_at, special)
-            .min(special.disturbed.as_ref().map_or(Time::NEVER, Disturbed::head)),
+        None => line.timer_at.min(if asks { line.busy_until } else { Time::NEVER }),
+        Some(special) => special.wake_of_queue(asks, line).min(special.head()),
     }
 }
 
-/// The same without what leaves the disturbed part.
-fn wake_of_queue<P>(asks: bool, line: &Line, timer_at: Time, special: &Special<P>) -> Time {
-    timer_at.min(match &special.clock {
-        Some(clock) => clock.next,
-        None if asks => line.busy_until.max(special.held_until),
-        None => Time::NEVER,
-    })
+impl<P> Special<P> {
+    /// When the queue has something to do.
+    fn wake_of_queue(&self, asks: bool, line: &Line) -> Time {
+        line.timer_at.min(match &self.clock {
+            Some(clock) => clock.next,
+            None if asks => line.busy_until.max(self.held_until),
+            None => Time::NEVER,
+        })
+    }
+
+    /// When the next packet leaves the disturbed part.
+    fn head(&self) -> Time {
+        self.disturbed.as_ref().map_or(Time::NEVER, Disturbed::head)
+    }
 }
 
 /// Arrivals on their way through a queue.
-struct Batch<'a, P, A, X, const SPECIAL: bool> {
+struct Batch<'a, P, A, X> {
     arrivals: A,
     until: Time,
-    line: &'a mut Line,
     special: Option<&'a mut Special<P>>,
-    state: (Time, bool),
-    counters: &'a mut LinkCounters,
-    exit: &'a mut X,
+    out: Out<'a, X>,
 }
 
-impl<P, A, X, const SPECIAL: bool> Visitor<P> for Batch<'_, P, A, X, SPECIAL>
+impl<P, A, X> Visitor<P> for Batch<'_, P, A, X>
 where
     P: Packet + Clone,
     A: Iterator<Item = (Time, P)>,
     X: Exit<P>,
 {
-    /// The number of events, and when the queue wants its timer and whether it withholds packets.
-    type Output = (u64, (Time, bool));
+    /// The number of events.
+    type Output = u64;
 
-    fn visit<E: Element<P> + ?Sized>(self, queue: &mut E) -> Self::Output {
-        let Batch { arrivals, until, line, special, state, counters, exit } = self;
-        let mut service: Service<_, _, _, SPECIAL> =
-            Service::new(queue, line, special, state, counters, exit);
+    fn visit<E: Element<P> + ?Sized>(self, queue: &mut E) -> u64 {
+        let Batch { arrivals, until, special, out } = self;
+        let mut service = Service { queue, special, out };
         let mut events = service.take_all(arrivals);
         loop {
             let now = service.wake();
             if now >= until {
-                return (events, (service.out.timer_at, service.withheld));
+                return events;
             }
             service.act(now);
             events += 1;
@@ -196,50 +172,24 @@ where
     }
 }
 
-/// A server whose queue is of a known discipline. It has something special only if `SPECIAL`.
-struct Service<'a, P, E: ?Sized, X, const SPECIAL: bool> {
+/// A server whose queue is of a known discipline.
+struct Service<'a, P, E: ?Sized, X> {
     queue: &'a mut E,
-    line: &'a mut Line,
     special: Option<&'a mut Special<P>>,
-    withheld: bool,
     out: Out<'a, X>,
 }
 
-impl<'a, P, E, X, const SPECIAL: bool> Service<'a, P, E, X, SPECIAL>
-where
-    P: Packet + Clone,
-    E: Element<P> + ?Sized,
-    X: Exit<P>,
-{
-    #[inline(always)]
-    fn new(
-        queue: &'a mut E,
-        line: &'a mut Line,
-        special: Option<&'a mut Special<P>>,
-        (timer_at, withheld): (Time, bool),
-        counters: &'a mut LinkCounters,
-        exit: &'a mut X,
-    ) -> Self {
-        let out = Out { exit, counters, timer_at, waited: None, waited_low: None };
-        Service { queue, line, special, withheld, out }
-    }
-
+impl<P: Packet + Clone, E: Element<P> + ?Sized, X: Exit<P>> Service<'_, P, E, X> {
     /// Whether the queue has packets that it may give.
     #[inline(always)]
     fn asks(&self) -> bool {
-        self.queue.packets() > 0 && !self.withheld
+        self.out.line.asks(self.queue.packets())
     }
 
     /// When something happens by itself.
     #[inline(always)]
     fn wake(&self) -> Time {
-        wake(self.asks(), self.line, self.out.timer_at, self.special())
-    }
-
-    /// What it has that few links have.
-    #[inline(always)]
-    fn special(&self) -> Option<&Special<P>> {
-        if SPECIAL { self.special.as_deref() } else { None }
+        wake(self.asks(), self.out.line, self.special.as_deref())
     }
 
     /// Takes all arrivals, and what happens by itself before each. Returns the number of events.
@@ -252,7 +202,7 @@ where
                 if at > now {
                     break;
                 }
-                if self.out.timer_at <= at || self.special().is_some() {
+                if self.out.line.timer_at <= at || self.special.is_some() {
                     self.act(at); // which would serve as well, but out of line
                 } else {
                     self.serve(at);
@@ -268,7 +218,7 @@ where
     #[inline(always)]
     fn arrive(&mut self, now: Time, packet: P) {
         self.out.counters.packets_in += 1;
-        self.withheld = false;
+        self.out.line.withheld = false;
         self.queue.arrive(now, packet, &mut self.out);
         self.serve_if_free(now);
     }
@@ -276,26 +226,24 @@ where
     /// What is due by itself happens.
     #[inline(never)]
     fn act(&mut self, now: Time) {
-        let due =
-            |special: &Special<P>| wake_of_queue(self.asks(), self.line, self.out.timer_at, special) <= now;
-        if self.special().is_none_or(due) {
-            if self.out.timer_at <= now {
-                self.withheld = false;
-                self.out.timer_at = Time::NEVER;
-                self.queue.timer(now, &mut self.out);
-            }
-            self.serve_if_free(now);
-        } else {
-            self.release(now);
+        let asks = self.asks();
+        let line = &mut *self.out.line;
+        if self.special.as_ref().is_some_and(|special| special.wake_of_queue(asks, line) > now) {
+            return self.release(now);
         }
+        if line.timer_at <= now {
+            (line.withheld, line.timer_at) = (false, Time::NEVER);
+            self.queue.timer(now, &mut self.out);
+        }
+        self.serve_if_free(now);
     }
 
     /// Serves the queue if the wire is free, and notes how many packets then wait.
     #[inline(always)]
     fn serve_if_free(&mut self, now: Time) {
-        if self.special().is_some() {
+        if self.special.is_some() {
             self.serve_specially(now);
-        } else if self.line.busy_until <= now {
+        } else if self.out.line.busy_until <= now {
             self.serve_apart(now);
         } else {
             self.note_occupancy(now);
@@ -304,7 +252,7 @@ where
 
     #[inline(always)]
     fn note_occupancy(&mut self, now: Time) {
-        self.line.occupancy.set(now, self.queue.packets(), self.queue.bytes());
+        self.out.line.occupancy.set(now, self.queue.packets(), self.queue.bytes());
     }
 
     /// The same as [`Service::serve`] out of line, where the link was idle or a timer fires: that keeps the
@@ -318,7 +266,7 @@ where
     #[inline(always)]
     fn serve(&mut self, now: Time) {
         if let Some(packet) = self.next(now) {
-            self.out.exit.departs(packet, self.line.busy_until);
+            self.out.exit.departs(packet, self.out.line.busy_until);
         }
         self.note_occupancy(now);
     }
@@ -327,12 +275,11 @@ where
     /// handed out before it.
     #[inline(always)]
     fn next(&mut self, now: Time) -> Option<P> {
-        (self.out.waited, self.out.waited_low) = (None, None);
+        (self.out.line.waited, self.out.line.waited_low) = (None, None);
         let next = self.queue.next(now, &mut self.out);
-        self.withheld = next.is_none();
+        self.out.line.withheld = next.is_none();
         let packet = next?;
-        let Out { counters, waited, waited_low, .. } = &mut self.out;
-        self.line.transmit(now, packet.bytes(), (*waited, *waited_low), counters);
+        self.out.line.transmit(now, packet.bytes(), self.out.counters);
         Some(packet)
     }
 
@@ -343,13 +290,13 @@ where
         let Some(special) = self.special.take() else { return };
         if let Some(clock) = &mut special.clock {
             self.serve_at_ticks(now, clock, special.disturbed.as_mut());
-        } else if self.line.busy_until <= now {
+        } else if self.out.line.busy_until <= now {
             let held = special.disturbed.as_ref().and_then(|disturbed| disturbed.holds(now));
             special.held_until = held.unwrap_or(special.held_until);
             if held.is_none()
                 && let Some(packet) = self.next(now)
             {
-                self.lead(packet, self.line.busy_until, special.disturbed.as_mut());
+                self.lead(packet, self.out.line.busy_until, special.disturbed.as_mut());
             }
         }
         self.special = Some(special);
@@ -422,9 +369,7 @@ where
 struct Out<'a, X> {
     exit: &'a mut X,
     counters: &'a mut LinkCounters,
-    timer_at: Time,
-    waited: Option<Interval>,
-    waited_low: Option<Interval>,
+    line: &'a mut Line,
 }
 
 impl<P, X: Exit<P>> Sink<P> for Out<'_, X> {
@@ -438,14 +383,14 @@ impl<P, X: Exit<P>> Sink<P> for Out<'_, X> {
     }
     #[inline(always)]
     fn waited(&mut self, span: Interval) {
-        self.waited = Some(span);
+        self.line.waited = Some(span);
     }
     #[inline(always)]
     fn waited_low(&mut self, span: Interval) {
-        self.waited_low = Some(span);
+        self.line.waited_low = Some(span);
     }
     fn set_timer(&mut self, at: Time) {
-        self.timer_at = at;
+        self.line.timer_at = at;
     }
     fn originate(&mut self, packet: P, to: Address) {
         self.exit.originates(packet, to);

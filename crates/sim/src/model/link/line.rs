@@ -8,15 +8,23 @@ use longfat_units::{Interval, Time};
 pub(super) struct Line {
     pub(super) wire: Transmitter,
     pub(super) busy_until: Time,
+    /// When the queue wants its timer.
+    pub(super) timer_at: Time,
+    /// The queue holds packets but gave none when asked: it is not asked again before an arrival or its
+    /// timer.
+    pub(super) withheld: bool,
+    /// How long the next packet to transmit has waited, if that is known; and in a low-latency queue.
+    pub(super) waited: Option<Interval>,
+    pub(super) waited_low: Option<Interval>,
     /// For how long, until `busy_until`, it has not transmitted.
     idle: Interval,
     /// Bytes of everything served before the wire was last free.
     bytes_before: u64,
     pub(super) occupancy: Occupancy,
     /// How long packets waited, if that is measured.
-    pub(super) sojourn: Option<Sojourn>,
+    sojourn: Option<Sojourn>,
     /// How long packets waited in a low-latency queue, once there was one.
-    pub(super) low_latency: Option<Sojourn>,
+    low_latency: Option<Sojourn>,
 }
 
 impl Line {
@@ -25,6 +33,10 @@ impl Line {
         Line {
             wire: Transmitter::new(capacity),
             busy_until: Time::ZERO,
+            timer_at: Time::NEVER,
+            withheld: false,
+            waited: None,
+            waited_low: None,
             idle: Interval::ZERO,
             bytes_before: 0,
             occupancy: Occupancy::default(),
@@ -33,16 +45,15 @@ impl Line {
         }
     }
 
-    /// Puts a packet of `bytes` on the wire: now, or behind those that a tick has handed out before it. It
-    /// has waited for this span, if that is known, and for that one in a low-latency queue.
+    /// Whether a queue of this many packets may give one.
     #[inline(always)]
-    pub(super) fn transmit(
-        &mut self,
-        now: Time,
-        bytes: u32,
-        (waited, waited_low): (Option<Interval>, Option<Interval>),
-        counters: &mut LinkCounters,
-    ) {
+    pub(super) const fn asks(&self, packets: u64) -> bool {
+        packets > 0 && !self.withheld
+    }
+
+    /// Puts a packet of `bytes` on the wire: now, or behind those that a tick has handed out before it.
+    #[inline(always)]
+    pub(super) fn transmit(&mut self, now: Time, bytes: u32, counters: &mut LinkCounters) {
         if self.busy_until <= now {
             self.idle = self.idle + now.since(self.busy_until);
             self.busy_until = now;
@@ -51,10 +62,10 @@ impl Line {
         counters.packets_out += 1;
         counters.bytes_out += u64::from(bytes);
         self.busy_until = self.wire.send(self.busy_until, bytes);
-        if let (Some(sojourn), Some(span)) = (&mut self.sojourn, waited) {
+        if let (Some(sojourn), Some(span)) = (&mut self.sojourn, self.waited) {
             sojourn.record(span);
         }
-        if let Some(span) = waited_low {
+        if let Some(span) = self.waited_low {
             self.low_latency.get_or_insert_default().record(span);
         }
     }
@@ -68,6 +79,11 @@ impl Line {
         let [all, before] = [counters.bytes_out, self.bytes_before].map(|bytes| 8.0 * bytes as f64);
         counters.bits_out = (all - rest).max(before);
         (self.occupancy, *counters)
+    }
+
+    /// How long packets have waited: all, and those in a low-latency queue.
+    pub(super) fn waits(&self) -> [Option<&Sojourn>; 2] {
+        [self.sojourn.as_ref(), self.low_latency.as_ref()]
     }
 
     /// Restarts the statistics.
