@@ -48,6 +48,7 @@ pub const ROW: Router = Router {
     },
     check: |_| Ok(()),
     sends_messages: false,
+    reorders: true,
 };
 
 /// One of the two queues.

@@ -86,6 +86,7 @@ pub const ROW: Router = Router {
     },
     check: |_| Ok(()),
     sends_messages: false,
+    reorders: false,
 };
 
 const ZOMBIES: usize = 1000;

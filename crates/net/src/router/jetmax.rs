@@ -55,6 +55,7 @@ pub const ROW: Router = Router {
     },
     check: |_| Ok(()),
     sends_messages: false,
+    reorders: false,
 };
 
 /// What arrives in one interval.

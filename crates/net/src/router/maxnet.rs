@@ -47,6 +47,7 @@ pub const ROW: Router = Router {
     },
     check: |_| Ok(()),
     sends_messages: false,
+    reorders: false,
 };
 
 /// The price of a link of `capacity_bps` after `bytes` more have arrived in `span_s`, s.

@@ -33,6 +33,7 @@ pub const ROW: Router = Router {
     },
     check: |_| Ok(()),
     sends_messages: false,
+    reorders: false,
 };
 
 /// A queue that counts what leaves it.

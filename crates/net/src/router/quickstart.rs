@@ -50,6 +50,7 @@ pub const ROW: Router = Router {
     },
     check: |_| Ok(()),
     sends_messages: false,
+    reorders: false,
 };
 
 const SLOT: Interval = Interval::from_millis(200);

@@ -58,6 +58,7 @@ pub const ROW: Router = Router {
     },
     check: |_| Ok(()),
     sends_messages: false,
+    reorders: false,
 };
 
 /// The least rate is this for each mean round-trip time, bits: a hundredth of 1000 bytes.

@@ -15,6 +15,8 @@ pub struct Router {
     pub check: fn(&Parameters) -> Result<(), ParameterError>,
     /// Whether it sends messages to other routers.
     pub sends_messages: bool,
+    /// Whether packets of one connection may overtake each other in it.
+    pub reorders: bool,
 }
 
 impl Deref for Router {

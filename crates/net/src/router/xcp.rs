@@ -69,6 +69,7 @@ pub const ROW: Router = Router {
     },
     check: |_| Ok(()),
     sends_messages: false,
+    reorders: false,
 };
 
 const FIRST_INTERVAL_S: f64 = 0.05;

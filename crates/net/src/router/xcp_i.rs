@@ -90,6 +90,7 @@ pub const ROW: Router = Router {
     },
     check: check_errors,
     sends_messages: true,
+    reorders: false,
 };
 
 fn check_errors(p: &Parameters) -> Result<(), ParameterError> {

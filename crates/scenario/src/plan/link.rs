@@ -163,6 +163,11 @@ impl CheckedRouter {
         self.row.sends_messages
     }
 
+    /// Whether packets of one connection may overtake each other in it.
+    pub const fn reorders(&self) -> bool {
+        self.row.reorders
+    }
+
     /// Builds the router around this queue, before a link of this capacity.
     pub fn build<P: Packet + Send + 'static>(
         self,

@@ -154,7 +154,8 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub(crate) fn without_queue(planned: CheckedLink, fast: bool) -> Self {
         let CheckedLink { plan, rate, capacity, ticks, disturbances, queue, router, .. } = planned;
         let limit = queue.setup.limit;
-        let reorders = disturbances.as_ref().is_some_and(|law| !law.keeps_order());
+        let reorders = disturbances.as_ref().is_some_and(|law| !law.keeps_order())
+            || router.as_ref().is_some_and(CheckedRouter::reorders);
         let l4s = queue.discipline.l4s;
         let doubles = disturbances.as_ref().is_some_and(|law| law.duplicate > 0.0);
         let has_router = router.is_some();
