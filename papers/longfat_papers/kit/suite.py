@@ -171,11 +171,18 @@ class Suite:
 
 
 class Runs:
-    """The reduced runs of one experiment: rows of coordinates and quantities, selected by coordinate."""
+    """The reduced runs of one experiment: rows of coordinates and quantities, selected by coordinate.
 
-    def __init__(self, name: str, rows: Iterable[dict[str, Any]]) -> None:
+    Attributes:
+        quantities: what any run of the experiment has, also one that is not selected.
+    """
+
+    def __init__(self, name: str, rows: Iterable[dict[str, Any]], of: Runs | None = None) -> None:
         self.name = name
         self.rows = list(rows)
+        self.quantities: frozenset[str] = (
+            of.quantities if of else frozenset(key for row in self.rows for key in row)
+        )
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -189,7 +196,7 @@ class Runs:
         if not rows:
             at = ", ".join(f"{key} = {value}" for key, value in coordinates.items())
             raise Missing(f"{self.name} has no run at {at}.")
-        return Runs(self.name, rows)
+        return Runs(self.name, rows, self)
 
     def has(self, **coordinates: Coordinate) -> bool:
         """Returns whether any row is at these coordinates."""
@@ -202,8 +209,8 @@ class Runs:
 
     def values(self, quantity: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Returns a quantity of every row; NaN where a run does not have it, or never reached it."""
-        if self.rows and not any(quantity in row for row in self.rows):
-            known = sorted(self.rows[0])
+        if self.rows and quantity not in self.quantities:
+            known = sorted(self.quantities)
             near = suggestion(quantity, known)
             raise InputError(f"{self.name} has no quantity {quantity}{near}; accepted: {', '.join(known)}")
         found = (row.get(quantity) for row in self.rows)
