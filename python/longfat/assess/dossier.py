@@ -57,7 +57,7 @@ def document(
         "failures": failures.failures(results),
         "criteria": rows,
         "facts": facts(asked.algorithm.algorithm),
-        "limits": list(LIMITS),
+        "limits": LIMITS,
         **({} if live is None else {"live": beside.told(live, results)}),
     }
 
