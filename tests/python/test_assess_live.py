@@ -91,7 +91,7 @@ def test_a_baseline_that_this_kernel_lacks_stays_in_the_simulator_with_the_remed
 def test_live_runs_are_the_first_repeats_of_what_can_be_live_and_the_others_have_a_reason():
     wanted = asked(("near", {}), ("wide", {"mbps": 1000}))
     chosen = live.choose(wanted, tasks.plan(wanted))
-    assert {place for work in chosen.works for place in work.work.places} == {
+    assert {place for work in chosen.works for place in work.places} == {
         ("toy", "near", label, 0) for label in ("cubic", "Reno")
     }
     assert {place[1:3] for place in chosen.left_out} == {("wide", "cubic"), ("wide", "Reno")}
