@@ -14,7 +14,7 @@ import pytest
 
 from longfat.assess import answers, command, dossier, headline, markdown, tasks
 from longfat.assess.criteria import CRITERIA, EXPERIMENTS, select
-from longfat.assess.estimate import Cell, Estimate, difference, estimate
+from longfat.assess.estimate import Cell, difference
 from longfat.assess.measure import backoff, heavy_loss, reached, task
 from longfat.assess.model import Measure
 from longfat.cli import report
@@ -22,6 +22,7 @@ from longfat.cli.app import end_code
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from longfat.scenario.stacks import LINUX, hosts
+from longfat.study.stats import Estimate, with_half_width
 
 STRANGE = Path(__file__).with_name("strange_algorithms.py")
 SECTIONS = [
@@ -135,9 +136,9 @@ def test_a_difference_is_that_of_runs_with_the_same_seed():
     own, other = Cell({"a": (11.0, 21.0, 31.0)}), Cell({"a": (10.0, 20.0, 30.0)})
     assert difference(own, other) == Estimate(1.0, 0.0)
     # t of Student with 2 degrees of freedom is 4.303; s = 10, so 10 / sqrt(3) * 4.303
-    assert estimate(own.values).half == pytest.approx(24.84, abs=0.01)
-    assert math.isnan(estimate((1.0,)).half)
-    assert math.isnan(estimate((math.nan,)).mean)
+    assert with_half_width(own.values).error == pytest.approx(24.84, abs=0.01)
+    assert math.isnan(with_half_width((1.0,)).error)
+    assert math.isnan(with_half_width((math.nan,)).mean)
 
 
 def test_a_difference_counts_if_its_interval_leaves_out_zero():

@@ -7,7 +7,7 @@ import platform
 from collections.abc import Iterator
 from typing import Any
 
-from longfat.assess.estimate import Cell, Results
+from longfat.assess.estimate import HALF, Cell, Results
 from longfat.assess.live import REPEATS, RULE, Live
 from longfat.assess.model import Criterion, Experiment, Measure
 from longfat.assess.tasks import Place
@@ -75,36 +75,31 @@ def of_row(live: Live, results: Results, row: Criterion) -> dict[str, Any]:
     own = results.asked.algorithm.label
     numbers: dict[str, Any] = {}
     ran: dict[str, dict[str, list[str]]] = {}
+    there = {place[:3] for place in live.rows}
     for experiment in row.experiments:
         points = {
-            contender.label: _ran(live, results, experiment, contender.label)
+            contender.label: [
+                point.at
+                for point in experiment.points(results.asked.mode)
+                if (experiment.name, point.at, contender.label) in there
+            ]
             for contender in results.asked.everyone
         }
-        if not points[own]:
-            continue
-        ran[experiment.name] = {label: there for label, there in points.items() if there}
-        for item in experiment.measures:
-            numbers[f"{experiment.name}.{item.key}"] = {
-                "algorithms": {
-                    label: _both(beside, results, experiment, item, label) for label in ran[experiment.name]
+        if points[own]:
+            ran[experiment.name] = {label: listed for label, listed in points.items() if listed}
+            for item in experiment.measures:
+                numbers[f"{experiment.name}.{item.key}"] = {
+                    "algorithms": {
+                        label: _both(beside, results, experiment, item, label)
+                        for label in ran[experiment.name]
+                    }
                 }
-            }
     return {
         "numbers": numbers,
         "ran": ran,
         "left_out": list(_left_out(live, results, row)),
         "runs": list(_runs(live, row)),
     }
-
-
-def _ran(live: Live, results: Results, experiment: Experiment, label: str) -> list[str]:
-    """Returns the points at which a repeat of an algorithm ran live."""
-    mode = results.asked.mode
-    return [
-        point.at
-        for point in experiment.points(mode)
-        if any((experiment.name, point.at, label, i) in live.rows for i in range(REPEATS[mode]))
-    ]
 
 
 def _both(
@@ -119,8 +114,8 @@ def _both(
     live, simulated = live.where(simulated), simulated.where(live)
     return {
         "points": [at for at, values in live.points.items() if any(map(math.isfinite, values))],
-        "live": live.estimate.to_json(),
-        "simulated": simulated.estimate.to_json(),
+        "live": live.estimate.to_json(HALF),
+        "simulated": simulated.estimate.to_json(HALF),
     }
 
 

@@ -47,8 +47,10 @@ def _path(given: Tables) -> Tables:
 
 
 def _measure(given: str | Tables) -> Measure:
-    name = given if isinstance(given, str) else given["key"]
-    return Measure(**{"key": name, **_DATA["measures"][name], **({} if isinstance(given, str) else given)})
+    """Returns a measure by its name, or with changes to the one that has its key."""
+    changes = _DATA["measures"][given] if isinstance(given, str) else given
+    usual = _DATA["measures"][changes["key"]] if "key" in changes else {"key": given}
+    return Measure(**{"key": changes.get("key"), **usual, **changes})
 
 
 def _points(given: Tables, axes: Any) -> Iterator[Point]:

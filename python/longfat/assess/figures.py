@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longfat.assess.estimate import Cell, Results, estimate
+from longfat.assess.estimate import Cell, Results
 from longfat.assess.model import Criterion, Experiment, Measure
 from longfat.compare.grid import Contender
 from longfat.figure.data import Curve, Figure, Panel
+from longfat.study.stats import with_half_width
 
 LEAST_POINTS = 3
 """An experiment with fewer points is a table only."""
@@ -41,11 +42,11 @@ def _panel(results: Results, experiment: Experiment, measure: Measure, points: l
 
 
 def _curve(cell: Cell, contender: Contender, points: list[str]) -> Curve:
-    estimates = [estimate(cell.points[at]) for at in points]
+    estimates = [with_half_width(cell.points[at]) for at in points]
     return Curve(
         contender.label,
         tuple(float(i) for i in range(len(points))),
         tuple(one.mean for one in estimates),
-        tuple(one.half for one in estimates),
+        tuple(one.error for one in estimates),
         contender.algorithm.name.rpartition("/")[2],
     )

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longfat.assess.estimate import Cell, Estimate, Results, difference
+from longfat.assess.cells import gap_unit
+from longfat.assess.estimate import Cell, Results, difference
 from longfat.assess.model import Experiment, Measure, Topic
-from longfat.report.columns import number
-
-DIGITS, ERROR_DIGITS = 3, 2
-
+from longfat.study.stats import Estimate, written
 
 LINES = 10
 FAILED = 100.0
@@ -59,7 +56,7 @@ def _line(results: Results, section: str, experiment: Experiment, topic: Topic) 
         parts.append(comparison(gap, measure, other.label, topic.least))
         if is_notable(gap, topic.least):
             size = max(size, _size(own.estimate.mean, found.estimate.mean))
-    value = topic.value.format(shown(own.estimate.mean, measure.unit))
+    value = topic.value.format(written(own.estimate.mean, None, measure.unit))
     if failed:
         value = f"failed in {failed} of {of} runs; in the others {value}"
     return Line(topic.name, section, f"{value}; {'; '.join(parts)}", size)
@@ -72,43 +69,21 @@ def is_notable(gap: Estimate, least: float = 0.0) -> bool:
 
 def comparison(gap: Estimate, measure: Measure, other: str, least: float = 0.0) -> str:
     """Says in words how the algorithm differs from another one."""
-    error = "" if math.isnan(gap.half) else f" ± {number(gap.half, ERROR_DIGITS)}"
     if math.isnan(gap.mean):
         return f"no number to compare with {other}"
     with_other = f"{measure.than} {other}" if measure.than else other
+    unit = gap_unit(measure.unit)
     if not is_notable(gap, least):
-        size = f"{shown(gap.mean, '', signed=True)}{error}{_unit(_points(measure.unit))}"
+        size = f"{'+' if gap.mean > 0.0 else ''}{written(gap.mean, gap.error, unit)}"
         return f"{'as' if measure.than else 'like'} {with_other} ({size})"
-    by = f"{number(abs(gap.mean), DIGITS)}{error}{_unit(_points(measure.unit))}"
+    by = written(abs(gap.mean), gap.error, unit)
     if measure.better == "neither" or measure.than:
         return f"{by} {'more' if gap.mean > 0.0 else 'less'} than {with_other}"
     worse = (gap.mean > 0.0) == (measure.better == "less")
     return f"{'worse' if worse else 'better'} than {other} by {by}"
 
 
-def shown(value: float, unit: str, *, signed: bool = False) -> str:
-    """Writes a number with its unit."""
-    if math.isnan(value):
-        return "no number"
-    sign = "+" if signed and value > 0.0 else ""
-    return f"{sign}{number(value, DIGITS)}{_unit(unit)}"
-
-
-def _unit(unit: str) -> str:
-    return f" {unit}" if unit else ""
-
-
-def _points(unit: str) -> str:
-    """The unit of a difference: of percentages it is percentage points."""
-    return "points" if unit == "%" else unit
-
-
 def _size(own: float, other: float) -> float:
     """How large a difference is: the logarithm of the ratio, bounded where one of them is zero."""
     least = 1e-3 * max(abs(own), abs(other), 1e-12)
     return abs(math.log(max(abs(own), least) / max(abs(other), least)))
-
-
-def texts(found: Sequence[Line]) -> list[str]:
-    """Returns the lines as plain text."""
-    return [f"{line.name} ({line.section}): {line.text}." for line in found]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -132,7 +132,3 @@ class Criterion:
     experiments: tuple[Experiment, ...] = ()
     prompt: str = ""
     why: str = ""
-
-    def to_json(self) -> Mapping[str, Any]:
-        """Returns what is known before anything runs."""
-        return {"section": self.section, "title": self.title, "asks": self.asks}

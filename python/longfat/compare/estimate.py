@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from longfat.compare.columns import COLUMNS, Column
-from longfat.numbers import finite
 from longfat.runs import metrics
+from longfat.study.stats import Estimate
 
 Row = Mapping[str, Any]
 Point = tuple[float, float, str | None]
@@ -27,24 +27,9 @@ class Value:
     bound: str = ""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A cell of the table or a point of a curve: mean and standard error over repeats (NaN for one).
-
-    `bound` marks a bound: "<", ">", or "~" where some points lie beyond either end.
-    """
-
-    mean: float
-    stderr: float = math.nan
-    bound: str = ""
-
-    def to_json(self, scale: float) -> dict[str, Any]:
-        """Returns the estimate in the column's unit, with None for NaN."""
-        return {
-            "mean": finite(self.mean * scale),
-            "stderr": finite(self.stderr * scale),
-            "bound": self.bound,
-        }
+def to_json(column: Column, found: Estimate | None) -> dict[str, Any] | None:
+    """Returns an estimate in the column's unit, with None for NaN."""
+    return None if found is None else {**found.to_json("stderr", column.scale), "bound": found.bound}
 
 
 def values(column: Column, rows: Iterable[Row]) -> dict[tuple[str, Point, int], Value]:

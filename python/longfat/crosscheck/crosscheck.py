@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from longfat.crosscheck import page
-from longfat.figure.data import Curve, Figure, Panel, Table
+from longfat.figure import data
+from longfat.figure.data import Curve, Figure, Panel
 from longfat.live import run as live
 from longfat.live.check import check
 from longfat.live.traffic import KINDS
 from longfat.numbers import finite
-from longfat.report.columns import number
+from longfat.report import columns
 from longfat.runs import metrics, simulate
 from longfat.runs.parts import Array
 from longfat.runs.result import Result
@@ -23,6 +24,8 @@ from longfat.scenario.model import Scenario
 from longfat.scenario.stacks import hosts
 from longfat.store import output
 from longfat.store.whole import write_text
+from longfat.study.stats import written
+from longfat.study.table import Table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -183,6 +186,7 @@ def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list
         for backend, result in first.items()
     )
     panels.append(Panel(link, "time, s", "queue, packets", queues, x_range=span))
+    shown = table(differences(results))
     return Figure(
         "crosscheck",
         "crosscheck",
@@ -190,7 +194,7 @@ def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list
         "The same scenario in the simulator and on this machine's own TCP; the curves show the first runs.",
         tuple(panels),
         columns=1,
-        table=table(differences(results)),
+        table=data.Table(tuple(shown.headings), tuple(map(tuple, shown.rows))),
     )
 
 
@@ -210,33 +214,19 @@ def _curve(backend: str, time: Array, values: Array) -> Curve:
     return Curve(backend, tuple(time[::stride]), tuple(values[::stride]), None, None, "line", stroke)
 
 
-HEADINGS = ("of", "quantity", "sim", "live", "difference")
-
-
 def table(rows: list[dict[str, Any]]) -> Table:
-    """Returns the differences as a table of texts."""
-    return Table(HEADINGS, tuple(tuple(_cells(row)) for row in rows))
-
-
-def _cells(row: dict[str, Any]) -> list[str]:
-    def with_error(name: str) -> str:
-        error = row[f"{name}_stderr"]
-        return number(row[name]) + (f" ± {number(error, 2)}" if error is not None else "")
-
-    difference = "-" if row["difference"] is None else f"{row['difference']:+.1%}"
-    return [row["of"], row["quantity"], with_error("sim"), with_error("live"), difference]
+    """Returns the differences as a table."""
+    cells = []
+    for row in rows:
+        difference = "-" if row["difference"] is None else f"{row['difference']:+.1%}"
+        means = [written(row[name], row[f"{name}_stderr"], digits=columns.DIGITS) for name in BACKENDS]
+        cells.append([row["of"], row["quantity"], *means, difference])
+    return Table(["of", "quantity", *BACKENDS, "difference"], cells, texts=2)
 
 
 def show(document: dict[str, Any], console: Console) -> None:
     """Prints the differences as a table, and how many of the live runs are valid."""
-    from rich.table import Table as Shown
-
-    shown = Shown(box=None, pad_edge=False, header_style="dim")
-    for heading in HEADINGS:
-        shown.add_column(heading, justify="left" if heading in HEADINGS[:2] else "right")
-    for row in document["differences"]:
-        shown.add_row(*_cells(row))
-    console.print(shown)
+    console.print(*table(document["differences"]).fitted(console.width))
     if document["stacks"]:
         console.print(f"The simulator's stack: {_listed(document['stacks'])}.", style="dim", markup=False)
     valid = sum(run["validity"]["valid"] for run in document["live"])
