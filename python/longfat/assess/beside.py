@@ -7,6 +7,7 @@ import platform
 from collections.abc import Iterator
 from typing import Any
 
+from longfat.assess.cells import same
 from longfat.assess.estimate import HALF, Cell, Results
 from longfat.assess.live import REPEATS, RULE, Live
 from longfat.assess.model import Criterion, Experiment, Measure
@@ -29,6 +30,8 @@ def told(live: Live, results: Results) -> dict[str, Any]:
     """Returns what the dossier says of its live runs as a whole."""
     own = results.asked.algorithm.label
     valid = [outcome for outcome in live.outcomes if outcome.numbers is not None]
+    is_live = any(place[2] == own for place in live.rows)
+    whys = [] if is_live else [why for place, why in live.left_out.items() if place[2] == own]
     return {
         "kernel": platform.release(),
         "host": platform.node(),
@@ -38,16 +41,10 @@ def told(live: Live, results: Results) -> dict[str, Any]:
         "without_result": live.without_result,
         "attempts": sum(outcome.attempts for outcome in live.outcomes),
         "carriers": dict(live.carriers),
-        "without": "" if any(place[2] == own for place in live.rows) else _without(live, own),
+        "without": "" if not whys else f"No live run of {own} has a result: {max(whys, key=whys.count)}",
         "rule": RULE,
         "note": NOTE,
     }
-
-
-def _without(live: Live, own: str) -> str:
-    """Says that the algorithm has no live number, with the usual reason."""
-    whys = [why for place, why in live.left_out.items() if place[2] == own]
-    return f"No live run of {own} has a result: {max(whys, key=whys.count)}"
 
 
 def table_rows(live: Live) -> dict[Place, dict[str, Any]]:
@@ -128,16 +125,12 @@ def _left_out(live: Live, results: Results, row: Criterion) -> Iterator[str]:
         for contender in results.asked.everyone:
             for point in experiment.points(results.asked.mode):
                 places = [(experiment.name, point.at, contender.label, i) for i in range(repeats)]
-                whys = [live.left_out[place] for place in places if place in live.left_out]
-                if whys:
+                if whys := [live.left_out[place] for place in places if place in live.left_out]:
                     key = "; ".join(dict.fromkeys(whys)), len(whys)
                     found.setdefault(key, {}).setdefault(contender.label, []).append(point.at)
         for (why, number), by_label in found.items():
-            same: dict[tuple[str, ...], list[str]] = {}
-            for label, points in by_label.items():
-                same.setdefault(tuple(points), []).append(label)
             some = f", {number} of {repeats} repeats" if number < repeats else ""
-            for listed, labels in same.items():
+            for listed, labels in same(by_label).items():
                 yield f"{of}{', '.join(listed)} ({', '.join(labels)}{some}): {why}"
 
 

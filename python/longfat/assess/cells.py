@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longfat.study.stats import written
@@ -66,12 +66,18 @@ def live_table(row: Entry, experiment: str) -> Table | None:
 
 def live_points(row: Entry, experiment: str) -> str:
     """Says at which points the algorithms ran live, once for those with the same points."""
-    same: dict[str, list[str]] = {}
-    for label, points in row["live"]["ran"][experiment].items():
-        same.setdefault("; ".join(points), []).append(label)
-    if len(same) == 1:
-        return f"at {next(iter(same))}"
-    return ", and ".join(f"at {points} ({', '.join(labels)})" for points, labels in same.items())
+    found = {"; ".join(points): labels for points, labels in same(row["live"]["ran"][experiment]).items()}
+    if len(found) == 1:
+        return f"at {next(iter(found))}"
+    return ", and ".join(f"at {points} ({', '.join(labels)})" for points, labels in found.items())
+
+
+def same(points: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], list[str]]:
+    """Returns the labels that have the same points, by their points."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for label, listed in points.items():
+        found.setdefault(tuple(listed), []).append(label)
+    return found
 
 
 def value(found: Entry) -> str:

@@ -28,13 +28,8 @@ from longfat.study.run import Perform, Task, rows
 from longfat.sweep.run import distribution
 from longfat.words import Backend
 
-DOSSIER_FILE = page.DOSSIER_FILE
-MARKDOWN_FILE, NUMBERS_FILE, LIVE_FILE, SCENARIOS_FILE = (
-    "dossier.md",
-    "numbers.parquet",
-    "live.parquet",
-    "scenarios.zip",
-)
+DOSSIER_FILE, MARKDOWN_FILE = page.DOSSIER_FILE, "dossier.md"
+NUMBERS_FILE, LIVE_FILE, SCENARIOS_FILE = "numbers.parquet", "live.parquet", "scenarios.zip"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of files in the archive, so that the same dossier has the same bytes."""
 

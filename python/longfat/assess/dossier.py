@@ -142,7 +142,7 @@ def status(row: Criterion, measured: Mapping[str, Any], answer: str) -> Status:
 
 def _number(cell: Cell, measure: Measure) -> Document:
     """A number with its points; `complete` is false where a run of it is missing."""
-    has_words = bool(measure.absent)
+    is_missing = any(math.isnan(value) for values in cell.points.values() for value in values)
     return {
         "label": measure.label,
         "unit": measure.unit,
@@ -150,8 +150,7 @@ def _number(cell: Cell, measure: Measure) -> Document:
         "over": measure.over,
         "absent": measure.absent,
         **cell.estimate.to_json(HALF),
-        "complete": has_words
-        or all(not math.isnan(value) for values in cell.points.values() for value in values),
+        "complete": bool(measure.absent) or not is_missing,
         "points": [{"at": at, **with_half_width(values).to_json(HALF)} for at, values in cell.points.items()],
     }
 
@@ -167,8 +166,8 @@ def facts(algorithm: Algorithm) -> list[Document]:
         }
     else:
         marks = "accurate feedback of marks" if row.get("scalable") else "none: standard acknowledgements"
-        signals = "ECN with ECT(1), RFC 9331" if row.get("ect1") else "ECN marks"
-        signals = signals if row.get("ect1") or row.get("scalable") else PLAIN
+        signals = "ECN marks" if row.get("scalable") else PLAIN
+        signals = "ECN with ECT(1), RFC 9331" if row.get("ect1") else signals
         given = {
             "specification": row["citation"],
             "needs of routers": ROUTER if router_for(algorithm) else signals,

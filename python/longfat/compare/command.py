@@ -92,7 +92,7 @@ def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str
         ],
         "algorithms": [
             {"name": name}
-            | {column.key: estimate.to_json(column, cells[name].get(column.key)) for column in COLUMNS}
+            | {column.key: estimate.to_json(column, cells[name][column.key]) for column in COLUMNS}
             for name in names
         ],
         "skipped": skipped(grid),

@@ -65,7 +65,7 @@ def _curves(grid: Grid, column: Column, rows: Sequence[Row]) -> Iterator[Curve]:
     buffers: Sequence[str | None] = grid.buffers if column.trial.varied == "buffer" else (None,)
     bdp = {(path.rate_bps, path.rtt_s): path.bdp_packets for path in grid.paths}
     for contender in grid.contenders:
-        at = dict(estimate.at_points(column, found, contender.label))
+        at = estimate.at_points(column, found, contender.label)
         for stroke, buffer in enumerate(buffers):
             samples = [
                 (bdp[rate, rtt], _shown(cell, column.scale))

@@ -32,6 +32,8 @@ CUSTOM_COST = 20.0
 """A user's own algorithm takes about this many times longer; such runs start first."""
 
 MOST_REPEATS = 1000
+COORDINATES = ("algorithm", "trial", "rate_bps", "rtt_s", "buffer", "level", "repeat")
+"""What each run has in runs.parquet, before what was measured."""
 
 
 @dataclass(frozen=True)
@@ -190,22 +192,16 @@ def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, lev
         "loss": {"buffer": "100 % BDP", "loss": level},
         "share": {"buffer": f"{level} % BDP"},
     }[trial.varied]
-    own = contender.algorithm.written
     # always random, so that repeats differ
-    first = TIME.write(FIRST_START_S)
     early, late = (TIME.write(share * duration_s) for share in LATE_START_S)
-    apart = trial.late or trial.flows == 1
+    starts = [["0 s", late], ["0 s", late]]
+    if trial.late or trial.flows == 1:
+        starts = [["0 s", TIME.write(FIRST_START_S)], [early, late]]
+    own = contender.algorithm.written
+    rtts_s = (path.rtt_s, path.rtt_s * FAR if trial.far else path.rtt_s)
     flows = [
-        {
-            "algorithm": own,
-            "rtt": TIME.write(path.rtt_s),
-            "start": {"uniform": ["0 s", first if apart else late]},
-        },
-        {
-            "algorithm": trial.beside or own,
-            "rtt": TIME.write(path.rtt_s * FAR if trial.far else path.rtt_s),
-            "start": {"uniform": [early if apart else "0 s", late]},
-        },
+        {"algorithm": algorithm, "rtt": TIME.write(rtt_s), "start": {"uniform": start}}
+        for algorithm, rtt_s, start in zip((own, trial.beside or own), rtts_s, starts, strict=True)
     ]
     tables = {
         "title": f"{contender.label}: {trial.name}",
@@ -215,35 +211,24 @@ def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, lev
         "bottleneck": {"rate": RATE.write(path.rate_bps), **bottleneck},
         "flow": flows[: trial.flows],
     }
-    is_buffer = trial.varied == "buffer"
-    coordinates = {
-        "algorithm": contender.label,
-        "trial": trial.name,
-        "rate_bps": path.rate_bps,
-        "rtt_s": path.rtt_s,
-        "buffer": level if is_buffer else None,
-        "level": None if is_buffer else float(level),
-        "repeat": repeat,
-        **({"path": None} if grid.files else {}),
-    }
     scenario = Scenario.from_dict(tables, source=f"compare, {trial.name}", stack=grid.stack)
-    return Task(coordinates, scenario, contender.cost * path.rate_bps * duration_s / PACKET_BITS)
+    values: dict[str, Any] = {"buffer": level} if trial.varied == "buffer" else {"level": float(level)}
+    if grid.files:
+        values["path"] = None
+    values |= {"trial": trial.name, "rate_bps": path.rate_bps, "rtt_s": path.rtt_s, "repeat": repeat}
+    return _placed(contender, scenario, values)
 
 
 def _on_path(contender: Contender, path: FilePath, repeat: int, stack: str) -> Task:
     scenario = path.scenario(contender.algorithm.written, repeat, stack)
     rate_bps = scenario.link[0].rate if scenario.link else scenario.bottleneck.rate
-    coordinates = {
-        "algorithm": contender.label,
-        "trial": paths.TRIAL,
-        "rate_bps": rate_bps,
-        "rtt_s": path.rtt_s,
-        "buffer": None,
-        "level": None,
-        "repeat": repeat,
-        "path": path.label,
-    }
-    return Task(coordinates, scenario, contender.cost * rate_bps * scenario.duration / PACKET_BITS)
+    values = {"trial": paths.TRIAL, "rate_bps": rate_bps, "rtt_s": path.rtt_s, "repeat": repeat}
+    return _placed(contender, scenario, values | {"path": path.label})
+
+
+def _placed(contender: Contender, scenario: Scenario, values: dict[str, Any]) -> Task:
+    coordinates = dict.fromkeys(COORDINATES) | {"algorithm": contender.label} | values
+    return Task(coordinates, scenario, contender.cost * values["rate_bps"] * scenario.duration / PACKET_BITS)
 
 
 def contenders(texts: Sequence[str], source: str = "compare") -> tuple[Contender, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,18 +118,15 @@ def differences(results: dict[str, list[Result]]) -> list[dict[str, Any]]:
                     for name, runs in summaries.items()
                 }
                 rows.append(_row(f"{key.removesuffix('s')} {entry['name']}", label, found))
-    factors = {name: _factors(runs) for name, runs in results.items()}
-    for flow, simulated in factors["sim"].items():
-        if simulated and factors["live"][flow]:
-            found = {name: each[flow] for name, each in factors.items()}
-            rows.append(_row(f"flow {flow}", "backoff factor", found))
+    span_s = results["sim"][0].scenario.metrics_window_s()
+    for flow in results["sim"][0].summary["flows"]:
+        factors = {
+            name: [factor for each in runs for factor in backoffs(each.flow(flow["name"]), span_s)]
+            for name, runs in results.items()
+        }
+        if all(factors.values()):
+            rows.append(_row(f"flow {flow['name']}", "backoff factor", factors))
     return rows
-
-
-def _factors(runs: list[Result]) -> dict[str, list[float]]:
-    names = [flow["name"] for flow in runs[0].summary["flows"]]
-    span_s = runs[0].scenario.metrics_window_s()
-    return {name: [factor for each in runs for factor in backoffs(each.flow(name), span_s)] for name in names}
 
 
 def backoffs(series: dict[str, Array], span_s: tuple[float, float] = (0.0, np.inf)) -> list[float]:
@@ -166,26 +163,27 @@ def _row(of: str, quantity: str, found: dict[str, list[float]]) -> dict[str, Any
 def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list[Result]]) -> Figure:
     """Returns the figure: each flow's cwnd and throughput and the bottleneck's queue, from the first runs."""
     panels = []
-    span = (0.0, scenario.duration)
+
+    def panel(title: str, axis: str, curves: Iterable[Curve]) -> None:
+        panels.append(Panel(title, "time, s", axis, tuple(curves), x_range=(0.0, scenario.duration)))
+
     for flow in first["sim"].summary["flows"]:
-        name, start_s = flow["name"], flow["start_s"]
-        histories = {backend: result.flow(name) for backend, result in first.items()}
+        title = f"flow {flow['name']}"
+        histories = {backend: result.flow(flow["name"]) for backend, result in first.items()}
         if not np.isnan(histories["sim"]["cwnd"]).all():
-            curves = tuple(
-                _curve(backend, *_begun(each["time_s"], each["cwnd"], start_s))
-                for backend, each in histories.items()
+            curves = (
+                _curve(
+                    name, each["time_s"], np.where(each["time_s"] >= flow["start_s"], each["cwnd"], np.nan)
+                )
+                for name, each in histories.items()
             )
-            panels.append(
-                Panel(f"flow {name} ({flow['algorithm']})", "time, s", "cwnd, packets", curves, x_range=span)
-            )
-        rates = tuple(_curve(backend, *_rate(each)) for backend, each in histories.items())
-        panels.append(Panel(f"flow {name}", "time, s", "throughput, Mbit/s", rates, x_range=span))
+            panel(f"{title} ({flow['algorithm']})", "cwnd, packets", curves)
+        panel(title, "throughput, Mbit/s", (_curve(name, *_rate(each)) for name, each in histories.items()))
     link = first["sim"].summary["links"][0]["name"]
-    queues = tuple(
-        _curve(backend, result.link(link)["time_s"], result.link(link)["queue_packets"])
-        for backend, result in first.items()
+    queues = ((name, result.link(link)) for name, result in first.items())
+    panel(
+        link, "queue, packets", (_curve(name, each["time_s"], each["queue_packets"]) for name, each in queues)
     )
-    panels.append(Panel(link, "time, s", "queue, packets", queues, x_range=span))
     shown = table(differences(results))
     return Figure(
         "crosscheck",
@@ -196,10 +194,6 @@ def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list
         columns=1,
         table=data.Table(tuple(shown.headings), tuple(map(tuple, shown.rows))),
     )
-
-
-def _begun(time: Array, values: Array, start_s: float) -> tuple[Array, Array]:
-    return time, np.where(time >= start_s, values, np.nan)
 
 
 def _rate(series: dict[str, Array]) -> tuple[Array, Array]:
