@@ -51,10 +51,6 @@ class Cell:
         """The mean over points and repeats."""
         return with_half_width(self.values)
 
-    def at(self, points: Sequence[str]) -> Cell:
-        """The same over some points only."""
-        return Cell({at: self.points[at] for at in points if at in self.points})
-
     def where(self, other: Cell) -> Cell:
         """The same without values that the other one lacks."""
         kept = {

@@ -40,8 +40,8 @@ def _line(results: Results, section: str, experiment: Experiment, topic: Topic) 
     measure = experiment.measure(topic.measure)
 
     def cell(label: str) -> Cell:
-        whole = results.cell(experiment, measure, label)
-        return whole.at([at for at in whole.points if at.endswith(topic.points)])
+        points = results.cell(experiment, measure, label).points
+        return Cell({at: values for at, values in points.items() if at.endswith(topic.points)}, measure.over)
 
     label = results.asked.algorithm.label
     own = cell(label)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import rich.table
@@ -25,10 +25,19 @@ class Table:
     rows: Sequence[Sequence[str]]
     texts: int = 1
 
-    def fitted(self, width: int, leading: int = 0) -> Iterator[rich.table.Table]:
-        """Yields what a terminal of this width shows; arguments as those of `terminal.fitted`."""
+    def fitted(self, width: int, leading: int = 0) -> list[rich.table.Table]:
+        """Returns what a terminal of this width shows; arguments as those of `terminal.fitted`."""
         headings = [(heading, i >= self.texts) for i, heading in enumerate(self.headings)]
-        return terminal.fitted(headings, self.rows, width, leading=leading)
+        shown = list(terminal.fitted(headings, self.rows, width, leading=leading))
+        last = self.texts - 1
+        if all(f"{table.columns[last].header}" == self.headings[last] for table in shown):
+            return shown
+        # further tables would have the first text only, which may not tell the rows apart
+        texts, *rows = ("\n".join(line[: self.texts]) for line in (self.headings, *self.rows))
+        joined = [[text, *row[self.texts :]] for text, row in zip(rows, self.rows, strict=True)]
+        return list(
+            terminal.fitted([(texts, False), *headings[self.texts :]], joined, width, leading=leading)
+        )
 
     def markdown(self) -> str:
         """Returns the table as Markdown."""
