@@ -137,13 +137,10 @@ def _carrier(algorithm: Algorithm) -> str:
 def live_key(work: Task[Place]) -> str:
     """Returns the key of a live run in the store: of the run, the machine, its kernel, and what it loads."""
     names = kernel.congestion(work.scenario)
-    loaded = {name: _file_digest(name) for name in sorted(kernel.own_forms() & set(names.values()))}
+    own = sorted(kernel.own_forms() & set(names.values()))
+    loaded = {name: hashlib.sha256((kernel.forms() / f"{name}.o").read_bytes()).hexdigest() for name in own}
     system = [platform.node(), platform.release(), platform.version()]
     return digest(["live", FORMAT, work.key, system, names, loaded])
-
-
-def _file_digest(own: str) -> str:
-    return hashlib.sha256((kernel.forms() / f"{own}.o").read_bytes()).hexdigest()
 
 
 @dataclass(frozen=True)

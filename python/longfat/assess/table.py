@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,13 +18,12 @@ def show(document: Mapping[str, Any], console: Console) -> None:
 
     Without any line, because no section that was asked for has one, it prints what was measured.
     """
+    say = functools.partial(console.print, markup=False, highlight=False)
     others = ", ".join(document["baselines"])
     console.print(f"[bold]{document['algorithm']}[/] beside {others}, by RFC 9743", highlight=False)
     for number, line in enumerate(document["headline"], start=1):
-        console.print(
-            f"{number:2}. {line['name']} ({line['section']}): {line['text']}", markup=False, highlight=False
-        )
-    console.print()
+        say(f"{number:2}. {line['name']} ({line['section']}): {line['text']}")
+    say()
     if not document["headline"]:
         for row in document["criteria"]:
             _measured(document, row, console)
@@ -32,18 +32,14 @@ def show(document: Mapping[str, Any], console: Console) -> None:
         if sections:
             console.print(f"[{STYLES[name]}]{name}[/]: {', '.join(sections)}", highlight=False)
     for failure in document["failures"]:
-        console.print(cells.failure_line(failure), style="red", markup=False, highlight=False)
+        say(cells.failure_line(failure), style="red")
     done = document["performance"]
-    console.print(
-        f"{done['runs']} runs, {done['packets'] / 1e6:.0f} M packets in {done['wall_s']:.0f} s; "
-        f"{cells.repeats(document)}",
-        style="dim",
-        highlight=False,
-    )
+    took = f"{done['runs']} runs, {done['packets'] / 1e6:.0f} M packets in {done['wall_s']:.0f} s"
+    say(f"{took}; {cells.repeats(document)}", style="dim")
     if lived := document.get("live"):
-        console.print(cells.live_runs(lived), style="dim", markup=False, highlight=False)
+        say(cells.live_runs(lived), style="dim")
         if lived["without"]:
-            console.print(lived["without"], style="red", markup=False, highlight=False)
+            say(lived["without"], style="red")
 
 
 def _measured(document: Mapping[str, Any], row: Mapping[str, Any], console: Console) -> None:

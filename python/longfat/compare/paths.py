@@ -64,11 +64,8 @@ def read(files: Sequence[str], rtts_s: Sequence[float], duration_s: float) -> tu
     found: list[FilePath] = []
     for file, name in zip(files, names, strict=True):
         label = name if names.count(name) == 1 else file
-        found += (
-            [_of_scenario(file, label)]
-            if file.endswith(".toml")
-            else _of_trace(file, label, rtts_s, duration_s)
-        )
+        is_scenario = file.endswith(".toml")
+        found += [_of_scenario(file, label)] if is_scenario else _of_trace(file, label, rtts_s, duration_s)
     return tuple(found)
 
 
