@@ -83,10 +83,11 @@ def run(
             "sim": [simulate.run(each, name=source) for each in seeded],
             "live": [live.run(each, source, traffic) for each in seeded],
         }
+        rows = differences(results)
         document = {
             **{name: [each.summary for each in runs] for name, runs in results.items()},
-            "differences": differences(results),
-            "figure": figure(scenario, {name: runs[0] for name, runs in results.items()}, results).to_json(),
+            "differences": rows,
+            "figure": figure(scenario, {name: runs[0] for name, runs in results.items()}, rows).to_json(),
             "stacks": hosts(scenario),
             "scenario": scenario.filled().to_toml(),
             "provenance": output.provenance(command),
@@ -160,8 +161,11 @@ def _row(of: str, quantity: str, found: dict[str, list[float]]) -> dict[str, Any
     return row
 
 
-def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list[Result]]) -> Figure:
-    """Returns the figure: each flow's cwnd and throughput and the bottleneck's queue, from the first runs."""
+def figure(scenario: Scenario, first: dict[str, Result], rows: list[dict[str, Any]]) -> Figure:
+    """Returns the figure: each flow's cwnd and throughput and the bottleneck's queue, from the first runs.
+
+    Below it stands the table of `rows`, as `differences` returns them.
+    """
     panels = []
 
     def panel(title: str, axis: str, curves: Iterable[Curve]) -> None:
@@ -184,7 +188,7 @@ def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list
     panel(
         link, "queue, packets", (_curve(name, each["time_s"], each["queue_packets"]) for name, each in queues)
     )
-    shown = table(differences(results))
+    shown = table(rows)
     return Figure(
         "crosscheck",
         "crosscheck",
