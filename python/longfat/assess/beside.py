@@ -7,7 +7,8 @@ import platform
 from collections.abc import Iterator
 from typing import Any
 
-from longfat.assess.estimate import Cell, Results
+from longfat.assess.cells import same
+from longfat.assess.estimate import HALF, Cell, Results
 from longfat.assess.live import REPEATS, RULE, Live
 from longfat.assess.model import Criterion, Experiment, Measure
 from longfat.assess.tasks import Place
@@ -29,6 +30,8 @@ def told(live: Live, results: Results) -> dict[str, Any]:
     """Returns what the dossier says of its live runs as a whole."""
     own = results.asked.algorithm.label
     valid = [outcome for outcome in live.outcomes if outcome.numbers is not None]
+    is_live = any(place[2] == own for place in live.rows)
+    whys = [] if is_live else [why for place, why in live.left_out.items() if place[2] == own]
     return {
         "kernel": platform.release(),
         "host": platform.node(),
@@ -38,16 +41,10 @@ def told(live: Live, results: Results) -> dict[str, Any]:
         "without_result": live.without_result,
         "attempts": sum(outcome.attempts for outcome in live.outcomes),
         "carriers": dict(live.carriers),
-        "without": "" if any(place[2] == own for place in live.rows) else _without(live, own),
+        "without": "" if not whys else f"No live run of {own} has a result: {max(whys, key=whys.count)}",
         "rule": RULE,
         "note": NOTE,
     }
-
-
-def _without(live: Live, own: str) -> str:
-    """Says that the algorithm has no live number, with the usual reason."""
-    whys = [why for place, why in live.left_out.items() if place[2] == own]
-    return f"No live run of {own} has a result: {max(whys, key=whys.count)}"
 
 
 def table_rows(live: Live) -> dict[Place, dict[str, Any]]:
@@ -75,36 +72,31 @@ def of_row(live: Live, results: Results, row: Criterion) -> dict[str, Any]:
     own = results.asked.algorithm.label
     numbers: dict[str, Any] = {}
     ran: dict[str, dict[str, list[str]]] = {}
+    there = {place[:3] for place in live.rows}
     for experiment in row.experiments:
         points = {
-            contender.label: _ran(live, results, experiment, contender.label)
+            contender.label: [
+                point.at
+                for point in experiment.points(results.asked.mode)
+                if (experiment.name, point.at, contender.label) in there
+            ]
             for contender in results.asked.everyone
         }
-        if not points[own]:
-            continue
-        ran[experiment.name] = {label: there for label, there in points.items() if there}
-        for item in experiment.measures:
-            numbers[f"{experiment.name}.{item.key}"] = {
-                "algorithms": {
-                    label: _both(beside, results, experiment, item, label) for label in ran[experiment.name]
+        if points[own]:
+            ran[experiment.name] = {label: listed for label, listed in points.items() if listed}
+            for item in experiment.measures:
+                numbers[f"{experiment.name}.{item.key}"] = {
+                    "algorithms": {
+                        label: _both(beside, results, experiment, item, label)
+                        for label in ran[experiment.name]
+                    }
                 }
-            }
     return {
         "numbers": numbers,
         "ran": ran,
         "left_out": list(_left_out(live, results, row)),
         "runs": list(_runs(live, row)),
     }
-
-
-def _ran(live: Live, results: Results, experiment: Experiment, label: str) -> list[str]:
-    """Returns the points at which a repeat of an algorithm ran live."""
-    mode = results.asked.mode
-    return [
-        point.at
-        for point in experiment.points(mode)
-        if any((experiment.name, point.at, label, i) in live.rows for i in range(REPEATS[mode]))
-    ]
 
 
 def _both(
@@ -119,8 +111,8 @@ def _both(
     live, simulated = live.where(simulated), simulated.where(live)
     return {
         "points": [at for at, values in live.points.items() if any(map(math.isfinite, values))],
-        "live": live.estimate.to_json(),
-        "simulated": simulated.estimate.to_json(),
+        "live": live.estimate.to_json(HALF),
+        "simulated": simulated.estimate.to_json(HALF),
     }
 
 
@@ -133,16 +125,12 @@ def _left_out(live: Live, results: Results, row: Criterion) -> Iterator[str]:
         for contender in results.asked.everyone:
             for point in experiment.points(results.asked.mode):
                 places = [(experiment.name, point.at, contender.label, i) for i in range(repeats)]
-                whys = [live.left_out[place] for place in places if place in live.left_out]
-                if whys:
+                if whys := [live.left_out[place] for place in places if place in live.left_out]:
                     key = "; ".join(dict.fromkeys(whys)), len(whys)
                     found.setdefault(key, {}).setdefault(contender.label, []).append(point.at)
         for (why, number), by_label in found.items():
-            same: dict[tuple[str, ...], list[str]] = {}
-            for label, points in by_label.items():
-                same.setdefault(tuple(points), []).append(label)
             some = f", {number} of {repeats} repeats" if number < repeats else ""
-            for listed, labels in same.items():
+            for listed, labels in same(by_label).items():
                 yield f"{of}{', '.join(listed)} ({', '.join(labels)}{some}): {why}"
 
 

@@ -8,7 +8,6 @@ import sys
 import time
 import zipfile
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +24,12 @@ from longfat.store import output
 from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.store.whole import write_json, write_table, write_text
-from longfat.study.run import Task, perform
+from longfat.study.run import Perform, Task, rows
 from longfat.sweep.run import distribution
 from longfat.words import Backend
 
-DOSSIER_FILE = page.DOSSIER_FILE
-MARKDOWN_FILE, NUMBERS_FILE, LIVE_FILE, SCENARIOS_FILE = (
-    "dossier.md",
-    "numbers.parquet",
-    "live.parquet",
-    "scenarios.zip",
-)
+DOSSIER_FILE, MARKDOWN_FILE = page.DOSSIER_FILE, "dossier.md"
+NUMBERS_FILE, LIVE_FILE, SCENARIOS_FILE = "numbers.parquet", "live.parquet", "scenarios.zip"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of files in the archive, so that the same dossier has the same bytes."""
 
@@ -85,7 +79,8 @@ def run(
         Store(runs or out, reduction_key(measure)) as kept,
     ):
         begin = time.perf_counter()
-        results = _results(asked, planned, kept, jobs, scheduler, console)
+        perform = functools.partial(distribution(jobs, scheduler, task.__module__), task)
+        results = _results(asked, planned, kept, perform, console)
         lived = None if chosen is None else live.perform(chosen, kept, console, retry=retry)
         files = _write_scenarios(draft / SCENARIOS_FILE, planned)
         document = dossier.document(results, answers or {}, files, lived)
@@ -106,25 +101,11 @@ def run(
     return document
 
 
-def _results(
-    asked: Assessment,
-    planned: Planned,
-    kept: Store,
-    jobs: int | None,
-    scheduler: str | None,
-    console: Console,
-) -> Results:
-    rows: dict[Place, Row] = {}
-    failed: dict[Place, str] = dict(planned.refused)
-    run = functools.partial(distribution(jobs, scheduler, task.__module__), task)
-    title = f"assess {asked.algorithm.label}, {asked.mode}"
-    with closing(perform(planned.works, kept, run, console, title)) as done:
-        for work, found in done:
-            if isinstance(found, pool.Failure):
-                failed |= dict.fromkeys(work.places, _said(found.error))
-            else:
-                rows |= dict.fromkeys(work.places, found)
-    return Results(asked, rows, failed)
+def _results(asked: Assessment, planned: Planned, kept: Store, run: Perform, console: Console) -> Results:
+    found = rows(planned.works, kept, run, console, f"assess {asked.algorithm.label}, {asked.mode}")
+    failed = {place: _said(row.error) for place, row in found.items() if isinstance(row, pool.Failure)}
+    there = {place: row for place, row in found.items() if place not in failed}
+    return Results(asked, there, planned.refused | failed)
 
 
 _PLACE = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+)')
@@ -168,15 +149,15 @@ def _live_table(lived: live.Live) -> pa.Table:
     return table.add_column(0, "backend", pa.array(["live"] * table.num_rows, pa.string()))
 
 
-def _table(rows: Mapping[Place, Row]) -> pa.Table:
+def _table(found: Mapping[Place, Row]) -> pa.Table:
     """The rows of all runs, with what they are."""
-    places = sorted(rows)
-    keys = dict.fromkeys(key for place in places for key in rows[place])
+    places = sorted(found)
+    keys = dict.fromkeys(key for place in places for key in found[place])
     columns: dict[str, Any] = {
         name: pa.array([place[i] for place in places], pa.string() if i < 3 else pa.int64())
         for i, name in enumerate(("experiment", "at", "algorithm", "repeat"))
     }
     for key in keys:
-        values = [rows[place].get(key) for place in places]
+        values = [found[place].get(key) for place in places]
         columns[key] = pa.array([None if value is None else float(value) for value in values], pa.float64())
     return pa.table(columns)

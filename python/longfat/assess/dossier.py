@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from longfat.assess import beside, failures, headline
 from longfat.assess.criteria import LIMITS, SOURCE
-from longfat.assess.estimate import METHOD, Cell, Results, difference, estimate
+from longfat.assess.estimate import HALF, METHOD, Cell, Results, difference
 from longfat.assess.figures import figures
 from longfat.assess.live import Live
-from longfat.assess.model import Criterion, Experiment, Measure, Status
+from longfat.assess.model import Criterion, Measure, Status
 from longfat.assess.networks import router_for
 from longfat.scenario import registry
 from longfat.scenario.model import Algorithm
+from longfat.study.stats import with_half_width
 
 FORMAT = 1
 ROUTER, PLAIN = "a router of its own, which the experiments have except behind the tunnel (6.2)", "none"
@@ -41,7 +43,6 @@ def document(
     if live is not None:
         for row, criterion in zip(rows, asked.criteria, strict=True):
             row["live"] = beside.of_row(live, results, criterion)
-    lines = headline.lines(results)
     return {
         "format": FORMAT,
         "algorithm": asked.algorithm.label,
@@ -50,14 +51,11 @@ def document(
         "stack": asked.stack,
         "repeats": asked.repeats,
         "source": SOURCE,
-        "headline": [
-            {"name": line.name, "section": line.section, "text": line.text, "size": line.size}
-            for line in lines
-        ],
+        "headline": [asdict(line) for line in headline.lines(results)],
         "failures": failures.failures(results),
         "criteria": rows,
         "facts": facts(asked.algorithm.algorithm),
-        "limits": list(LIMITS),
+        "limits": LIMITS,
         **({} if live is None else {"live": beside.told(live, results)}),
     }
 
@@ -73,51 +71,51 @@ def _criterion(
         for line in failures.lines(results, experiment, contender.label)
     )
     problems = list(dict.fromkeys(told))  # two experiments may have a point of one name
-    cells = {
-        (contender.label, experiment.name, measure.key): results.cell(experiment, measure, contender.label)
-        for contender in asked.everyone
+    measures = {
+        f"{experiment.name}.{measure.key}": (experiment, measure)
         for experiment in row.experiments
         for measure in experiment.measures
     }
-    own = asked.algorithm.label
+    cells = {
+        contender.label: {key: results.cell(*of, contender.label) for key, of in measures.items()}
+        for contender in asked.everyone
+    }
+    numbers = {
+        label: {key: _number(cell, measures[key][1]) for key, cell in found.items()}
+        for label, found in cells.items()
+    }
+    measured = numbers.pop(asked.algorithm.label)
 
-    def of(label: str) -> Document:
-        return {
-            f"{experiment.name}.{measure.key}": _number(cells[label, experiment.name, measure.key], measure)
-            for experiment in row.experiments
-            for measure in experiment.measures
-        }
+    def gap(key: str, label: str) -> Document:
+        found = difference(cells[asked.algorithm.label][key], cells[label][key])
+        words = headline.comparison(found, measures[key][1], label)
+        return {**found.to_json(HALF), "differs": found.differs, "words": words}
 
-    def gaps(label: str) -> Document:
-        found = {}
-        for experiment in row.experiments:
-            for measure in experiment.measures:
-                gap = difference(
-                    cells[own, experiment.name, measure.key], cells[label, experiment.name, measure.key]
-                )
-                words = headline.comparison(gap, measure, label)
-                found[f"{experiment.name}.{measure.key}"] = {
-                    **gap.to_json(),
-                    "differs": gap.differs,
-                    "words": words,
-                }
-        return found
-
-    measured = of(own)
     return {
-        **row.to_json(),
+        "section": row.section,
+        "title": row.title,
+        "asks": row.asks,
         "status": status(row, measured, answer),
         "prompt": row.prompt,
         "why": row.why,
         "text": answer,
         "problems": problems,
-        "experiments": [_experiment(experiment) for experiment in row.experiments],
+        "experiments": [
+            {
+                "name": experiment.name,
+                "title": experiment.title,
+                "words": experiment.words,
+                "estimator": experiment.estimator,
+                "settings": list(map(asdict, experiment.settings)),
+            }
+            for experiment in row.experiments
+        ],
         "figures": [figure.to_json() for figure in figures(results, row)],
         "measured": measured,
-        "baseline": {other.label: of(other.label) for other in asked.baselines},
+        "baseline": numbers,
         "uncertainty": {
             "method": METHOD if row.experiments else "",
-            "differences": {other.label: gaps(other.label) for other in asked.baselines},
+            "differences": {label: {key: gap(key, label) for key in measures} for label in numbers},
         },
         "runs": [
             {
@@ -142,32 +140,18 @@ def status(row: Criterion, measured: Mapping[str, Any], answer: str) -> Status:
     return "addressed" if is_complete or answer else "text needed"
 
 
-def _experiment(experiment: Experiment) -> Document:
-    return {
-        "name": experiment.name,
-        "title": experiment.title,
-        "words": experiment.words,
-        "estimator": experiment.estimator,
-        "settings": [
-            {"name": setting.name, "value": setting.value, "source": setting.source}
-            for setting in experiment.settings
-        ],
-    }
-
-
 def _number(cell: Cell, measure: Measure) -> Document:
     """A number with its points; `complete` is false where a run of it is missing."""
-    has_words = bool(measure.absent)
+    is_missing = any(math.isnan(value) for values in cell.points.values() for value in values)
     return {
         "label": measure.label,
         "unit": measure.unit,
         "better": measure.better,
         "over": measure.over,
         "absent": measure.absent,
-        **cell.estimate.to_json(),
-        "complete": has_words
-        or all(not math.isnan(value) for values in cell.points.values() for value in values),
-        "points": [{"at": at, **estimate(values).to_json()} for at, values in cell.points.items()],
+        **cell.estimate.to_json(HALF),
+        "complete": bool(measure.absent) or not is_missing,
+        "points": [{"at": at, **with_half_width(values).to_json(HALF)} for at, values in cell.points.items()],
     }
 
 
@@ -175,30 +159,21 @@ def facts(algorithm: Algorithm) -> list[Document]:
     """What Longfat knows of an algorithm's deployment (5.3.2)."""
     row = None if algorithm.custom else registry.algorithm_named(algorithm.name)
     if row is None:
-        given = [
-            ("specification", f"the class or program {algorithm.name.rpartition('/')[2]}"),
-            ("needs of routers", PLAIN),
-            ("needs of the receiver", "none: standard acknowledgements"),
-        ]
+        given = {
+            "specification": f"the class or program {algorithm.name.rpartition('/')[2]}",
+            "needs of routers": PLAIN,
+            "needs of the receiver": "none: standard acknowledgements",
+        }
     else:
-        router = router_for(algorithm)
-        signals = "ECN with ECT(1), RFC 9331" if row.get("ect1") else ""
-        signals = signals or ("ECN marks" if row.get("scalable") else "")
-        given = [
-            ("specification", row["citation"]),
-            ("needs of routers", ROUTER if router else signals or PLAIN),
-            (
-                "needs of the receiver",
-                "echoes of explicit headers"
-                if row.get("explicit")
-                else "accurate feedback of marks"
-                if row.get("scalable")
-                else "none: standard acknowledgements",
-            ),
-            ("kernel module", row["linux_module"] or "none in Linux"),
-        ]
+        marks = "accurate feedback of marks" if row.get("scalable") else "none: standard acknowledgements"
+        signals = "ECN marks" if row.get("scalable") else PLAIN
+        signals = "ECN with ECT(1), RFC 9331" if row.get("ect1") else signals
+        given = {
+            "specification": row["citation"],
+            "needs of routers": ROUTER if router_for(algorithm) else signals,
+            "needs of the receiver": "echoes of explicit headers" if row.get("explicit") else marks,
+            "kernel module": row["linux_module"] or "none in Linux",
+        }
     parameters = ", ".join(f"{key} = {value}" for key, value in algorithm.parameters.items())
-    return [
-        {"name": name, "value": value}
-        for name, value in [*given, ("parameters", parameters or "its defaults")]
-    ]
+    given["parameters"] = parameters or "its defaults"
+    return [{"name": name, "value": value} for name, value in given.items()]

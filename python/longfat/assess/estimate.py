@@ -11,38 +11,20 @@ import numpy as np
 
 from longfat.assess.model import Experiment, Measure
 from longfat.assess.tasks import Assessment, Place
-from longfat.intervals import half_width_95
-from longfat.numbers import finite
+from longfat.study.stats import Estimate, with_half_width
 
 Row = Mapping[str, Any]
 
+HALF = "half_width_95"
+"""The name of half an interval in a dossier."""
 METHOD = (
     "95 % confidence intervals of the mean over repeats (Student's t). A difference is that of two runs "
-    "with the same "
-    "seed, averaged over repeats; its interval is that of this mean."
+    "with the same seed, averaged over repeats; its interval is that of this mean."
 )
 
-
+JOINS: dict[str, Callable[[Sequence[float]], Any]] = {"mean": np.mean, "least": min, "greatest": max}
 NEXT_TO_NOTHING = 10.0
 """Packets in a whole run; another algorithm has to send ten times as many for that to be remarkable."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over repeats and half of its 95 % confidence interval; NaN for what is not there."""
-
-    mean: float
-    half: float = math.nan
-
-    @property
-    def differs(self) -> bool:
-        """Whether the interval leaves out zero."""
-        return not math.isnan(self.mean) and abs(self.mean) > (0.0 if math.isnan(self.half) else self.half)
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the estimate, with None for NaN."""
-        shown: dict[str, Any] = finite({"mean": self.mean, "half_width_95": self.half})
-        return shown
 
 
 @dataclass(frozen=True)
@@ -59,17 +41,15 @@ class Cell:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The value of each repeat."""
-        return joined(tuple(self.points.values()), self.over)
+        """The value of each repeat, over the points that have one; NaN if none has."""
+        join = JOINS[self.over]
+        there = [list(filter(math.isfinite, repeat)) for repeat in zip(*self.points.values(), strict=True)]
+        return tuple(float(join(values)) if values else math.nan for values in there)
 
     @property
     def estimate(self) -> Estimate:
         """The mean over points and repeats."""
-        return estimate(self.values)
-
-    def at(self, points: Sequence[str]) -> Cell:
-        """The same over some points only."""
-        return Cell({at: self.points[at] for at in points if at in self.points})
+        return with_half_width(self.values)
 
     def where(self, other: Cell) -> Cell:
         """The same without values that the other one lacks."""
@@ -83,29 +63,10 @@ class Cell:
         return Cell(kept, self.over)
 
 
-def estimate(values: Sequence[float]) -> Estimate:
-    """Returns the mean and half of the 95 % interval of the values that are numbers."""
-    there = [value for value in values if math.isfinite(value)]
-    if not there:
-        return Estimate(math.nan)
-    half = float(half_width_95(there)) if len(there) > 1 else math.nan
-    return Estimate(float(np.mean(there)), half)
-
-
 def difference(own: Cell, other: Cell) -> Estimate:
     """Returns the mean difference of runs with the same seed, over what both have a value for."""
     pairs = zip(own.where(other).values, other.where(own).values, strict=True)
-    return estimate([a - b for a, b in pairs])
-
-
-def joined(points: Sequence[Sequence[float]], over: str) -> tuple[float, ...]:
-    """Joins the values of points, repeat by repeat; a point without a number is left out."""
-    joins: dict[str, Callable[[Sequence[float]], Any]] = {"mean": np.mean, "least": min, "greatest": max}
-    found = []
-    for of_repeat in zip(*points, strict=True):
-        there = [value for value in of_repeat if math.isfinite(value)]
-        found.append(float(joins[over](there)) if there else math.nan)
-    return tuple(found)
+    return with_half_width([a - b for a, b in pairs])
 
 
 @dataclass(frozen=True)

@@ -4,58 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from longfat.assess.estimate import Results
-from longfat.assess.model import Criterion, Experiment
+from longfat.assess.model import Experiment
 
 _VALUES = re.compile(r"'[^']*'|\d+(\.\d+)?([eE][-+]?\d+)?")
 SILENT = "sent next to nothing"
 
 
-@dataclass
-class Failure:
-    """What happened to an algorithm in some runs: silence, or errors that differ in names and numbers."""
-
-    algorithm: str
-    example: str
-    sections: dict[str, None] = field(default_factory=dict)
-    runs: int = 0
-
-    @property
-    def what(self) -> str:
-        """What happened, after the algorithm's name."""
-        return self.example if self.example == SILENT else f"failed: {self.example}"
-
-
 def failures(results: Results) -> list[dict[str, Any]]:
-    """Returns each thing that went wrong: `algorithm`, `sections`, `runs` out of `of`, and `what`."""
-    found: dict[tuple[str, str], Failure] = {}
+    """Returns each thing that went wrong: `algorithm`, `sections`, `runs` out of `of`, and `what`.
+
+    Errors that differ only in names and numbers are one.
+    """
+    asked = results.asked
+    found: dict[tuple[str, str], dict[str, Any]] = {}
     counted = set()
-    for row, experiment in _experiments(results):
-        for contender in results.asked.everyone:
-            for at, repeat, error in _of_runs(results, experiment, contender.label):
-                key = contender.label, _VALUES.sub("#", error)
-                failure = found.setdefault(key, Failure(contender.label, error))
-                failure.sections[row.section] = None
-                place = experiment.name, at, contender.label, repeat
-                failure.runs += place not in counted
-                counted.add(place)
-    of = (
-        sum(len(each.points(results.asked.mode)) for each in results.asked.experiments)
-        * results.asked.repeats
-    )
-    return [
-        {
-            "algorithm": failure.algorithm,
-            "sections": list(failure.sections),
-            "runs": failure.runs,
-            "of": of,
-            "what": failure.what,
-        }
-        for failure in found.values()
-    ]
+    of = sum(len(each.points(asked.mode)) for each in asked.experiments) * asked.repeats
+    for row in asked.criteria:
+        for experiment in row.experiments:
+            for label in (contender.label for contender in asked.everyone):
+                for at, repeat, error in _of_runs(results, experiment, label):
+                    what = error if error == SILENT else f"failed: {error}"
+                    new = {"algorithm": label, "sections": [], "runs": 0, "of": of, "what": what}
+                    failure = found.setdefault((label, _VALUES.sub("#", error)), new)
+                    if row.section not in failure["sections"]:
+                        failure["sections"].append(row.section)
+                    place = experiment.name, at, label, repeat
+                    failure["runs"] += place not in counted
+                    counted.add(place)
+    return list(found.values())
 
 
 def lines(results: Results, experiment: Experiment, label: str) -> list[str]:
@@ -69,12 +48,6 @@ def lines(results: Results, experiment: Experiment, label: str) -> list[str]:
         else f"{label} failed at {'; '.join(at)}: {error}"
         for error, at in found.values()
     ]
-
-
-def _experiments(results: Results) -> Iterator[tuple[Criterion, Experiment]]:
-    for row in results.asked.criteria:
-        for experiment in row.experiments:
-            yield row, experiment
 
 
 def _of_runs(results: Results, experiment: Experiment, label: str) -> Iterator[tuple[str, int, str]]:

@@ -7,11 +7,10 @@ goes on. A run that is not carried keeps its simulated numbers, and the dossier 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
 import platform
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from rich.console import Console
@@ -64,7 +63,7 @@ def unfit(scenario: Scenario) -> str | None:
         return f"{scenario.duration:g} s; live: at most {LONGEST_S:g}"
     try:
         check(scenario)
-        names = _congestion(scenario)
+        names = kernel.congestion(scenario)
     except InputError as error:
         said = "; ".join(error.lines()).removeprefix("scenario: ")
         return said.partition("; accepted")[0]
@@ -77,11 +76,6 @@ def unfit(scenario: Scenario) -> str | None:
     return None
 
 
-def _congestion(scenario: Scenario) -> dict[str, str]:
-    """Returns the kernel's name of the algorithm of each flow."""
-    return kernel.congestion(scenario)
-
-
 def check_machine(asked: Assessment) -> None:
     """Raises InputError, with what to do, if this machine can run nothing of the algorithm live."""
     row = registry.algorithm_named(asked.algorithm.algorithm.name)
@@ -92,26 +86,13 @@ def check_machine(asked: Assessment) -> None:
 
 
 @dataclass(frozen=True)
-class LiveWork:
-    """A run that is live.
-
-    Attributes:
-        work: the run, and the places that need it.
-        key: its key in the store.
-    """
-
-    work: Task[Place]
-    key: str
-
-
-@dataclass(frozen=True)
 class Chosen:
     """The runs of a dossier that are live, the shortest first, and why the others are not.
 
-    `carriers` says for each algorithm what the kernel runs.
+    The key of a run is that of its live form. `carriers` says for each algorithm what the kernel runs.
     """
 
-    works: tuple[LiveWork, ...]
+    works: tuple[Task[Place], ...]
     left_out: Mapping[Place, str]
     carriers: Mapping[str, str]
 
@@ -122,25 +103,25 @@ def choose(asked: Assessment, planned: Planned) -> Chosen:
     Raises:
         InputError: none of the algorithm's own runs can be live.
     """
-    works: list[LiveWork] = []
+    works: list[Task[Place]] = []
     left_out: dict[Place, str] = {}
     for work in planned.works:
         places = [place for place in work.places if place[3] < REPEATS[asked.mode]]
         if not places:
             continue
         if (why := unfit(work.scenario)) is None:
-            works.append(LiveWork(work, live_key(work)))
+            works.append(replace(work, key=live_key(work)))
         else:
             left_out |= dict.fromkeys(places, why)
     own = asked.algorithm.label
-    labels = {place[2] for live in works for place in live.work.places}
+    labels = {place[2] for work in works for place in work.places}
     if own not in labels:
         whys = [why for (_, _, label, _), why in left_out.items() if label == own]
         why = max(whys, key=whys.count) if whys else "nothing runs for these rows"
         raise InputError(
             f"assess --backend live: {own}: {why}; accepted: an algorithm and rows that run live"
         )
-    works.sort(key=lambda live: live.work.scenario.duration)
+    works.sort(key=lambda work: work.scenario.duration)
     carriers = {other.label: _carrier(other.algorithm) for other in asked.everyone if other.label in labels}
     return Chosen(tuple(works), left_out, carriers)
 
@@ -155,14 +136,11 @@ def _carrier(algorithm: Algorithm) -> str:
 
 def live_key(work: Task[Place]) -> str:
     """Returns the key of a live run in the store: of the run, the machine, its kernel, and what it loads."""
-    names = _congestion(work.scenario)
-    loaded = {name: _file_digest(name) for name in sorted(kernel.own_forms() & set(names.values()))}
+    names = kernel.congestion(work.scenario)
+    own = sorted(kernel.own_forms() & set(names.values()))
+    loaded = {name: hashlib.sha256((kernel.forms() / f"{name}.o").read_bytes()).hexdigest() for name in own}
     system = [platform.node(), platform.release(), platform.version()]
     return digest(["live", FORMAT, work.key, system, names, loaded])
-
-
-def _file_digest(own: str) -> str:
-    return hashlib.sha256((kernel.forms() / f"{own}.o").read_bytes()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -182,21 +160,6 @@ class Outcome:
     attempts: int
     failed: tuple[str, ...]
     validity: Mapping[str, Any]
-
-    @property
-    def why(self) -> str:
-        """Why there are no numbers, without the values, so that runs with the same fault have one line."""
-        wrong = ", ".join(item["name"] for item in _wrong(self.validity))
-        return f"not valid in {self.attempts} attempts, the last one because of: {wrong}"
-
-    def to_store(self) -> dict[str, Any]:
-        """Returns what the store keeps."""
-        return {
-            "numbers": self.numbers,
-            "attempts": self.attempts,
-            "failed": list(self.failed),
-            "validity": self.validity,
-        }
 
 
 @dataclass(frozen=True)
@@ -227,56 +190,54 @@ def perform(chosen: Chosen, kept: Store, console: Console, *, retry: bool = Fals
         console: shows progress.
         retry: whether to try runs again that were not valid.
     """
-    earlier = {live.key: old for live in chosen.works if (old := _kept(live, kept)) is not None}
+    earlier = {work.key: old for work in chosen.works if (old := _kept(work, kept)) is not None}
     outcomes = {key: old for key, old in earlier.items() if old.numbers is not None or not retry}
-    missing = [live for live in chosen.works if live.key not in outcomes]
+    missing = [work for work in chosen.works if work.key not in outcomes]
     left_out = dict(chosen.left_out)
-    left_s = math.fsum(live.work.scenario.duration for live in missing)
+    left_s = math.fsum(work.scenario.duration for work in missing)
     broken = 0
-    for number, live in enumerate(missing, start=1):
+    for number, work in enumerate(missing, start=1):
         if broken == MOST_BROKEN:
-            why = f"not tried: {broken} runs in a row had no result"
-            left_out |= dict.fromkeys(live.work.places, why)
+            left_out |= dict.fromkeys(work.places, f"not tried: {broken} runs in a row had no result")
             continue
         with console.status(f"live run {number} of {len(missing)}, about {math.ceil(left_s / 60)} min left"):
-            found = _tried(live.work, earlier.get(live.key))
+            found = _tried(work, earlier.get(work.key))
         if isinstance(found, Outcome):
-            kept.add(live.key if found.numbers is not None else _next_failure(live, kept), found.to_store())
-            outcomes[live.key] = found
+            row = {field.name: getattr(found, field.name) for field in fields(found)[1:]}
+            kept.add(work.key if found.numbers is not None else _failure_keys(work, kept)[1], row)
+            outcomes[work.key] = found
         else:
-            left_out |= dict.fromkeys(live.work.places, f"{found}")
+            left_out |= dict.fromkeys(work.places, f"{found}")
         broken = broken + 1 if isinstance(found, LongfatError) and not isinstance(found, InputError) else 0
-        left_s -= live.work.scenario.duration
+        left_s -= work.scenario.duration
     rows: dict[Place, Row] = {}
-    for outcome in outcomes.values():
-        if outcome.numbers is None:
-            left_out |= dict.fromkeys(outcome.work.places, outcome.why)
-        else:
-            rows.update(dict.fromkeys(outcome.work.places, outcome.numbers))
+    for found in outcomes.values():
+        if found.numbers is not None:
+            rows |= dict.fromkeys(found.work.places, found.numbers)
+            continue
+        # without the values, so that runs with the same fault have one line
+        wrong = ", ".join(item["name"] for item in _wrong(found.validity))
+        why = f"not valid in {found.attempts} attempts, the last one because of: {wrong}"
+        left_out |= dict.fromkeys(found.work.places, why)
     without = len(chosen.works) - len(outcomes)
     return Live(rows, left_out, tuple(outcomes.values()), without, chosen.carriers)
 
 
-def _kept(live: LiveWork, kept: Store) -> Outcome | None:
+def _kept(work: Task[Place], kept: Store) -> Outcome | None:
     """Returns what the store has of a run: the valid result, else the last failure."""
-    keys = [*_failures(live, kept), *([live.key] if live.key in kept else [])]
-    if not keys:
+    key = work.key if work.key in kept else _failure_keys(work, kept)[0]
+    if key is None:
         return None
-    found = kept.get(keys[-1:])[keys[-1]]
-    return Outcome(live.work, found["numbers"], found["attempts"], tuple(found["failed"]), found["validity"])
+    row = kept.get([key])[key]
+    return Outcome(work, **row | {"failed": tuple(row["failed"])})
 
 
-def _failures(live: LiveWork, kept: Store) -> list[str]:
-    """Returns the keys of a run's failures. Each has its own: a store does not replace rows."""
-    return list(itertools.takewhile(lambda key: key in kept, _failure_keys(live)))
-
-
-def _next_failure(live: LiveWork, kept: Store) -> str:
-    return next(key for key in _failure_keys(live) if key not in kept)
-
-
-def _failure_keys(live: LiveWork) -> Iterator[str]:
-    return (digest([live.key, "not valid", number]) for number in itertools.count())
+def _failure_keys(work: Task[Place], kept: Store) -> tuple[str | None, str]:
+    """Returns the keys of a run's last failure and of its next one: a store does not replace rows."""
+    keys: list[str | None] = [None]
+    while (key := digest([work.key, "not valid", len(keys) - 1])) in kept:
+        keys.append(key)
+    return keys[-1], key
 
 
 def _tried(work: Task[Place], earlier: Outcome | None) -> Outcome | LongfatError:

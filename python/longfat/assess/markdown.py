@@ -2,109 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from longfat.assess.cells import (
-    Entry,
-    carriers,
-    failure_line,
-    live_points,
-    live_runs,
-    live_table,
-    repeats,
-    table,
-)
+from longfat.assess import cells
+from longfat.assess.cells import Entry
 
 
 def text(document: Entry) -> str:
     """Returns the dossier as Markdown."""
-    return "\n".join(_lines(document)).rstrip() + "\n"
+    return "\n\n".join(filter(None, _blocks(document))) + "\n"
 
 
-def _lines(document: Entry) -> Iterator[str]:
+def _blocks(document: Entry) -> Iterator[str]:
+    *others, last = document["baselines"]
+    beside = f"{', '.join(others)} and {last}" if others else last
     yield f"# Assessment of {document['algorithm']} by RFC 9743"
-    yield ""
     yield (
-        f"Compared with {_and(document['baselines'])}, in the simulator of Longfat "
-        f"{document['provenance']['version']}; "
-        f"{repeats(document)}. RFC 9743 gives no thresholds, so nothing here passes or fails."
+        f"Compared with {beside}, in the simulator of Longfat {document['provenance']['version']}; "
+        f"{cells.repeats(document)}. RFC 9743 gives no thresholds, so nothing here passes or fails."
     )
-    yield ""
     if document["headline"]:
         yield "## Where it differs"
-        yield ""
-        for place, line in enumerate(document["headline"], start=1):
-            yield f"{place}. {line['name']} ({line['section']}): {line['text']}."
-        yield ""
+        yield "\n".join(
+            f"{place}. {line['name']} ({line['section']}): {line['text']}."
+            for place, line in enumerate(document["headline"], start=1)
+        )
+    limits = document["limits"]
     if lived := document.get("live"):
-        yield f"{live_runs(lived)}: {carriers(lived)}."
-        yield ""
-        if lived["without"]:
-            yield f"{lived['without']}."
-            yield ""
+        yield f"{cells.live_runs(lived)}: {cells.carriers(lived)}."
+        yield f"{lived['without']}." if lived["without"] else ""
+        limits = [*limits, f"{lived['rule']} {lived['note']}"]
     if document["failures"]:
         yield "## Runs without a result"
-        yield ""
-        for failure in document["failures"]:
-            yield f"- {failure_line(failure)}."
-        yield ""
+        yield _listed(f"{cells.failure_line(failure)}." for failure in document["failures"])
     for row in document["criteria"]:
         yield from _row(row)
     yield "## Limitations of the method"
-    yield ""
-    for limit in document["limits"]:
-        yield f"- {limit}"
-    if lived:
-        yield f"- {lived['rule']} {lived['note']}"
+    yield _listed(limits)
 
 
 def _row(row: Entry) -> Iterator[str]:
     yield f"## {row['section']} {row['title']}"
-    yield ""
     yield f"{row['asks']} Status: {row['status']}."
-    yield ""
-    for paragraph in (row["text"], row["why"], "" if row["text"] else row["prompt"]):
-        if paragraph:
-            yield paragraph
-            yield ""
-    for problem in row["problems"]:
-        yield f"- {problem}."
-    if row["problems"]:
-        yield ""
-    others = list(row["baseline"])
+    yield from (row["text"], row["why"], "" if row["text"] else row["prompt"])
+    yield _listed(f"{problem}." for problem in row["problems"])
     for experiment in row["experiments"]:
-        yield f"{experiment['title']}. {experiment['words']} {_settings(experiment)}"
-        yield ""
-        yield f"| | this algorithm |{''.join(f' {other} | difference |' for other in others)}"
-        yield f"|---|---:|{'---:|---:|' * len(others)}"
-        for key, cells in table(row, experiment["name"]):
-            yield f"| {row['measured'][key]['label']} | {' | '.join(cells)} |"
-        yield ""
-        yield from _live(row, experiment["name"])
-    left_out = row.get("live", {}).get("left_out", ())
-    for line in left_out:
-        yield f"- Only simulated: {line}."
-    if left_out:
-        yield ""
+        name = experiment["name"]
+        settings = "; ".join(f"{setting['name']}: {setting['value']}" for setting in experiment["settings"])
+        yield f"{experiment['title']}. {experiment['words']} ({settings}.)"
+        yield cells.table(row, name, "this algorithm").markdown()
+        if (live := cells.live_table(row, name)) is not None:
+            yield f"Live and simulated, {cells.live_points(row, name)}:"
+            yield live.markdown()
+    yield _listed(f"Only simulated: {line}." for line in row.get("live", {}).get("left_out", ()))
 
 
-def _live(row: Entry, experiment: str) -> Iterator[str]:
-    lines = list(live_table(row, experiment))
-    if not lines:
-        return
-    yield f"Live and simulated, {live_points(row, experiment)}:"
-    yield ""
-    yield f"| |{''.join(f' {label}, live | simulated |' for label in lines[0]['labels'])}"
-    yield f"|---|{'---:|---:|' * len(lines[0]['labels'])}"
-    for line in lines:
-        yield f"| {line['label']} | {' | '.join(line['cells'])} |"
-    yield ""
-
-
-def _settings(experiment: Entry) -> str:
-    given = [f"{setting['name']}: {setting['value']}" for setting in experiment["settings"]]
-    return f"({'; '.join(given)}.)"
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from longfat.assess.networks import Tables
 from longfat.words import Mode
 
 CHOSEN_HERE = "chosen here"
@@ -15,6 +16,8 @@ Better = Literal["less", "more", "neither"]
 """Which direction is better for a number; `neither` where RFC 9743 does not say."""
 Over = Literal["mean", "least", "greatest"]
 """How the points of an experiment are joined."""
+SCALES = {"%": 100.0, "ms": 1e3, "us": 1e6}
+"""The factor between SI units, or a ratio, and a unit that is shown."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,6 @@ class Measure:
         label: what it is, in words.
         unit: the unit of what is shown.
         better: which direction is better.
-        scale: turns a value of a row into what is shown.
         over: how the points are joined.
         absent: what stands for the number if no run has one.
         than: for a number of others, the word that leads to what it was with a baseline, such as "beside".
@@ -46,30 +48,43 @@ class Measure:
     label: str
     unit: str = ""
     better: Better = "less"
-    scale: float = 1.0
     over: Over = "mean"
     absent: str = ""
     never: float | None = None
     than: str = ""
 
-
-Tables = dict[str, Any]
-Make = Callable[[Any], Tables]
-"""Makes the tables of a scenario for an algorithm."""
-
-
-def bound(make: Callable[..., Tables], *values: Any) -> Make:
-    """Returns what makes the scenario of a point: only the algorithm is left open."""
-    return lambda algorithm: make(algorithm, *values)
+    @property
+    def scale(self) -> float:
+        """The factor between a value of a row, a ratio or SI units, and what is shown."""
+        return SCALES.get(self.unit, 1.0)
 
 
 @dataclass(frozen=True)
 class Point:
-    """One point of an experiment: its name, how its scenario is made, and its work in packets."""
+    """One point of an experiment: its name, what makes the scenario of an algorithm, its work in packets."""
 
     at: str
-    make: Make
+    make: Callable[[Any], Tables]
     packets: float
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What one of the lines of the first screen may be about.
+
+    Attributes:
+        name: what the line is about.
+        measure: the key of the number that it shows.
+        least: the smallest difference that is worth a word, in the measure's unit (chosen here).
+        value: a template of the number in words, with `{}` for number and unit.
+        points: how the names of the points end that count; all if empty.
+    """
+
+    name: str
+    measure: str
+    least: float
+    value: str
+    points: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,6 +99,7 @@ class Experiment:
         estimator: how the numbers come out of a run.
         measures: the numbers.
         points: the points in a mode.
+        topic: what a line of the first screen says of it, if any may.
     """
 
     name: str
@@ -93,6 +109,7 @@ class Experiment:
     estimator: str
     measures: tuple[Measure, ...]
     points: Callable[[Mode], list[Point]]
+    topic: Topic | None = None
 
     def measure(self, key: str) -> Measure:
         """Returns the measure with this key."""
@@ -115,7 +132,3 @@ class Criterion:
     experiments: tuple[Experiment, ...] = ()
     prompt: str = ""
     why: str = ""
-
-    def to_json(self) -> Mapping[str, Any]:
-        """Returns what is known before anything runs."""
-        return {"section": self.section, "title": self.title, "asks": self.asks}

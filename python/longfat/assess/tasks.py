@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from longfat.assess.criteria import select
-from longfat.assess.model import Criterion, Experiment, Point
-from longfat.compare.grid import CUSTOM_COST, Contender, contenders
+from longfat.assess.model import Criterion, Experiment
+from longfat.compare.grid import Contender, contenders
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from longfat.scenario.stacks import LINUX
@@ -89,24 +90,21 @@ def plan(asked: Assessment) -> Planned:
     refused: dict[Place, str] = {}
 
     def wanted() -> Iterator[tuple[Place, Scenario, float]]:
-        for place, contender, experiment, point in _every(asked):
+        runs = itertools.product(asked.everyone, range(asked.repeats))
+        every = (
+            (experiment, point) for experiment in asked.experiments for point in experiment.points(asked.mode)
+        )
+        for (experiment, point), (contender, repeat) in itertools.product(every, runs):
+            place = experiment.name, point.at, contender.label, repeat
+            tables = point.make(contender.algorithm.written) | {
+                "title": f"{experiment.name}, {point.at}: {contender.label}",
+                "seed": repeat + 1,
+            }
             try:
-                tables = point.make(contender.algorithm.written) | {
-                    "title": f"{experiment.name}, {point.at}: {contender.label}",
-                    "seed": place[3] + 1,
-                }
                 scenario = Scenario.from_dict(tables, source=f"assess, {experiment.name}", stack=asked.stack)
             except InputError as error:
                 refused[place] = "; ".join(error.lines())
-                continue
-            yield place, scenario, point.packets * (CUSTOM_COST if contender.custom else 1.0)
+            else:
+                yield place, scenario, point.packets * contender.cost
 
     return Planned(distinct(wanted()), refused)
-
-
-def _every(asked: Assessment) -> Iterator[tuple[Place, Contender, Experiment, Point]]:
-    for experiment in asked.experiments:
-        for point in experiment.points(asked.mode):
-            for contender in asked.everyone:
-                for repeat in range(asked.repeats):
-                    yield (experiment.name, point.at, contender.label, repeat), contender, experiment, point

@@ -10,9 +10,6 @@ from typing import Literal
 
 from longfat.words import Mode
 
-RENO, CUBIC = "reno", "cubic"
-"""The algorithms that a new one must share links with: standard TCP, and what most hosts run."""
-
 FAR = 4
 """The ratio of the two round-trip times in the trial of unlike flows."""
 
@@ -98,13 +95,13 @@ UNLIKE = Trial(
 BESIDE_RENO = Trial(
     "reno",
     "the algorithm and standard TCP with SACK, same RTT; both start at random within a sixth of the run",
-    beside=RENO,
+    beside="reno",
 )
 BESIDE_CUBIC = Trial(
     "cubic",
     "the algorithm and CUBIC as the registry has it by default, same RTT; both start at random within a "
     "sixth of the run",
-    beside=CUBIC,
+    beside="cubic",
 )
 LOSSY = Trial(
     "lossy",
@@ -129,10 +126,10 @@ class Column:
 
     key: str
     heading: str
-    trial: Trial
     figure: str
-    estimator: str
     good: str
+    estimator: str
+    trial: Trial = PAIR
     over_points: Averaging = "mean"
     scale: float = 1.0
     threshold: float | None = None
@@ -142,79 +139,74 @@ COLUMNS = (
     Column(
         "utilization",
         "utilisation",
-        PAIR,
         "utilization",
-        "share of the link's rate that leaves it (RFC 5166, 2.1.1)",
         "1",
+        "share of the link's rate that leaves it (RFC 5166, 2.1.1)",
     ),
     Column(
         "loss_ratio",
         "loss ratio",
-        PAIR,
         "loss_ratio",
-        "data packets dropped over data packets sent, both flows (RFC 5166, 2.1.3)",
         "small",
+        "data packets dropped over data packets sent, both flows (RFC 5166, 2.1.3)",
     ),
     Column(
         "queueing_delay_ms",
         "queue ms",
-        PAIR,
         "queueing_delay_s",
-        "time average of the bottleneck's queue over the link's rate, ms",
         "small",
+        "time average of the bottleneck's queue over the link's rate, ms",
         scale=1e3,
     ),
     Column(
         "jain",
         "Jain, same RTT",
-        PAIR,
         "jain",
-        "Jain's index of the two throughputs, from 1/2 to 1 (RFC 5166, 2.3.1)",
         "1",
+        "Jain's index of the two throughputs, from 1/2 to 1 (RFC 5166, 2.3.1)",
     ),
-    Column("jain_unlike", f"Jain, RTT 1:{FAR}", UNLIKE, "jain", "the same", "1"),
+    Column("jain_unlike", f"Jain, RTT 1:{FAR}", "jain", "1", "the same", UNLIKE),
     Column(
         "share_reno",
         "share / Reno",
-        BESIDE_RENO,
         "share_1",
-        "throughput of the algorithm's flow over that of both",
         "1/2",
+        "throughput of the algorithm's flow over that of both",
+        BESIDE_RENO,
     ),
-    Column("share_cubic", "share / CUBIC", BESIDE_CUBIC, "share_1", "the same", "1/2"),
+    Column("share_cubic", "share / CUBIC", "share_1", "1/2", "the same", BESIDE_CUBIC),
     Column(
         "convergence_s",
         "converges in s",
-        PAIR,
         "convergence_80_s",
+        "small",
         "time after its start until the second flow runs at 80 % of the first one's rate (Ha et al. 2006; "
         "rates as in Li, Leith, Shorten 2007, eq. 2); median over the points, a flow that never does so "
         "counting as the longest; mean over the repeats that have one, the length of the observation with a "
         "> if most do not",
-        "small",
         over_points="median",
     ),
     Column(
         "loss_tolerance",
         "tolerates loss",
-        LOSSY,
         "utilization",
+        "large",
         "the loss probability up to which the flow fills half of the link: interpolated on the logarithm "
         "between the losses that were run; a < or > where the crossing lies outside of them",
-        "large",
-        over_points="geometric",
+        LOSSY,
+        "geometric",
         threshold=HALF,
     ),
     Column(
         "buffer_needed",
         "needs buffer / BDP",
-        SMALL,
         "utilization",
+        "small",
         "the buffer, as a share of the BDP, from which on the two flows use 80 % of the link: interpolated "
         "on the logarithm between the buffers that were run; a < or > where the crossing lies outside of "
         "them",
-        "small",
-        over_points="geometric",
+        SMALL,
+        "geometric",
         threshold=COLLAPSE,
     ),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from longfat.store import output
 from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.store.whole import write_json, write_table
-from longfat.study.run import Perform, distinct, perform
+from longfat.study.run import Perform, distinct, rows
 
 RUNS_FILE = "runs.parquet"
 FORMAT = 1
@@ -42,12 +41,12 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
     marks = output.STORE_FILES | {COMPARE_FILE}
     with output.folder(out, output.COMPARE_FILES, marks) as draft, Store(out, reduction_key(measure)) as kept:
         begin = time.perf_counter()
-        rows = _rows(grid, kept, jobs, console)
+        found = _rows(grid, kept, jobs, console)
         wall_s = time.perf_counter() - begin
-        document = _document(grid, rows, wall_s)
+        document = _document(grid, found, wall_s)
         write_json(draft / COMPARE_FILE, document)
-        names = dict.fromkeys(key for row in rows for key in row)
-        table = pa.table({name: pa.array([row[name] for row in rows]) for name in names})
+        names = dict.fromkeys(key for row in found for key in row)
+        table = pa.table({name: pa.array([row[name] for row in found]) for name in names})
         write_table(draft / RUNS_FILE, table)
         with console.status("drawing"):
             page.build(draft)
@@ -59,17 +58,15 @@ def _rows(grid: Grid, kept: Store, jobs: int | None, console: Console) -> list[d
     planned = tasks(grid)
     works = distinct((position, task.scenario, task.packets) for position, task in enumerate(planned))
     run: Perform = functools.partial(run_many, jobs=jobs, reduce=measure, ordered=False)
-    rows: dict[int, dict[str, Any]] = {}
-    with closing(perform(works, kept, run, console, f"compare {grid.mode}")) as done:
-        for work, measured in done:
-            rows |= {position: {**planned[position].coordinates, **measured} for position in work.places}
-    return [rows[position] for position in range(len(planned))]
+    found = rows(works, kept, run, console, f"compare {grid.mode}")
+    return [{**task.coordinates, **found[position]} for position, task in enumerate(planned)]
 
 
 def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str, Any]:
     names = [contender.label for contender in grid.contenders]
     cells = estimate.table(rows, names)
     packets = sum(row["packets"] for row in rows)
+    labels = [path.label for path in grid.files]
     return {
         "format": FORMAT,
         "mode": grid.mode,
@@ -94,19 +91,12 @@ def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str
             for column in COLUMNS
         ],
         "algorithms": [
-            {
-                "name": name,
-                **{
-                    column.key: cells[name][column.key].to_json(column.scale)
-                    if column.key in cells[name]
-                    else None
-                    for column in COLUMNS
-                },
-            }
+            {"name": name}
+            | {column.key: estimate.to_json(column, cells[name][column.key]) for column in COLUMNS}
             for name in names
         ],
-        **left_out(grid),
-        **on_paths(grid, rows),
+        "skipped": skipped(grid),
+        **({"paths": paths.table(rows, labels, names)} if labels else {}),
         "figure": figure(grid, rows).to_json(),
         "performance": {
             "wall_s": wall_s,
@@ -118,19 +108,7 @@ def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str
     }
 
 
-def on_paths(grid: Grid, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The part of a stored comparison that has the results on paths from files, if there were any."""
-    labels = [path.label for path in grid.files]
-    names = [contender.label for contender in grid.contenders]
-    return {"paths": paths.table(rows, labels, names)} if labels else {}
-
-
-def left_out(grid: Grid) -> dict[str, Any]:
-    """The part of a stored comparison that says which columns were not measured, and why."""
-    return {
-        "skipped": {
-            column.key: grid.skipped[column.trial.name]
-            for column in COLUMNS
-            if column.trial.name in grid.skipped
-        }
-    }
+def skipped(grid: Grid) -> dict[str, str]:
+    """Returns why columns were not measured."""
+    why = grid.skipped
+    return {column.key: why[column.trial.name] for column in COLUMNS if column.trial.name in why}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from longfat.compare.columns import COLUMNS, Column
-from longfat.numbers import finite
 from longfat.runs import metrics
+from longfat.study.stats import Estimate
 
 Row = Mapping[str, Any]
 Point = tuple[float, float, str | None]
@@ -27,24 +27,9 @@ class Value:
     bound: str = ""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A cell of the table or a point of a curve: mean and standard error over repeats (NaN for one).
-
-    `bound` marks a bound: "<", ">", or "~" where some points lie beyond either end.
-    """
-
-    mean: float
-    stderr: float = math.nan
-    bound: str = ""
-
-    def to_json(self, scale: float) -> dict[str, Any]:
-        """Returns the estimate in the column's unit, with None for NaN."""
-        return {
-            "mean": finite(self.mean * scale),
-            "stderr": finite(self.stderr * scale),
-            "bound": self.bound,
-        }
+def to_json(column: Column, found: Estimate | None) -> dict[str, Any] | None:
+    """Returns an estimate in the column's unit, with None for NaN."""
+    return None if found is None else {**found.to_json("stderr", column.scale), "bound": found.bound}
 
 
 def values(column: Column, rows: Iterable[Row]) -> dict[tuple[str, Point, int], Value]:
@@ -79,9 +64,7 @@ def falls_below(levels: Sequence[float], figures: Sequence[float], threshold: fl
         if math.isnan(figure):
             return Value(math.nan)
         if figure < threshold:
-            if position == 0:
-                return Value(levels[0], "<")
-            return Value(_between(levels, figures, position, threshold))
+            return _between(levels, figures, position, threshold)
     return Value(levels[-1], ">")
 
 
@@ -90,40 +73,41 @@ def rises_above(levels: Sequence[float], figures: Sequence[float], threshold: fl
     if any(map(math.isnan, figures)):
         return Value(math.nan)
     below = [position for position, figure in enumerate(figures) if figure < threshold]
-    if not below:
-        return Value(levels[0], "<")
-    if below[-1] == len(figures) - 1:
-        return Value(levels[-1], ">")
-    return Value(_between(levels, figures, below[-1] + 1, threshold))
+    return _between(levels, figures, below[-1] + 1 if below else 0, threshold)
 
 
-def _between(levels: Sequence[float], figures: Sequence[float], position: int, threshold: float) -> float:
+def _between(levels: Sequence[float], figures: Sequence[float], position: int, threshold: float) -> Value:
+    """Returns the crossing just before a position; a bound at either end."""
+    if position in (0, len(levels)):
+        return Value(levels[0], "<") if position == 0 else Value(levels[-1], ">")
     low, high = math.log(levels[position - 1]), math.log(levels[position])
     way = (threshold - figures[position - 1]) / (figures[position] - figures[position - 1])
-    return math.exp(low + way * (high - low))
+    return Value(math.exp(low + way * (high - low)))
 
 
 def overall(column: Column, found: Mapping[tuple[str, Point, int], Value], algorithm: str) -> Estimate | None:
     """Returns a cell: mean and standard error over repeats of the mean over points; None without runs."""
-    repeats: dict[int, list[Value]] = defaultdict(list)
-    for (name, _, repeat), value in found.items():
-        if name == algorithm:
-            repeats[repeat].append(value)
-    if not repeats:
-        return None
-    return over_repeats(column, [_over_points(column, of_repeat) for of_repeat in repeats.values()])
+    repeats = _grouped(found, algorithm, 2)
+    return (
+        over_repeats(column, [_over_points(column, each) for each in repeats.values()]) if repeats else None
+    )
 
 
 def at_points(
     column: Column, found: Mapping[tuple[str, Point, int], Value], algorithm: str
-) -> Iterator[tuple[Point, Estimate]]:
+) -> dict[Point, Estimate]:
     """Returns the estimate at each point of the grid."""
-    points: dict[Point, list[Value]] = defaultdict(list)
-    for (name, point, _), value in found.items():
-        if name == algorithm:
-            points[point].append(value)
-    for point, of_point in points.items():
-        yield point, over_repeats(column, of_point)
+    return {point: over_repeats(column, each) for point, each in _grouped(found, algorithm, 1).items()}
+
+
+def _grouped(
+    found: Mapping[tuple[str, Point, int], Value], algorithm: str, by: int
+) -> dict[Any, list[Value]]:
+    groups: dict[Any, list[Value]] = defaultdict(list)
+    for key, value in found.items():
+        if key[0] == algorithm:
+            groups[key[by]].append(value)
+    return groups
 
 
 def _over_points(column: Column, points: Sequence[Value]) -> Value:
@@ -159,16 +143,13 @@ def over_repeats(column: Column, repeats: Sequence[Value]) -> Estimate:
             return Estimate(*metrics.mean_stderr(numbers))
 
 
-def table(rows: Sequence[Row], algorithms: Sequence[str]) -> dict[str, dict[str, Estimate]]:
-    """Returns the cells by algorithm and column, without columns whose trial was not run."""
-    result: dict[str, dict[str, Estimate]] = {name: {} for name in algorithms}
-    for column in COLUMNS:
-        found = values(column, rows)
-        for name in algorithms:
-            cell = overall(column, found, name)
-            if cell is not None:
-                result[name][column.key] = cell
-    return result
+def table(rows: Sequence[Row], algorithms: Sequence[str]) -> dict[str, dict[str, Estimate | None]]:
+    """Returns the cells by algorithm and column, None for columns whose trial was not run."""
+    found = {column.key: values(column, rows) for column in COLUMNS}
+    return {
+        name: {column.key: overall(column, found[column.key], name) for column in COLUMNS}
+        for name in algorithms
+    }
 
 
 def _bound(values: Iterable[Value]) -> str:

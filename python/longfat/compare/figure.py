@@ -14,6 +14,7 @@ from longfat.compare.grid import Grid
 from longfat.figure.data import Curve, Figure, Panel, points
 from longfat.figure.style import LIMIT_STROKE
 from longfat.runs import metrics
+from longfat.study.stats import Estimate
 
 BDP_AXIS = "BDP, packets"
 LOGARITHMIC = frozenset(
@@ -64,7 +65,7 @@ def _curves(grid: Grid, column: Column, rows: Sequence[Row]) -> Iterator[Curve]:
     buffers: Sequence[str | None] = grid.buffers if column.trial.varied == "buffer" else (None,)
     bdp = {(path.rate_bps, path.rtt_s): path.bdp_packets for path in grid.paths}
     for contender in grid.contenders:
-        at = dict(estimate.at_points(column, found, contender.label))
+        at = estimate.at_points(column, found, contender.label)
         for stroke, buffer in enumerate(buffers):
             samples = [
                 (bdp[rate, rtt], _shown(cell, column.scale))
@@ -98,5 +99,5 @@ def _utilization(rows: Sequence[Row], trial: Trial, algorithm: str, level: float
     return metrics.mean_stderr([float(np.mean(paths)) for paths in by_repeat.values()])
 
 
-def _shown(cell: estimate.Estimate, scale: float) -> tuple[float, float]:
-    return (math.nan, math.nan) if cell.bound else (cell.mean * scale, cell.stderr * scale)
+def _shown(cell: Estimate, scale: float) -> tuple[float, float]:
+    return (math.nan, math.nan) if cell.bound else (cell.mean * scale, cell.error * scale)

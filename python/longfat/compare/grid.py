@@ -32,6 +32,8 @@ CUSTOM_COST = 20.0
 """A user's own algorithm takes about this many times longer; such runs start first."""
 
 MOST_REPEATS = 1000
+COORDINATES = ("algorithm", "trial", "rate_bps", "rtt_s", "buffer", "level", "repeat")
+"""What each run has in runs.parquet, before what was measured."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,17 @@ class Contender:
     """One algorithm of a comparison: its name in the table, and how a scenario specifies it."""
 
     label: str
-    algorithm: Any
-    custom: bool
+    algorithm: Algorithm
+
+    @property
+    def custom(self) -> bool:
+        """Whether it is a user's own."""
+        return self.algorithm.custom
+
+    @property
+    def cost(self) -> float:
+        """The time that a packet takes, relative to that with an algorithm of Longfat."""
+        return CUSTOM_COST if self.custom else 1.0
 
 
 @dataclass(frozen=True)
@@ -176,74 +187,48 @@ def levels(grid: Grid, trial: Trial) -> Sequence[Any]:
 
 def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, level: Any, repeat: int) -> Task:
     duration_s = grid.extent.duration_s
-    bottleneck: dict[str, Any] = {"rate": RATE.write(path.rate_bps)}
-    match trial.varied:
-        case "buffer":
-            bottleneck["buffer"] = level
-        case "loss":
-            bottleneck |= {"buffer": "100 % BDP", "loss": level}
-        case "share":
-            bottleneck["buffer"] = f"{level} % BDP"
-    rtts_s = (path.rtt_s, path.rtt_s * FAR if trial.far else path.rtt_s)
+    bottleneck = {
+        "buffer": {"buffer": level},
+        "loss": {"buffer": "100 % BDP", "loss": level},
+        "share": {"buffer": f"{level} % BDP"},
+    }[trial.varied]
+    # always random, so that repeats differ
+    early, late = (TIME.write(share * duration_s) for share in LATE_START_S)
+    starts = [["0 s", late], ["0 s", late]]
+    if trial.late or trial.flows == 1:
+        starts = [["0 s", TIME.write(FIRST_START_S)], [early, late]]
     own = contender.algorithm.written
-    algorithms = (own, own if trial.beside is None else trial.beside)
+    rtts_s = (path.rtt_s, path.rtt_s * FAR if trial.far else path.rtt_s)
     flows = [
-        {"algorithm": algorithm, "rtt": TIME.write(rtt_s), "start": start}
-        for algorithm, rtt_s, start in zip(algorithms, rtts_s, _starts(trial, duration_s), strict=True)
+        {"algorithm": algorithm, "rtt": TIME.write(rtt_s), "start": {"uniform": start}}
+        for algorithm, rtt_s, start in zip((own, trial.beside or own), rtts_s, starts, strict=True)
     ]
-    scenario = Scenario.from_dict(
-        {
-            "title": f"{contender.label}: {trial.name}",
-            "duration": TIME.write(duration_s),
-            "window": [TIME.write(WINDOW_FROM * duration_s), TIME.write(duration_s)],
-            "seed": repeat + 1,
-            "bottleneck": bottleneck,
-            "flow": flows[: trial.flows],
-        },
-        source=f"compare, {trial.name}",
-        stack=grid.stack,
-    )
-    coordinates = {
-        "algorithm": contender.label,
-        "trial": trial.name,
-        "rate_bps": path.rate_bps,
-        "rtt_s": path.rtt_s,
-        "buffer": level if trial.varied == "buffer" else None,
-        "level": None if trial.varied == "buffer" else float(level),
-        "repeat": repeat,
-        **({"path": None} if grid.files else {}),
+    tables = {
+        "title": f"{contender.label}: {trial.name}",
+        "duration": TIME.write(duration_s),
+        "window": [TIME.write(WINDOW_FROM * duration_s), TIME.write(duration_s)],
+        "seed": repeat + 1,
+        "bottleneck": {"rate": RATE.write(path.rate_bps), **bottleneck},
+        "flow": flows[: trial.flows],
     }
-    cost = CUSTOM_COST if contender.custom else 1.0
-    return Task(coordinates, scenario, cost * path.rate_bps * duration_s / PACKET_BITS)
+    scenario = Scenario.from_dict(tables, source=f"compare, {trial.name}", stack=grid.stack)
+    values: dict[str, Any] = {"buffer": level} if trial.varied == "buffer" else {"level": float(level)}
+    if grid.files:
+        values["path"] = None
+    values |= {"trial": trial.name, "rate_bps": path.rate_bps, "rtt_s": path.rtt_s, "repeat": repeat}
+    return _placed(contender, scenario, values)
 
 
 def _on_path(contender: Contender, path: FilePath, repeat: int, stack: str) -> Task:
     scenario = path.scenario(contender.algorithm.written, repeat, stack)
     rate_bps = scenario.link[0].rate if scenario.link else scenario.bottleneck.rate
-    coordinates = {
-        "algorithm": contender.label,
-        "trial": paths.TRIAL,
-        "rate_bps": rate_bps,
-        "rtt_s": path.rtt_s,
-        "buffer": None,
-        "level": None,
-        "repeat": repeat,
-        "path": path.label,
-    }
-    cost = CUSTOM_COST if contender.custom else 1.0
-    return Task(coordinates, scenario, cost * rate_bps * scenario.duration / PACKET_BITS)
+    values = {"trial": paths.TRIAL, "rate_bps": rate_bps, "rtt_s": path.rtt_s, "repeat": repeat}
+    return _placed(contender, scenario, values | {"path": path.label})
 
 
-def _starts(trial: Trial, duration_s: float) -> tuple[Any, Any]:
-    """Returns when the two flows start: always random, so that repeats differ."""
-    early, late = (TIME.write(share * duration_s) for share in LATE_START_S)
-    if trial.late or trial.flows == 1:
-        return _uniform("0 s", TIME.write(FIRST_START_S)), _uniform(early, late)
-    return _uniform("0 s", late), _uniform("0 s", late)
-
-
-def _uniform(low: str, high: str) -> dict[str, list[str]]:
-    return {"uniform": [low, high]}
+def _placed(contender: Contender, scenario: Scenario, values: dict[str, Any]) -> Task:
+    coordinates = dict.fromkeys(COORDINATES) | {"algorithm": contender.label} | values
+    return Task(coordinates, scenario, contender.cost * values["rate_bps"] * scenario.duration / PACKET_BITS)
 
 
 def contenders(texts: Sequence[str], source: str = "compare") -> tuple[Contender, ...]:
@@ -267,7 +252,7 @@ def contenders(texts: Sequence[str], source: str = "compare") -> tuple[Contender
         label = name if short.count(name) == 1 else _label(spec, whole=True)
         if label in found:
             raise InputError(f"{source}: {text}: it is given twice; accepted: each algorithm once")
-        found[label] = Contender(label, spec, spec.custom)
+        found[label] = Contender(label, spec)
     return tuple(found.values())
 
 

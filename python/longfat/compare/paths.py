@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from longfat import documents
-from longfat.compare.columns import COLUMNS, FIRST_START_S, LATE_START_S, WINDOW_FROM, Column
-from longfat.compare.estimate import Row, Value, number, over_repeats
+from longfat.compare.columns import COLUMNS, FIRST_START_S, LATE_START_S, WINDOW_FROM
+from longfat.compare.estimate import Row, Value, number, over_repeats, to_json
 from longfat.errors import InputError, ScenarioError
 from longfat.scenario.model import Scenario
 from longfat.units import TIME
@@ -64,11 +64,8 @@ def read(files: Sequence[str], rtts_s: Sequence[float], duration_s: float) -> tu
     found: list[FilePath] = []
     for file, name in zip(files, names, strict=True):
         label = name if names.count(name) == 1 else file
-        found += (
-            [_of_scenario(file, label)]
-            if file.endswith(".toml")
-            else _of_trace(file, label, rtts_s, duration_s)
-        )
+        is_scenario = file.endswith(".toml")
+        found += [_of_scenario(file, label)] if is_scenario else _of_trace(file, label, rtts_s, duration_s)
     return tuple(found)
 
 
@@ -106,27 +103,16 @@ def _of_trace(file: str, label: str, rtts_s: Sequence[float], duration_s: float)
     ]
 
 
-def columns() -> list[Column]:
-    """Returns the columns of the table of paths."""
-    by_key = {column.key: column for column in COLUMNS}
-    return [by_key[key] for key in ON_PATHS]
-
-
 def table(rows: Sequence[Row], labels: Sequence[str], algorithms: Sequence[str]) -> list[dict[str, Any]]:
     """Returns the cells of each path and algorithm: means and standard errors over repeats."""
     cells: list[dict[str, Any]] = []
     for label in labels:
         for name in algorithms:
             found = [row for row in rows if row.get("path") == label and row["algorithm"] == name]
-            values = {
-                column.key: over_repeats(column, [Value(number(row[column.figure])) for row in found])
-                for column in columns()
-            }
-            cells.append(
-                {
-                    "path": label,
-                    "algorithm": name,
-                    **{column.key: values[column.key].to_json(column.scale) for column in columns()},
-                }
-            )
+            entry: dict[str, Any] = {"path": label, "algorithm": name}
+            for column in COLUMNS:
+                if column.key in ON_PATHS:
+                    values = [Value(number(row[column.figure])) for row in found]
+                    entry[column.key] = to_json(column, over_repeats(column, values))
+            cells.append(entry)
     return cells

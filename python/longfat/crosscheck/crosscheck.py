@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from longfat.crosscheck import page
-from longfat.figure.data import Curve, Figure, Panel, Table
+from longfat.figure import data
+from longfat.figure.data import Curve, Figure, Panel
 from longfat.live import run as live
 from longfat.live.check import check
 from longfat.live.traffic import KINDS
 from longfat.numbers import finite
-from longfat.report.columns import number
+from longfat.report import columns
 from longfat.runs import metrics, simulate
 from longfat.runs.parts import Array
 from longfat.runs.result import Result
@@ -23,6 +24,8 @@ from longfat.scenario.model import Scenario
 from longfat.scenario.stacks import hosts
 from longfat.store import output
 from longfat.store.whole import write_text
+from longfat.study.stats import written
+from longfat.study.table import Table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,10 +83,11 @@ def run(
             "sim": [simulate.run(each, name=source) for each in seeded],
             "live": [live.run(each, source, traffic) for each in seeded],
         }
+        rows = differences(results)
         document = {
             **{name: [each.summary for each in runs] for name, runs in results.items()},
-            "differences": differences(results),
-            "figure": figure(scenario, {name: runs[0] for name, runs in results.items()}, results).to_json(),
+            "differences": rows,
+            "figure": figure(scenario, {name: runs[0] for name, runs in results.items()}, rows).to_json(),
             "stacks": hosts(scenario),
             "scenario": scenario.filled().to_toml(),
             "provenance": output.provenance(command),
@@ -115,18 +119,15 @@ def differences(results: dict[str, list[Result]]) -> list[dict[str, Any]]:
                     for name, runs in summaries.items()
                 }
                 rows.append(_row(f"{key.removesuffix('s')} {entry['name']}", label, found))
-    factors = {name: _factors(runs) for name, runs in results.items()}
-    for flow, simulated in factors["sim"].items():
-        if simulated and factors["live"][flow]:
-            found = {name: each[flow] for name, each in factors.items()}
-            rows.append(_row(f"flow {flow}", "backoff factor", found))
+    span_s = results["sim"][0].scenario.metrics_window_s()
+    for flow in results["sim"][0].summary["flows"]:
+        factors = {
+            name: [factor for each in runs for factor in backoffs(each.flow(flow["name"]), span_s)]
+            for name, runs in results.items()
+        }
+        if all(factors.values()):
+            rows.append(_row(f"flow {flow['name']}", "backoff factor", factors))
     return rows
-
-
-def _factors(runs: list[Result]) -> dict[str, list[float]]:
-    names = [flow["name"] for flow in runs[0].summary["flows"]]
-    span_s = runs[0].scenario.metrics_window_s()
-    return {name: [factor for each in runs for factor in backoffs(each.flow(name), span_s)] for name in names}
 
 
 def backoffs(series: dict[str, Array], span_s: tuple[float, float] = (0.0, np.inf)) -> list[float]:
@@ -160,29 +161,34 @@ def _row(of: str, quantity: str, found: dict[str, list[float]]) -> dict[str, Any
     return row
 
 
-def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list[Result]]) -> Figure:
-    """Returns the figure: each flow's cwnd and throughput and the bottleneck's queue, from the first runs."""
+def figure(scenario: Scenario, first: dict[str, Result], rows: list[dict[str, Any]]) -> Figure:
+    """Returns the figure: each flow's cwnd and throughput and the bottleneck's queue, from the first runs.
+
+    Below it stands the table of `rows`, as `differences` returns them.
+    """
     panels = []
-    span = (0.0, scenario.duration)
+
+    def panel(title: str, axis: str, curves: Iterable[Curve]) -> None:
+        panels.append(Panel(title, "time, s", axis, tuple(curves), x_range=(0.0, scenario.duration)))
+
     for flow in first["sim"].summary["flows"]:
-        name, start_s = flow["name"], flow["start_s"]
-        histories = {backend: result.flow(name) for backend, result in first.items()}
+        title = f"flow {flow['name']}"
+        histories = {backend: result.flow(flow["name"]) for backend, result in first.items()}
         if not np.isnan(histories["sim"]["cwnd"]).all():
-            curves = tuple(
-                _curve(backend, *_begun(each["time_s"], each["cwnd"], start_s))
-                for backend, each in histories.items()
+            curves = (
+                _curve(
+                    name, each["time_s"], np.where(each["time_s"] >= flow["start_s"], each["cwnd"], np.nan)
+                )
+                for name, each in histories.items()
             )
-            panels.append(
-                Panel(f"flow {name} ({flow['algorithm']})", "time, s", "cwnd, packets", curves, x_range=span)
-            )
-        rates = tuple(_curve(backend, *_rate(each)) for backend, each in histories.items())
-        panels.append(Panel(f"flow {name}", "time, s", "throughput, Mbit/s", rates, x_range=span))
+            panel(f"{title} ({flow['algorithm']})", "cwnd, packets", curves)
+        panel(title, "throughput, Mbit/s", (_curve(name, *_rate(each)) for name, each in histories.items()))
     link = first["sim"].summary["links"][0]["name"]
-    queues = tuple(
-        _curve(backend, result.link(link)["time_s"], result.link(link)["queue_packets"])
-        for backend, result in first.items()
+    queues = ((name, result.link(link)) for name, result in first.items())
+    panel(
+        link, "queue, packets", (_curve(name, each["time_s"], each["queue_packets"]) for name, each in queues)
     )
-    panels.append(Panel(link, "time, s", "queue, packets", queues, x_range=span))
+    shown = table(rows)
     return Figure(
         "crosscheck",
         "crosscheck",
@@ -190,12 +196,8 @@ def figure(scenario: Scenario, first: dict[str, Result], results: dict[str, list
         "The same scenario in the simulator and on this machine's own TCP; the curves show the first runs.",
         tuple(panels),
         columns=1,
-        table=table(differences(results)),
+        table=data.Table(tuple(shown.headings), tuple(map(tuple, shown.rows))),
     )
-
-
-def _begun(time: Array, values: Array, start_s: float) -> tuple[Array, Array]:
-    return time, np.where(time >= start_s, values, np.nan)
 
 
 def _rate(series: dict[str, Array]) -> tuple[Array, Array]:
@@ -210,33 +212,19 @@ def _curve(backend: str, time: Array, values: Array) -> Curve:
     return Curve(backend, tuple(time[::stride]), tuple(values[::stride]), None, None, "line", stroke)
 
 
-HEADINGS = ("of", "quantity", "sim", "live", "difference")
-
-
 def table(rows: list[dict[str, Any]]) -> Table:
-    """Returns the differences as a table of texts."""
-    return Table(HEADINGS, tuple(tuple(_cells(row)) for row in rows))
-
-
-def _cells(row: dict[str, Any]) -> list[str]:
-    def with_error(name: str) -> str:
-        error = row[f"{name}_stderr"]
-        return number(row[name]) + (f" ± {number(error, 2)}" if error is not None else "")
-
-    difference = "-" if row["difference"] is None else f"{row['difference']:+.1%}"
-    return [row["of"], row["quantity"], with_error("sim"), with_error("live"), difference]
+    """Returns the differences as a table."""
+    cells = []
+    for row in rows:
+        difference = "-" if row["difference"] is None else f"{row['difference']:+.1%}"
+        means = [written(row[name], row[f"{name}_stderr"], digits=columns.DIGITS) for name in BACKENDS]
+        cells.append([row["of"], row["quantity"], *means, difference])
+    return Table(["of", "quantity", *BACKENDS, "difference"], cells, texts=2)
 
 
 def show(document: dict[str, Any], console: Console) -> None:
     """Prints the differences as a table, and how many of the live runs are valid."""
-    from rich.table import Table as Shown
-
-    shown = Shown(box=None, pad_edge=False, header_style="dim")
-    for heading in HEADINGS:
-        shown.add_column(heading, justify="left" if heading in HEADINGS[:2] else "right")
-    for row in document["differences"]:
-        shown.add_row(*_cells(row))
-    console.print(shown)
+    console.print(*table(document["differences"]).fitted(console.width))
     if document["stacks"]:
         console.print(f"The simulator's stack: {_listed(document['stacks'])}.", style="dim", markup=False)
     valid = sum(run["validity"]["valid"] for run in document["live"])

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from longfat.errors import InputError
 from longfat.figure.data import Figure
 from longfat.live import doubts
-from longfat.report.page import entry, read, render
+from longfat.report.page import entry
+from longfat.study import page
 
 CROSSCHECK_FILE = "crosscheck.json"
 
 
 def build(root: Path) -> Path:
     """Builds the page of a folder that `longfat crosscheck` wrote; returns its path."""
-    document = read(root / CROSSCHECK_FILE, "live", "figure", "scenario", "provenance")
-    try:
+
+    def shown(document: dict[str, Any]) -> dict[str, Any]:
         figure = Figure.from_json(document["figure"])
-        lines = doubts(document["live"])
-        valid = sum(run["validity"]["valid"] for run in document["live"])
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(
-            f"{root / CROSSCHECK_FILE}: it is damaged; accepted: what `longfat crosscheck` wrote"
-        ) from None
-    runs = len(document["live"])
-    return render(
-        root,
-        __package__,
-        "page.html.j2",
-        title=figure.title,
-        valid=valid,
-        runs=runs,
-        doubts=lines,
-        stacks=document.get("stacks", {}),
-        scenario=document["scenario"],
-        figures=[entry(root, figure, {"name": figure.name, "runs": 2 * runs})],
-        provenance=document["provenance"],
-    )
+        runs = len(document["live"])
+        return {
+            "title": figure.title,
+            "valid": sum(run["validity"]["valid"] for run in document["live"]),
+            "runs": runs,
+            "doubts": doubts(document["live"]),
+            "stacks": document.get("stacks", {}),
+            "scenario": document["scenario"],
+            "figures": [entry(root, figure, {"name": figure.name, "runs": 2 * runs})],
+        }
+
+    keys = ("live", "figure", "scenario")
+    return page.build(root / CROSSCHECK_FILE, "crosscheck", __package__, keys, shown)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -107,3 +108,11 @@ def perform(
             yield task, row
             rate = effort.packets / (time.perf_counter() - effort.started)
             progress.update(bar, advance=task.packets, runs=done, rate=rate / 1e6)
+
+
+def rows(
+    tasks: Sequence[Task[Place]], kept: Store, run: Perform, console: Console, title: str
+) -> dict[Place, Any]:
+    """Returns the row, or the `pool.Failure`, at each place; arguments as those of `perform`."""
+    with closing(perform(tasks, kept, run, console, title)) as done:
+        return {place: row for task, row in done for place in task.places}

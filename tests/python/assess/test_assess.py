@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longfat.assess import answers, behaviour, command, dossier, general, headline, markdown, special, tasks
-from longfat.assess.criteria import CRITERIA, select
-from longfat.assess.estimate import Cell, Estimate, difference, estimate
+from longfat.assess import answers, command, dossier, headline, markdown, tasks
+from longfat.assess.criteria import CRITERIA, EXPERIMENTS, select
+from longfat.assess.estimate import Cell, difference
 from longfat.assess.measure import backoff, heavy_loss, reached, task
 from longfat.assess.model import Measure
 from longfat.cli import report
@@ -22,6 +22,7 @@ from longfat.cli.app import end_code
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from longfat.scenario.stacks import LINUX, hosts
+from longfat.study.stats import Estimate, with_half_width
 
 STRANGE = Path(__file__).with_name("strange_algorithms.py")
 SECTIONS = [
@@ -30,15 +31,15 @@ SECTIONS = [
     *("7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "7.8", "7.9", "7.10", "7.11"),
 ]
 """The sections of RFC 9743 that ask something, by its table of contents."""
-EXPERIMENTS = {item.name: item for row in CRITERIA for item in row.experiments}
 
 
 def mine(name):
     return f"{STRANGE}:{name}"
 
 
-def numbers(experiment, at, algorithm, seed=1):
+def numbers(name, at, algorithm, seed=1):
     """What one run of an experiment measures, in the units of the dossier."""
+    experiment = EXPERIMENTS[name]
     (point,) = [point for point in experiment.points("quick") if point.at == at]
     row = task(Scenario.from_dict(point.make(algorithm) | {"seed": seed}, stack=LINUX))
     found = {}
@@ -76,15 +77,19 @@ def test_an_experiment_has_sources_and_scenarios_that_are_accepted(name):
 def test_the_names_of_experiments_and_the_keys_of_measures_are_unique():
     listed = [item.name for row in CRITERIA for item in row.experiments]
     assert len(set(listed)) == len(listed)
+    assert set(listed) == EXPERIMENTS.keys()
     for item in EXPERIMENTS.values():
         assert len({measure.key for measure in item.measures}) == len(item.measures)
 
 
 def test_an_explicit_rate_algorithm_gets_its_router_except_behind_a_tunnel():
-    router = [point.make("xcp")["bottleneck"].get("router") for point in general.TUNNEL.points("quick")]
-    assert router == ["xcp", None]
-    assert general.DROPTAIL.points("quick")[0].make("rcp")["bottleneck"]["router"] == "rcp"
-    assert "router" not in general.DROPTAIL.points("quick")[0].make("reno")["bottleneck"]
+    def routers(name, algorithm):
+        points = EXPERIMENTS[name].points("quick")
+        return [point.make(algorithm)["bottleneck"].get("router") for point in points]
+
+    assert routers("tunnel", "xcp") == ["xcp", None]
+    assert set(routers("droptail", "rcp")) == {"rcp"}
+    assert set(routers("droptail", "reno")) == {None}
 
 
 def test_sections_are_selected_by_their_beginning():
@@ -94,12 +99,12 @@ def test_sections_are_selected_by_their_beginning():
 
 
 def test_the_topics_of_the_lines_name_numbers_and_points_that_exist():
-    assert len(headline.TOPICS) >= headline.LINES == 10
-    for topic in headline.TOPICS:
-        topic.experiment.measure(topic.measure)
+    named = [item for item in EXPERIMENTS.values() if item.topic]
+    assert len(named) >= headline.LINES == 10
+    for item in named:
+        assert item.measure(item.topic.measure) in item.measures
         for mode in ("quick", "full"):
-            points = [point.at for point in topic.experiment.points(mode)]
-            assert not topic.points or any(at.endswith(topic.points) for at in points)
+            assert any(point.at.endswith(item.topic.points) for point in item.points(mode))
 
 
 def test_the_hosts_are_todays_unless_another_stack_is_asked_for():
@@ -131,9 +136,9 @@ def test_a_difference_is_that_of_runs_with_the_same_seed():
     own, other = Cell({"a": (11.0, 21.0, 31.0)}), Cell({"a": (10.0, 20.0, 30.0)})
     assert difference(own, other) == Estimate(1.0, 0.0)
     # t of Student with 2 degrees of freedom is 4.303; s = 10, so 10 / sqrt(3) * 4.303
-    assert estimate(own.values).half == pytest.approx(24.84, abs=0.01)
-    assert math.isnan(estimate((1.0,)).half)
-    assert math.isnan(estimate((math.nan,)).mean)
+    assert with_half_width(own.values).error == pytest.approx(24.84, abs=0.01)
+    assert math.isnan(with_half_width((1.0,)).error)
+    assert math.isnan(with_half_width((math.nan,)).mean)
 
 
 def test_a_difference_counts_if_its_interval_leaves_out_zero():
@@ -179,7 +184,7 @@ def test_seconds_of_heavy_loss_are_counted():
 
 
 def test_a_number_of_others_is_compared_with_what_it_was_beside_a_baseline():
-    share = behaviour.SHARE
+    share = EXPERIMENTS["beside-reno"].measure("other_of_fair")
     assert headline.comparison(Estimate(-9.0, 1.0), share, "Reno") == "9 ± 1 points less than beside Reno"
     assert headline.comparison(Estimate(0.5, 1.0), share, "Reno") == "as beside Reno (+0.5 ± 1 points)"
 
@@ -188,48 +193,48 @@ def test_a_number_of_others_is_compared_with_what_it_was_beside_a_baseline():
 
 
 def test_reno_backs_off_as_rfc_6298_says_when_everything_is_lost():
-    found = numbers(behaviour.COLLAPSE, "100 % lost", "reno")
+    found = numbers("collapse", "100 % lost", "reno")
     assert found["backoff"] == pytest.approx(2.0, abs=0.02)  # RFC 6298, section 5.5: twice the timeout
     # from a first timeout of 0.24 s to 1 s, after which gaps double: at most 7 packets fit into 60 s
     assert found["packets_per_rtt"] * 59 / 0.04 <= 7.5
-    blackout = numbers(behaviour.BLACKOUT, "blackout", "reno")
+    blackout = numbers("blackout", "blackout", "reno")
     assert blackout["backoff"] == pytest.approx(2.0, abs=0.05)
     assert blackout["packets_per_rtt"] < 0.01
 
 
 def test_bbr_v1_loses_much_below_one_and_a_half_bdp_and_little_above():
-    low, high = (numbers(behaviour.HIGH_LOSS, f"8 flows, {buffer} BDP", "bbr") for buffer in ("0.25", "3"))
-    reno = numbers(behaviour.HIGH_LOSS, "8 flows, 0.25 BDP", "reno")
+    low, high = (numbers("high-loss", f"8 flows, {buffer} BDP", "bbr") for buffer in ("0.25", "3"))
+    reno = numbers("high-loss", "8 flows, 0.25 BDP", "reno")
     assert low["own_loss"] > 5.0
     assert low["own_loss"] > 5.0 * reno["own_loss"]
     assert high["own_loss"] < 0.2 * low["own_loss"]
 
 
 def test_cubic_fills_a_buffer_of_16_bdp_and_bbr_does_not():
-    cubic, bbr = (numbers(behaviour.BUFFERBLOAT, "16 BDP", name)["queue_s"] for name in ("cubic", "bbr"))
+    cubic, bbr = (numbers("bufferbloat", "16 BDP", name)["queue_s"] for name in ("cubic", "bbr"))
     assert cubic > 400.0  # of 640 ms
     assert bbr < 40.0  # one BDP
 
 
 def test_scalable_tcp_starves_reno():
     at = "50 Mbit/s, 80 ms, 0.5 BDP"
-    starved, usual = (numbers(behaviour.BESIDE_RENO, at, name)["other_of_fair"] for name in ("stcp", "reno"))
+    starved, usual = (numbers("beside-reno", at, name)["other_of_fair"] for name in ("stcp", "reno"))
     assert starved < 25.0 < 80.0 < usual
 
 
 def test_dctcp_without_marks_does_as_reno():
-    for experiment, at in ((general.DROPTAIL, "5 Mbit/s, 10 ms, 2 BDP"), (special.AQM, "CoDel, drops")):
+    for experiment, at in (("droptail", "5 Mbit/s, 10 ms, 2 BDP"), ("aqm", "CoDel, drops")):
         dctcp, reno = (numbers(experiment, at, name) for name in ("dctcp", "reno"))
         assert dctcp["utilization"] == pytest.approx(reno["utilization"], abs=1.5)
         assert dctcp["own_loss"] == pytest.approx(reno["own_loss"], rel=0.2)
-    marked, dropped = (numbers(special.DATA_CENTRE, at, "dctcp") for at in ("marks", "drops"))
+    marked, dropped = (numbers("data-centre", at, "dctcp") for at in ("marks", "drops"))
     assert marked["queue_s"] < 0.4 * dropped["queue_s"]
     assert marked["own_loss"] == 0.0
 
 
 def test_a_receiver_that_conceals_losses_takes_all_from_an_honest_one():
-    assert numbers(special.RECEIVERS, "losses concealed", "cubic")["other_of_fair"] < 5.0
-    assert numbers(special.RECEIVERS, "ACKs in 8 parts", "cubic")["other_of_fair"] > 70.0
+    assert numbers("receivers", "losses concealed", "cubic")["other_of_fair"] < 5.0
+    assert numbers("receivers", "ACKs in 8 parts", "cubic")["other_of_fair"] > 70.0
 
 
 # whole dossiers

@@ -16,7 +16,7 @@ from live_runs import able
 from longfat.assess import beside, cells, command, live, page, table, tasks
 from longfat.assess.estimate import Results
 from longfat.assess.model import Criterion, Experiment, Measure, Point, Setting
-from longfat.assess.networks import dumbbell, flow
+from longfat.assess.networks import dumbbell
 from longfat.cli.app import end_code
 from longfat.errors import InputError, LongfatError
 from longfat.live import doctor, kernel
@@ -29,7 +29,7 @@ from longfat.store.store import Store
 __all__ = ["able"]
 
 STRANGE = Path(__file__).with_name("strange_algorithms.py")
-RATE = Measure("own_of_link", "share of the link", "%", "more", 100.0)
+RATE = Measure("own_of_link", "share of the link", "%", "more")
 LATE = "lateness of the routers"
 
 
@@ -40,8 +40,8 @@ def modules(monkeypatch):
 
 
 def path(mbps=10, duration_s=3.0, count=1, algorithm="cubic", **keys):
-    own = flow("own", algorithm, 20, count=count, **keys)
-    return dumbbell(mbps, duration_s, (1.0, duration_s), own)
+    given = {"window": ["1 s", f"{duration_s:g} s"], "bottleneck": {"rate": f"{mbps} Mbit/s"}, "rtt": "20 ms"}
+    return dumbbell(given | {"flow": {"own": {"count": count, **keys}}}, algorithm)
 
 
 def row(*points):
@@ -91,7 +91,7 @@ def test_a_baseline_that_this_kernel_lacks_stays_in_the_simulator_with_the_remed
 def test_live_runs_are_the_first_repeats_of_what_can_be_live_and_the_others_have_a_reason():
     wanted = asked(("near", {}), ("wide", {"mbps": 1000}))
     chosen = live.choose(wanted, tasks.plan(wanted))
-    assert {place for work in chosen.works for place in work.work.places} == {
+    assert {place for work in chosen.works for place in work.places} == {
         ("toy", "near", label, 0) for label in ("cubic", "Reno")
     }
     assert {place[1:3] for place in chosen.left_out} == {("wide", "cubic"), ("wide", "Reno")}

@@ -13,12 +13,13 @@ from longfat.cli import report
 from longfat.cli.app import end_code
 from longfat.compare import command, estimate, figure, table
 from longfat.compare.columns import COLUMNS, EXTENTS, TRIALS, Extent
-from longfat.compare.estimate import Estimate, Value
+from longfat.compare.estimate import Value
 from longfat.compare.grid import grid, tasks
 from longfat.errors import InputError
 from longfat.figure import matplotlib as plots
 from longfat.scenario import registry
 from longfat.scenario.stacks import hosts
+from longfat.study.stats import Estimate
 
 ROOT = Path(__file__).parents[3]
 MINE = f"{ROOT / 'examples' / 'my_reno.py'}:MyReno"
@@ -134,7 +135,7 @@ def test_an_opponent_that_the_registry_lacks_is_skipped_and_told(monkeypatch):
     asked = grid(["reno"], repeats=1)
     assert asked.skipped == {"cubic": "this version has no algorithm cubic"}
     assert not any(task.coordinates["trial"] == "cubic" for task in tasks(asked))
-    told = table.notes({"columns": [vars(BY_KEY["share_cubic"])], **command.left_out(asked)})
+    told = table.notes({"columns": [vars(BY_KEY["share_cubic"])], "skipped": command.skipped(asked)})
     assert told == ["share / CUBIC: not measured, this version has no algorithm cubic"]
 
 
@@ -190,20 +191,20 @@ def test_a_cell_is_the_mean_over_points_with_the_error_over_repeats():
     found = rows("utilization", [[0.7, 0.9], [0.5, 0.7]])
     cell = cell_of("utilization", found)
     # repeats: .8 and .6; their standard error .1
-    assert (cell.mean, cell.stderr, cell.bound) == (pytest.approx(0.7), pytest.approx(0.1), "")
+    assert (cell.mean, cell.error, cell.bound) == (pytest.approx(0.7), pytest.approx(0.1), "")
 
 
 def test_one_repeat_has_no_error():
     cell = cell_of("utilization", rows("utilization", [[0.7, 0.9]]))
-    assert math.isnan(cell.stderr)
-    assert cell.to_json(1.0)["stderr"] is None
+    assert math.isnan(cell.error)
+    assert cell.to_json("stderr")["stderr"] is None
 
 
 def test_flows_that_never_converge_count_as_the_slowest():
     found = rows("convergence_80_s", [[10.0, None, 30.0], [20.0, 40.0, None]], watched_s=100.0)
     cell = cell_of("convergence_s", found)
     # medians 30 and 40
-    assert (cell.mean, cell.stderr) == (pytest.approx(35.0), pytest.approx(5.0))
+    assert (cell.mean, cell.error) == (pytest.approx(35.0), pytest.approx(5.0))
     never = rows("convergence_80_s", [[None, None, 30.0], [None, 40.0, None]], watched_s=100.0)
     cell = cell_of("convergence_s", never)
     assert (cell.mean, cell.bound) == (100.0, ">")
@@ -316,7 +317,7 @@ def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_i
     text = io.StringIO()
     table.show(document, Console(file=text, width=200))
     assert "three.toml" in text.getvalue()
-    assert table.path_cells(document)[0][-1] == "Jain"
+    assert table.path_cells(document).headings[-1] == "Jain"
     assert "On paths from files" in (tmp_path / "out" / "index.html").read_text()
     rows = pq.read_table(tmp_path / "out" / command.RUNS_FILE)
     assert set(rows["path"].to_pylist()) == {None, *labels}

@@ -132,7 +132,7 @@ def test_the_wheel_contains_what_an_installation_needs_and_nothing_else(wheel: P
     sources = ROOT / "python" / "longfat"
     expected = {
         f"longfat/{path.relative_to(sources)}"
-        for suffix in ("py", "pyi", "j2", "js", "css", "typed")
+        for suffix in ("py", "pyi", "j2", "js", "css", "toml", "typed")
         for path in sources.rglob(f"*.{suffix}")
     }
     with zipfile.ZipFile(wheel) as archive:
