@@ -4,7 +4,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use longfat_net::queue::{DropTail, Limit, Setup, find};
-use longfat_net::{Address, ConstantFifo, DropReason, Element, Pipe, Sink};
+use longfat_net::{Address, ConstantFifo, Departures, DropReason, Element, Offered, Pipe, Sink};
 use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{FlowId, Kind, Packet, SimPacket};
 
@@ -43,14 +43,14 @@ fn constant_fifo(bencher: Bencher, limit: u64) {
     let mut now = Time::ZERO;
     let mut step = move || {
         now += gap;
-        queue.offer(now, 1500)
+        queue.offer(now, 1500, false)
     };
     (0..30 * limit).for_each(|_| {
         step();
     });
     bencher
         .counter(ItemsCount::new(PACKETS))
-        .bench_local(move || (0..PACKETS).filter(|_| step().is_some()).count());
+        .bench_local(move || (0..PACKETS).filter(|_| matches!(step(), Offered::Departs(_))).count());
 }
 
 /// The same load on the form by events: an arrival, and most times a departure.

@@ -5,8 +5,8 @@
 //! sizes and when the first of them starts. [`queue::DropTail`](crate::queue::DropTail) behind a link that
 //! asks for packets gives the same results by events.
 
-use crate::Occupancy;
 use crate::queue::Limit;
+use crate::{Departures, DropReason, Occupancy, Offered};
 use longfat_units::{Interval, Rate, Time};
 use std::collections::VecDeque;
 
@@ -59,11 +59,6 @@ impl ConstantFifo {
             accepted_before: (0, 0),
             last: Alike::default(),
         }
-    }
-
-    /// Brings queue and counters to their state just before anything happens at `now`.
-    pub fn settle_before(&mut self, now: Time) {
-        self.settle(now - Interval::from_ns(1));
     }
 
     /// Lets everything leave the queue whose transmission has started by `now`.
@@ -119,7 +114,7 @@ impl ConstantFifo {
     /// A packet of `bytes` arrives. Returns when its last bit will be on the wire, or `None` if there is no
     /// room for it.
     #[inline(always)]
-    pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
+    fn accept(&mut self, now: Time, bytes: u32) -> Option<Time> {
         self.settle(now);
         if !self.limit.admits(self.occupancy.packets(), self.occupancy.bytes(), bytes) {
             return None;
@@ -144,28 +139,35 @@ impl ConstantFifo {
         let Alike { packets, bytes, .. } = self.last;
         (self.accepted_before.0 + packets, self.accepted_before.1 + packets * bytes as u64)
     }
+}
 
-    /// The queue's length, exact after [`ConstantFifo::settle_before`].
-    pub const fn occupancy(&self) -> &Occupancy {
-        &self.occupancy
+impl Departures for ConstantFifo {
+    #[inline(always)]
+    fn offer(&mut self, now: Time, bytes: u32, _markable: bool) -> Offered {
+        self.accept(now, bytes).map_or(Offered::Dropped(DropReason::Full), Offered::Departs)
     }
 
-    /// Starts the statistics of a measurement interval.
-    pub fn restart(&mut self, now: Time) {
-        self.settle_before(now);
-        self.occupancy.restart(now);
+    fn settle_before(&mut self, now: Time) {
+        self.settle(now - Interval::from_ns(1));
     }
 
-    /// How long the link has transmitted by `now`.
-    pub const fn busy(&self, now: Time) -> Interval {
+    fn sent(&self) -> (u64, u64) {
+        let (packets, bytes) = self.accepted();
+        (packets - self.occupancy.packets(), bytes - self.occupancy.bytes())
+    }
+
+    fn busy(&self, now: Time) -> Interval {
         let accepted = self.free_at.since(Time::ZERO).saturating_sub(self.idle);
         accepted.saturating_sub(self.free_at.since(now)) // without a pause until `free_at`
     }
 
-    /// Packets and bytes whose transmission has started.
-    pub const fn sent(&self) -> (u64, u64) {
-        let (packets, bytes) = self.accepted();
-        (packets - self.occupancy.packets(), bytes - self.occupancy.bytes())
+    fn occupancy(&self) -> &Occupancy {
+        &self.occupancy
+    }
+
+    fn restart(&mut self, now: Time) {
+        self.settle_before(now);
+        self.occupancy.restart(now);
     }
 }
 
@@ -193,7 +195,7 @@ mod tests {
                     free_at = start + rate.transmission(bytes);
                     free_at
                 });
-                prop_assert_eq!(fifo.offer(now, bytes), expected);
+                prop_assert_eq!(fifo.accept(now, bytes), expected);
                 let started = accepted.iter().filter(|(start, _)| *start <= now);
                 let sent = started.fold((0, 0), |(n, sum), &(_, bytes)| (n + 1, sum + u64::from(bytes)));
                 prop_assert_eq!(fifo.sent(), sent);

@@ -5,6 +5,7 @@
 mod admission;
 mod capacity;
 pub mod counter;
+mod departures;
 pub mod disturbance;
 mod element;
 mod fifo;
@@ -31,10 +32,11 @@ mod testing;
 
 pub use admission::{Admission, Admitted};
 pub use capacity::{Capacity, OPPORTUNITY_BYTES, Trace, Transmitter};
+pub use departures::{Departures, Offered};
 pub use element::{DropReason, Element, Sink, Visitor, into_type};
 pub use fifo::ConstantFifo;
 pub use identity::Identities;
-pub use listed_fifo::{ListedFifo, Offered};
+pub use listed_fifo::ListedFifo;
 pub use longfat_wire::Address;
 pub use loss::{Loss, LossModel};
 pub use meter::Meter;

@@ -6,7 +6,7 @@
 //! [`queue::DropTail`](crate::queue::DropTail) or [`queue::Red`](crate::queue::Red) behind a link that asks for packets
 //! gives the same results by events.
 
-use crate::{Admission, Admitted, Capacity, DropReason, Occupancy, Sojourn, Transmitter};
+use crate::{Admission, Admitted, Capacity, Departures, Occupancy, Offered, Sojourn, Transmitter};
 use longfat_units::{Interval, Time};
 use std::collections::VecDeque;
 
@@ -39,17 +39,6 @@ struct Waiting {
     bytes: u32,
 }
 
-/// What becomes of a packet that is offered to a queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Offered {
-    /// Its last bit will be on the wire then.
-    Departs(Time),
-    /// The same, with a mark (RFC 3168).
-    Marked(Time, DropReason),
-    /// It is dropped.
-    Dropped(DropReason),
-}
-
 impl<A: Admission> ListedFifo<A> {
     /// An empty queue before an idle link, which notes how long packets wait if `measured`.
     pub fn new(capacity: Capacity, admission: A, measured: bool) -> Self {
@@ -65,11 +54,6 @@ impl<A: Admission> ListedFifo<A> {
             last_bytes: 0,
             sojourn: measured.then(Sojourn::default),
         }
-    }
-
-    /// Brings queue and counters to their state just before anything happens at `now`.
-    pub fn settle_before(&mut self, now: Time) {
-        self.settle(now - Interval::from_ns(1));
     }
 
     /// Lets everything leave the queue whose transmission has started by `now`.
@@ -94,18 +78,6 @@ impl<A: Admission> ListedFifo<A> {
         }
     }
 
-    /// A packet of `bytes` arrives, which is not marked unless `markable`.
-    #[inline(always)]
-    pub fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Offered {
-        self.settle(now);
-        let waiting = (self.occupancy.packets(), self.occupancy.bytes());
-        match self.admission.admit(now, waiting, bytes, markable) {
-            Admitted::Unmarked => Offered::Departs(self.accept(now, bytes)),
-            Admitted::Marked(reason) => Offered::Marked(self.accept(now, bytes), reason),
-            Admitted::Dropped(reason) => Offered::Dropped(reason),
-        }
-    }
-
     /// Returns when the last bit of a packet is on the wire that is admitted now.
     #[inline(always)]
     fn accept(&mut self, now: Time, bytes: u32) -> Time {
@@ -122,46 +94,57 @@ impl<A: Admission> ListedFifo<A> {
         self.free_at
     }
 
-    /// The queue's length, exact after [`ListedFifo::settle_before`], like all that follows.
-    pub const fn occupancy(&self) -> &Occupancy {
+    /// When the last packet whose transmission has started is on the wire.
+    fn busy_until(&self) -> Time {
+        self.next_start.min(self.free_at) // without a pause between those that wait
+    }
+}
+
+impl<A: Admission> Departures for ListedFifo<A> {
+    #[inline(always)]
+    fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Offered {
+        self.settle(now);
+        let waiting = (self.occupancy.packets(), self.occupancy.bytes());
+        match self.admission.admit(now, waiting, bytes, markable) {
+            Admitted::Unmarked => Offered::Departs(self.accept(now, bytes)),
+            Admitted::Marked(reason) => Offered::Marked(self.accept(now, bytes), reason),
+            Admitted::Dropped(reason) => Offered::Dropped(reason),
+        }
+    }
+
+    fn settle_before(&mut self, now: Time) {
+        self.settle(now - Interval::from_ns(1));
+    }
+
+    fn sent(&self) -> (u64, u64) {
+        self.sent
+    }
+
+    fn busy(&self, now: Time) -> Interval {
+        let until = self.busy_until();
+        until.since(Time::ZERO).saturating_sub(self.idle).saturating_sub(until.since(now))
+    }
+
+    fn bits(&self, now: Time) -> Option<f64> {
+        let (all, last) = (8.0 * self.sent.1 as f64, 8.0 * f64::from(self.last_bytes));
+        let rest = self.wire.capacity().bits(now, self.busy_until().max(now));
+        Some((all - rest).max(all - last))
+    }
+
+    fn occupancy(&self) -> &Occupancy {
         &self.occupancy
     }
 
-    /// Starts the statistics of a measurement interval.
-    pub fn restart(&mut self, now: Time) {
+    fn sojourn(&self) -> Option<&Sojourn> {
+        self.sojourn.as_ref()
+    }
+
+    fn restart(&mut self, now: Time) {
         self.settle_before(now);
         self.occupancy.restart(now);
         if let Some(sojourn) = &mut self.sojourn {
             sojourn.restart();
         }
-    }
-
-    /// When the last packet whose transmission has started is on the wire.
-    fn busy_until(&self) -> Time {
-        self.next_start.min(self.free_at) // without a pause between those that wait
-    }
-
-    /// How long the link has transmitted by `now`.
-    pub fn busy(&self, now: Time) -> Interval {
-        let until = self.busy_until();
-        until.since(Time::ZERO).saturating_sub(self.idle).saturating_sub(until.since(now))
-    }
-
-    /// The bits that it has transmitted by `now`.
-    pub fn bits(&self, now: Time) -> f64 {
-        let (all, last) = (8.0 * self.sent.1 as f64, 8.0 * f64::from(self.last_bytes));
-        let rest = self.wire.capacity().bits(now, self.busy_until().max(now));
-        (all - rest).max(all - last)
-    }
-
-    /// Packets and bytes whose transmission has started.
-    pub const fn sent(&self) -> (u64, u64) {
-        self.sent
-    }
-
-    /// How long packets have waited since the last restart, if that is measured.
-    pub const fn sojourn(&self) -> Option<&Sojourn> {
-        self.sojourn.as_ref()
     }
 }
 
@@ -170,7 +153,7 @@ mod tests {
     use super::*;
     use crate::queue::{Boxed, DropTail, Limit, Red, RedLaw};
     use crate::testing::{self, source::Given};
-    use crate::{Sine, Sink, Trace};
+    use crate::{DropReason, Sine, Sink, Trace};
     use longfat_units::Rate;
     use longfat_wire::{Address, Ecn, FlowId, Kind, Packet, SimPacket};
     use proptest::prelude::*;
@@ -317,7 +300,7 @@ mod tests {
             let later = now + Interval::from_ns(1);
             let lengths = asking.occupancy.statistics(since, later);
             prop_assert_eq!(fifo.occupancy().statistics(since, later), lengths);
-            prop_assert_eq!(fifo.bits(now), asking.bits(now));
+            prop_assert_eq!(fifo.bits(now), Some(asking.bits(now)));
             prop_assert_eq!(fifo.busy(now), asking.served.saturating_sub(asking.free_at.since(now)));
             for share in [0.1, 0.5, 0.99] {
                 let waited = fifo.sojourn().and_then(|s| s.percentile_s(share));

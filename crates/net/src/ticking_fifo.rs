@@ -6,7 +6,7 @@
 
 use crate::last_size::LastSize;
 use crate::queue::Limit;
-use crate::{Capacity, Credit, Occupancy, Ticks};
+use crate::{Capacity, Credit, Departures, DropReason, Occupancy, Offered, Ticks};
 use longfat_units::{Interval, Rate, Time};
 use std::collections::VecDeque;
 
@@ -66,11 +66,6 @@ impl TickingFifo {
         }
     }
 
-    /// Brings queue and counters to their state just before anything happens at `now`.
-    pub fn settle_before(&mut self, now: Time) {
-        self.settle(now - Interval::from_ns(1));
-    }
-
     /// Lets everything leave the queue whose tick has come by `now`.
     #[inline(always)]
     fn settle(&mut self, now: Time) {
@@ -120,7 +115,7 @@ impl TickingFifo {
     /// A packet of `bytes` arrives. Returns the tick at which its last bit is on the wire, or `None` if there
     /// is no room for it.
     #[inline]
-    pub fn offer(&mut self, now: Time, bytes: u32) -> Option<Time> {
+    fn accept(&mut self, now: Time, bytes: u32) -> Option<Time> {
         self.settle(now);
         if !self.limit.admits(self.occupancy.packets(), self.occupancy.bytes(), bytes) {
             return None;
@@ -181,25 +176,32 @@ impl TickingFifo {
         self.idle_from = self.tick;
         self.tick
     }
+}
 
-    /// The queue's length, exact after [`TickingFifo::settle_before`].
-    pub const fn occupancy(&self) -> &Occupancy {
-        &self.occupancy
+impl Departures for TickingFifo {
+    #[inline(always)]
+    fn offer(&mut self, now: Time, bytes: u32, _markable: bool) -> Offered {
+        self.accept(now, bytes).map_or(Offered::Dropped(DropReason::Full), Offered::Departs)
     }
 
-    /// Starts the statistics of a measurement interval.
-    pub fn restart(&mut self, now: Time) {
-        self.settle_before(now);
-        self.occupancy.restart(now);
+    fn settle_before(&mut self, now: Time) {
+        self.settle(now - Interval::from_ns(1));
     }
 
-    /// How long the link has transmitted by `now`; exact after [`TickingFifo::settle_before`].
-    pub const fn busy(&self, now: Time) -> Interval {
+    fn sent(&self) -> (u64, u64) {
+        (self.packets_out, self.bytes_out)
+    }
+
+    fn busy(&self, now: Time) -> Interval {
         self.served.saturating_sub(self.busy_until.since(now))
     }
 
-    /// Packets and bytes that have left the queue.
-    pub const fn sent(&self) -> (u64, u64) {
-        (self.packets_out, self.bytes_out)
+    fn occupancy(&self) -> &Occupancy {
+        &self.occupancy
+    }
+
+    fn restart(&mut self, now: Time) {
+        self.settle_before(now);
+        self.occupancy.restart(now);
     }
 }

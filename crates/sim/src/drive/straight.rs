@@ -6,9 +6,9 @@ use super::arrivals::{PLACE_BITS, place_of, time_of};
 use super::backlog::note;
 use super::collect::{Collecting, Record};
 use crate::model::flow::Flow;
-use crate::model::link::{Departures, LinkCounters, Origin};
+use crate::model::link::{LinkCounters, Origin};
 use core::slice;
-use longfat_net::GONE;
+use longfat_net::{Departures, GONE};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Ecn, Kind, Packet, SimPacket};
 

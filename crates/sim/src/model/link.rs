@@ -8,7 +8,7 @@ mod line;
 
 pub use asked::Asked;
 pub(crate) use computed::each_computed;
-pub use computed::{Computed, Departures};
+pub use computed::Computed;
 pub use counters::LinkCounters;
 pub use handle::{End, Handle, Loan, Origin};
 use line::Line;
@@ -17,7 +17,7 @@ use longfat_net::disturbance::{Disturbances, Disturbed};
 use longfat_net::queue;
 use longfat_net::queue::{Limit, RedLaw};
 use longfat_net::{
-    Address, Capacity, ConstantFifo, Credit, DropReason, ListedFifo, LossModel, Occupancy, Pipe, Sojourn,
+    Address, Capacity, ConstantFifo, Credit, Departures, DropReason, ListedFifo, LossModel, Occupancy, Pipe, Sojourn,
     TickingFifo, Ticks,
 };
 use longfat_scenario::plan::{CheckedLink, CheckedQueue, CheckedRouter};
@@ -279,7 +279,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         self.counters.packets_in += 1;
         let offered = match &mut self.server {
             Some(Server::Computed(queue)) => {
-                each_computed!(queue, fifo => Departures::offer(&mut **fifo, now, bytes, markable))
+                each_computed!(queue, fifo => fifo.offer(now, bytes, markable))
             }
             _ => unreachable!("a queue that the link asks for packets"),
         };
@@ -324,8 +324,11 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         let Link { server, counters, .. } = self;
         let Some(server) = server else { return (Occupancy::default(), *counters) };
         each_server!(server, fifo => {
-            fifo.settle_into(now, counters);
-            (*Departures::occupancy(&**fifo), *counters)
+            fifo.settle_before(now);
+            (counters.packets_out, counters.bytes_out) = fifo.sent();
+            counters.busy = fifo.busy(now);
+            counters.bits_out = fifo.bits(now).unwrap_or_default();
+            (*fifo.occupancy(), *counters)
         }, queue => queue.line.settle(now, counters))
     }
 
@@ -345,7 +348,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub fn restart(&mut self, now: Time) {
         each_server!(
             self.server_mut(),
-            fifo => Departures::restart(&mut **fifo, now),
+            fifo => fifo.restart(now),
             queue => queue.line.restart(now)
         );
     }
@@ -365,7 +368,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub fn sojourn(&self) -> Option<&Sojourn> {
         each_server!(
             self.server(),
-            fifo => Departures::sojourn(&**fifo),
+            fifo => fifo.sojourn(),
             server => server.line.sojourn.as_ref()
         )
     }

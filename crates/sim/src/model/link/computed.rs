@@ -3,7 +3,7 @@
 use super::Exit;
 use super::counters::LinkCounters;
 use longfat_net::queue::{Limit, RedLaw};
-use longfat_net::{Admission, ConstantFifo, ListedFifo, Occupancy, Offered, Sojourn, TickingFifo};
+use longfat_net::{ConstantFifo, Departures, ListedFifo, TickingFifo};
 use longfat_units::Time;
 use longfat_wire::{Ecn, Packet};
 
@@ -31,20 +31,6 @@ macro_rules! each_computed {
     };
 }
 pub(crate) use each_computed;
-
-/// What a link does with such a queue.
-pub trait Departures {
-    /// A packet of `bytes` arrives. Returns what becomes of it; it is not marked unless `markable`.
-    fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Offered;
-    /// Brings the queue up to `now`, before anything happens at that time, and writes what it has sent.
-    fn settle_into(&mut self, now: Time, counters: &mut LinkCounters);
-    /// The length of the queue since the last restart.
-    fn occupancy(&self) -> &Occupancy;
-    /// How long packets have waited since the last restart, if that is measured.
-    fn sojourn(&self) -> Option<&Sojourn>;
-    /// Restarts the statistics.
-    fn restart(&mut self, now: Time);
-}
 
 impl Computed {
     /// Takes these arrivals, in order, each with its time. Returns how many there are.
@@ -76,63 +62,4 @@ fn serve<P: Packet, Q: Departures>(
     }
     counters.packets_in += arrived;
     arrived
-}
-
-/// For drop-tail at a constant rate.
-macro_rules! constant_departures {
-    ($fifo:ty) => {
-        impl Departures for $fifo {
-            #[inline(always)]
-            fn offer(&mut self, now: Time, bytes: u32, _markable: bool) -> Offered {
-                <$fifo>::offer(self, now, bytes)
-                    .map_or(Offered::Dropped(longfat_net::DropReason::Full), Offered::Departs)
-            }
-
-            fn settle_into(&mut self, now: Time, counters: &mut LinkCounters) {
-                self.settle_before(now);
-                (counters.packets_out, counters.bytes_out) = self.sent();
-                counters.busy = self.busy(now);
-            }
-
-            fn occupancy(&self) -> &Occupancy {
-                <$fifo>::occupancy(self)
-            }
-
-            fn sojourn(&self) -> Option<&Sojourn> {
-                None
-            }
-
-            fn restart(&mut self, now: Time) {
-                <$fifo>::restart(self, now);
-            }
-        }
-    };
-}
-constant_departures!(ConstantFifo);
-constant_departures!(TickingFifo);
-
-impl<A: Admission> Departures for ListedFifo<A> {
-    #[inline(always)]
-    fn offer(&mut self, now: Time, bytes: u32, markable: bool) -> Offered {
-        ListedFifo::offer(self, now, bytes, markable)
-    }
-
-    fn settle_into(&mut self, now: Time, counters: &mut LinkCounters) {
-        self.settle_before(now);
-        (counters.packets_out, counters.bytes_out) = self.sent();
-        counters.busy = self.busy(now);
-        counters.bits_out = self.bits(now);
-    }
-
-    fn occupancy(&self) -> &Occupancy {
-        ListedFifo::occupancy(self)
-    }
-
-    fn sojourn(&self) -> Option<&Sojourn> {
-        ListedFifo::sojourn(self)
-    }
-
-    fn restart(&mut self, now: Time) {
-        ListedFifo::restart(self, now);
-    }
 }
