@@ -236,22 +236,22 @@ impl Network {
 
     /// Passes on what a link has sent or dropped.
     fn clear(&mut self, now: Time, place: usize, lost: &mut Vec<RealPacket>) {
-        let mut dropped = core::mem::take(&mut self.links[place].link.dropped);
+        let mut dropped = core::mem::take(&mut self.links[place].link.released.dropped);
         for (packet, reason) in dropped.drain(..) {
             self.lose(now, place, packet, reason, lost);
         }
         let Observed { link, .. } = &mut self.links[place];
-        link.dropped = dropped;
-        link.doubled.clear();
-        for (packet, to) in core::mem::take(&mut link.originated) {
+        link.released.dropped = dropped;
+        link.released.doubled.clear();
+        for (packet, to) in core::mem::take(&mut link.released.originated) {
             self.send_message(now, place, packet, to);
         }
         let Observed { link, .. } = &mut self.links[place];
-        let mut departed = core::mem::take(&mut link.departed);
+        let mut departed = core::mem::take(&mut link.released.departed);
         for (packet, departure) in departed.drain(..) {
             self.pass_on(now, place, packet, departure);
         }
-        self.links[place].link.departed = departed;
+        self.links[place].link.released.departed = departed;
     }
 
     /// The last bit of a packet leaves a link at `departure`: it goes to the next link of its path, or to its end.

@@ -20,7 +20,7 @@ pub struct Pipe<P> {
     /// How many of the first packets wait.
     waiting: u32,
     /// A flag of the caller's.
-    pub is_noted: bool,
+    pub is_active: bool,
     /// The numbers of those that wait, where some between them have given up their places.
     #[expect(clippy::box_collection, reason = "few pipes have any, and each lies in the cache")]
     numbers: Option<Box<VecDeque<u32>>>,
@@ -35,7 +35,7 @@ impl<P> Default for Pipe<P> {
             first: 0,
             len: 0,
             waiting: 0,
-            is_noted: false,
+            is_active: false,
             numbers: None,
             head: Time::NEVER,
         }
@@ -258,10 +258,13 @@ impl<P: Default> Pipe<P> {
         let waited = self.waiting as usize;
         let first = self.number(waited);
         let (mut met, mut head) = (0, Time::NEVER);
-        let end = self.len();
+        let end = self.len().min(waited.saturating_add(most));
+        if end < self.len() {
+            head = self.slots.get(self.slot(end)).map_or(head, |&(at, _)| at);
+        }
         'packets: for stretch in self.stretches(waited, end) {
             for (time, packet) in stretch {
-                if *time >= until || met as usize >= most {
+                if *time >= until {
                     head = *time;
                     break 'packets;
                 }
@@ -295,8 +298,8 @@ impl<P: Default> Pipe<P> {
         let mut gone = 0;
         let waiting = self.waiting as usize;
         'packets: for stretch in self.stretches(0, waiting) {
-            for (known, packet) in stretch {
-                if !leave(*known, packet) {
+            for (outcome, packet) in stretch {
+                if !leave(*outcome, packet) {
                     break 'packets;
                 }
                 gone += 1;
@@ -431,29 +434,29 @@ mod tests {
                 let head = coming.front().map_or(Time::NEVER, |&at| Time::from_ns(at));
                 proptest::prop_assert_eq!(pipe.head(), head);
                 for place in going.into_iter().filter(|&place| place < waiting.len()).collect::<Vec<_>>() {
-                    let (number, packet, known) = &mut waiting[place];
-                    if *known == GONE {
+                    let (number, packet, outcome) = &mut waiting[place];
+                    if *outcome == GONE {
                         continue;
                     }
-                    *known = GONE;
+                    *outcome = GONE;
                     let there = pipe.waiting_mut(*number).expect("it waits");
                     proptest::prop_assert_eq!(there.1, *packet);
                     there.0 = GONE;
                 }
                 let mut left = Vec::new();
-                pipe.leave(|known, packet| {
-                    let leaves = known == GONE;
+                pipe.leave(|outcome, packet| {
+                    let leaves = outcome == GONE;
                     left.extend(leaves.then_some(*packet));
                     leaves
                 });
-                let first = waiting.iter().position(|&(.., known)| known == WAITS).unwrap_or(waiting.len());
+                let first = waiting.iter().position(|&(.., outcome)| outcome == WAITS).unwrap_or(waiting.len());
                 // some of those may have given up their places before
                 let gone: Vec<u64> = waiting.drain(..first).map(|(_, packet, _)| packet).collect();
                 proptest::prop_assert!(left.iter().all(|packet| gone.contains(packet)));
                 // those that are gone may have given up their places
                 let there = pipe.iter().filter(|&&(at, _)| at != GONE).map(|&(_, packet)| packet);
                 let there: Vec<u64> = there.collect();
-                let still = waiting.iter().filter(|&&(.., known)| known == WAITS);
+                let still = waiting.iter().filter(|&&(.., outcome)| outcome == WAITS);
                 let still = still.map(|&(_, packet, _)| packet);
                 proptest::prop_assert!(there.into_iter().eq(still.chain(coming.iter().copied())));
                 proptest::prop_assert_eq!((pipe.under_way(), pipe.head()), (coming.len(), head));

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! lib, steps   run to the end, or step by step, with the driver that suits the plan
-//! drive        batches (the fast driver), cross, feeds, events (the oracle), tap, agenda
+//! drive        batches (the fast driver), cross, wakes, events (the oracle), tap, agenda
 //! run          the state of a run: forwarding, background connections, messages, lookahead, sampling
 //! results      series and samples, summary, metrics of series, outcome, version
 //! model        links, flows, workloads, routes
@@ -25,7 +25,6 @@
 //! | handle | what stands for a packet at links of the fast driver; the packet stays in its ring |
 //! | loan | a handle with what the packet carries besides the usual, for a router |
 //! | straight | of a packet: it has no further link before it, and overtakes no other of its end |
-//! | loose | of a packet: it may overtake others of its end |
 //! | summary | the numbers of the measured span; a figure is a drawing, or one in a paper |
 //! | index | the position of a flow, link or session in its list |
 //! | slot | the position of a source of events in the agenda |
@@ -82,7 +81,7 @@ impl Simulation {
             tap.opens(self.flows[i].began, i, &flow.name, &flow.connection);
         }
         self.build_queues(false);
-        let mut oracle = drive::events::Kept::new(&self);
+        let mut oracle = drive::events::DriverState::new(&self);
         let end = self.after_end();
         drive::events::drive(&mut self, &mut oracle, end, wanted, Some(tap))?;
         Ok(self.finish(("events", oracle.events)))

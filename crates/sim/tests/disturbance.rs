@@ -41,7 +41,7 @@ fn departures(link: &mut Link, arrivals: &[Time], until: Time) -> Vec<(u64, Time
             link.arrive(now, SimPacket { bytes: 1500, seq, flow: FlowId(0), ..SimPacket::default() });
         }
     }
-    link.departed.drain(..).map(|(packet, at)| (packet.seq, at)).collect()
+    link.released.departed.drain(..).map(|(packet, at)| (packet.seq, at)).collect()
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn an_outage_in_which_the_queue_drains_loses_what_leaves_and_keeps_the_rate() {
     );
     assert!(left.iter().all(|(seq, at)| *at == ms(seq + 1)));
     assert_eq!((link.counters.packets_dropped, link.counters.packets_lost), (0, 10));
-    assert_eq!(link.dropped.len(), 10);
+    assert_eq!(link.released.dropped.len(), 10);
 }
 
 #[test]

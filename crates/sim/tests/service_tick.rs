@@ -52,8 +52,8 @@ fn departures(link: &mut Link, arrivals: impl IntoIterator<Item = Time>, until: 
             link.arrive(now, SimPacket { bytes: 1500, ..SimPacket::default() });
         }
     }
-    link.dropped.clear();
-    link.departed.drain(..).map(|(_, at)| at).collect()
+    link.released.dropped.clear();
+    link.released.departed.drain(..).map(|(_, at)| at).collect()
 }
 
 /// How many left at each tick at which any did.
@@ -264,7 +264,7 @@ proptest! {
             slow.on_timer(at);
         }
         let end = now + Interval::from_millis(1_000_000);
-        prop_assert_eq!(slow.departed.iter().map(|&(_, at)| at).collect::<Vec<_>>(), left);
+        prop_assert_eq!(slow.released.departed.iter().map(|&(_, at)| at).collect::<Vec<_>>(), left);
         prop_assert_eq!(slow.counters.packets_dropped, fast.counters.packets_dropped);
         let lengths = |link: &mut Link| link.settle(end).0.statistics(Time::ZERO, end);
         prop_assert_eq!(lengths(&mut slow), lengths(&mut fast));

@@ -1,14 +1,14 @@
-//! In loops over flows that are so numerous that their memory is seldom in the cache, asks for it ahead of
-//! its use.
+//! In batches of flows that are so numerous that their memory is seldom in the cache, asks for it ahead of its
+//! use.
 //!
 //! A flow's index leads to its state, that to its packets, and those to what they carry besides the usual. So
 //! a loop asks for the first many flows ahead, and for what it leads to when it has come, some flows later.
 
 use crate::model::flow::Flow;
-use crate::model::link::Origin;
+use crate::model::link::End;
 
-/// From this many ends on (measured, docs/performance.md). Plans with few flows take the same way where tests
-/// and fuzzers look for differences.
+/// From this many flows and packets on (measured, docs/performance.md). Plans with few flows take the same way
+/// where tests and fuzzers look for differences.
 const MANY: usize = if cfg!(any(fuzzing, debug_assertions)) { 8 } else { 512 };
 
 // How many ends (or packets) ahead. All are chosen here: a flow takes some 100 ns, about as long as memory,
@@ -25,17 +25,15 @@ pub const PACKETS: usize = 6;
 /// What they carry besides the usual.
 pub const EXTRAS: usize = 2;
 
-/// Whether loops over these ends ask ahead.
-#[inline(always)]
-pub const fn pays(origins: &[Origin]) -> bool {
-    origins.len() >= MANY
+/// Whether a batch of up to this many packets asks ahead, in a run with this many flows.
+pub const fn pays(flows: usize, packets: usize) -> bool {
+    flows >= MANY && packets >= MANY
 }
 
-/// Does this with the flow of the origin at this place, if there is one, and whether it is the sender.
+/// Does this with the flow of this end, if there is one, and whether the end is the sender.
 #[inline(always)]
-pub fn at(flows: &[Flow], origins: &[Origin], place: usize, what: impl Fn(&Flow, bool)) {
-    if let Some(origin) = origins.get(place) {
-        let (id, data) = origin.end.host();
+pub fn ask(flows: &[Flow], end: Option<End>, what: impl Fn(&Flow, bool)) {
+    if let Some((id, data)) = end.map(End::host) {
         what(&flows[id], data);
     }
 }

@@ -1,5 +1,7 @@
 //! The arrivals of a batch at one link, in order.
 
+use crate::model::link::Handle;
+use core::slice;
 use longfat_units::{Interval, Time};
 
 /// Bits of a sort key that hold where an arrival stands among those collected; the others hold the time since
@@ -24,54 +26,96 @@ pub fn time_of(key: u64, from: Time) -> Time {
     from.later_by(Interval::from_ns(key >> PLACE_BITS))
 }
 
-/// Sort keys of arrivals: the time in the upper bits, the place in the lower ones.
+/// The arrivals of a batch, and their sort keys: the time in the upper bits, the place in the lower ones.
 #[derive(Default)]
 pub struct Arrivals {
-    /// The keys, and room for more behind them.
-    keys: Vec<u64>,
-    len: usize,
+    /// When the batch begins.
+    from: Time,
     /// All keys are below this.
     bound: u64,
+    len: usize,
+    /// The packets by their places, and room for more behind them.
+    handles: Vec<Handle>,
+    /// Their keys, and room for more.
+    keys: Vec<u64>,
     /// The keys by buckets.
     sorted: Vec<u64>,
     /// Where the next key of each bucket goes.
     places: Vec<u32>,
 }
 
+/// Room for arrivals of one source, which come in order.
+pub struct Room<'a> {
+    slots: core::iter::Zip<slice::IterMut<'a, u64>, slice::IterMut<'a, Handle>>,
+    /// The key of the next one, were its time zero.
+    next: u64,
+}
+
+impl Room<'_> {
+    /// A packet arrives at this time.
+    #[inline(always)]
+    pub fn put(&mut self, at: Time, handle: Handle) {
+        let Some((key, slot)) = self.slots.next() else { return };
+        *key = (at.as_ns() << PLACE_BITS).wrapping_add(self.next);
+        *slot = handle;
+        self.next += 1;
+    }
+}
+
 impl Arrivals {
-    /// Forgets all. Those that are added will be below `bound`.
-    pub fn clear(&mut self, bound: u64) {
-        self.len = 0;
-        self.bound = bound;
+    /// Forgets all. Those that are added will come in a batch from `from` to `until`.
+    pub fn clear(&mut self, from: Time, until: Time) {
+        (self.from, self.len, self.bound) = (from, 0, until.since(from).as_ns() << PLACE_BITS);
     }
 
-    /// Adds the keys that `write` writes into room for `most` of them; it returns how many it wrote.
+    /// Adds those of up to `most` arrivals that `put` puts into their room. Returns how many these are.
     #[inline(always)]
-    pub fn add(&mut self, most: usize, write: impl FnOnce(&mut [u64]) -> usize) {
+    pub fn add(&mut self, most: usize, put: impl FnOnce(&mut Room<'_>)) -> usize {
         let until = self.len + most;
         if self.keys.len() < until {
             self.keys.resize(until, 0);
+            self.handles.resize(until, Handle::NONE);
         }
-        self.len += write(&mut self.keys[self.len..until]);
+        let slots = self.keys[self.len..until].iter_mut().zip(&mut self.handles[self.len..until]);
+        let first = (self.len as u64).wrapping_sub(self.from.as_ns() << PLACE_BITS);
+        let mut room = Room { slots, next: first };
+        put(&mut room);
+        let added = room.next.wrapping_sub(first) as usize;
+        self.len += added;
+        added
     }
 
-    /// The keys in ascending order. Links are busy most of the time, so the keys are spread over a batch
-    /// almost evenly: one to two buckets for each key leave little to sort.
-    pub fn sorted(&mut self) -> &[u64] {
+    /// When the batch begins, the keys in their order, and the packets by their places.
+    pub fn sorted(&mut self) -> (Time, &[u64], &mut [Handle]) {
+        self.sort();
+        (self.from, &self.keys[..self.len], &mut self.handles[..self.len])
+    }
+
+    /// The arrivals in their order, each with its time.
+    pub fn in_order(&mut self) -> impl Iterator<Item = (Time, Handle)> + '_ {
+        let (from, keys, handles) = self.sorted();
+        keys.iter().map(move |&key| (time_of(key, from), handles[place_of(key)]))
+    }
+
+    /// The packets by their places.
+    pub fn handles(&self) -> &[Handle] {
+        &self.handles[..self.len]
+    }
+
+    /// Puts the keys in order. Links are busy most of the time, so the keys are spread over a batch almost
+    /// evenly: one to two buckets for each key leave little to sort.
+    fn sort(&mut self) {
         if self.len <= FEW || !self.spread() {
-            let keys = &mut self.keys[..self.len];
-            keys.sort_unstable();
-            return keys;
+            return self.keys[..self.len].sort_unstable();
         }
-        let sorted = &mut self.sorted[..self.len];
-        insert_each(sorted);
-        sorted
+        insert_each(&mut self.sorted[..self.len]);
+        core::mem::swap(&mut self.keys, &mut self.sorted);
     }
 
     /// Puts the keys into buckets, in the order of the buckets. Returns false if a bucket is crowded.
     fn spread(&mut self) -> bool {
-        let Arrivals { keys, len, bound, sorted, places } = self;
-        let keys = &keys[..*len];
+        let Arrivals { keys, len, bound, sorted, places, .. } = self;
+        let (room, keys) = (keys.len(), &keys[..*len]);
         debug_assert!(keys.iter().all(|key| key < bound), "a key without a bucket");
         let bits = keys.len().ilog2() + BITS_MORE;
         let shift = (u64::BITS - bound.leading_zeros()).saturating_sub(bits);
@@ -88,8 +132,8 @@ impl Arrivals {
                 return false;
             }
         }
-        if sorted.len() < keys.len() {
-            sorted.resize(keys.len(), 0);
+        if sorted.len() < room {
+            sorted.resize(room, 0);
         }
         let sorted = &mut sorted[..keys.len()];
         for &key in keys {
@@ -105,58 +149,57 @@ impl Arrivals {
 /// cannot be predicted; few keys have to go further.
 fn insert_each(keys: &mut [u64]) {
     let Some(&first) = keys.first() else { return };
-    let (mut before, mut last) = (0, first); // the last two of those in order
-    for i in 1..keys.len() {
-        let lesser = last.min(keys[i]);
-        last = last.max(keys[i]);
-        (keys[i - 1], keys[i]) = (lesser, last);
+    let (mut before, mut last, mut len) = (0, first, 0); // the last two of those in order; `len` without `last`
+    while let Some(&next) = keys.get(len + 1) {
+        let lesser = last.min(next);
+        last = last.max(next);
+        keys[len] = lesser;
         if lesser >= before {
             before = lesser;
-            continue;
+        } else {
+            let mut at = len;
+            while at > 0 && keys[at - 1] > lesser {
+                keys[at] = keys[at - 1];
+                at -= 1;
+            }
+            keys[at] = lesser;
         }
-        let mut at = i - 1;
-        while at > 0 && keys[at - 1] > lesser {
-            keys[at] = keys[at - 1];
-            at -= 1;
-        }
-        keys[at] = lesser;
+        len += 1;
     }
+    keys[len] = last;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::link::End;
 
-    /// Adds these keys, in two parts.
-    fn add_all(arrivals: &mut Arrivals, keys: &[u64]) {
-        let (first, rest) = keys.split_at(keys.len() / 3);
+    /// Adds arrivals at these times in two parts. Returns in which order they come.
+    fn order(arrivals: &mut Arrivals, times: &[u64]) -> Vec<(u64, usize)> {
+        let (first, rest) = times.split_at(times.len() / 3);
+        arrivals.clear(Time::ZERO, Time::from_ns(u64::MAX >> PLACE_BITS));
+        let mut ends = (0..).map(|end| Handle::of_end(End::of(end, true), 0, false));
         for part in [first, rest] {
-            arrivals.add(part.len() + 2, |room| {
-                room[..part.len()].copy_from_slice(part);
-                part.len()
+            let added = arrivals.add(part.len() + 2, |room| {
+                part.iter().zip(&mut ends).for_each(|(&at, end)| room.put(Time::from_ns(at), end));
             });
+            assert_eq!(added, part.len());
         }
+        arrivals.in_order().map(|(at, handle)| (at.as_ns(), handle.end().host().0)).collect()
     }
 
     proptest::proptest! {
         #[test]
-        fn keys_come_out_in_order_whether_they_are_spread_or_crowded(
-            keys in proptest::collection::vec((0u64..1 << 30, 0u32..36), 0..300)
+        fn arrivals_come_in_order_whether_they_are_spread_or_crowded(
+            times in proptest::collection::vec((0u64..1 << 30, 0u32..10), 0..300)
         ) {
             let mut arrivals = Arrivals::default();
-            for _ in 0..2 {
-                let keys: Vec<u64> = keys.iter().map(|&(key, shift)| key << shift).collect();
-                arrivals.clear(u64::MAX);
-                add_all(&mut arrivals, &keys);
-                let mut expected = keys.clone();
+            let crowded: Vec<u64> = times.iter().map(|&(time, shift)| time << shift).collect();
+            let spread = (0..times.len() as u64).map(|i| (1000 * (i * 7 % 300) + i % 5) << 21).collect();
+            for times in [crowded, spread] {
+                let mut expected: Vec<_> = times.iter().copied().zip(0..).collect();
                 expected.sort_unstable();
-                proptest::prop_assert_eq!(arrivals.sorted(), &expected);
-                let even: Vec<u64> = (0..keys.len() as u64).map(|i| 1000 * (i * 7 % 300) + i % 5).collect();
-                arrivals.clear(300_000);
-                add_all(&mut arrivals, &even);
-                let mut expected = even;
-                expected.sort_unstable();
-                proptest::prop_assert_eq!(arrivals.sorted(), &expected);
+                proptest::prop_assert_eq!(order(&mut arrivals, &times), expected);
             }
         }
     }

@@ -1,7 +1,7 @@
-//! What becomes of the packets that wait in the rings of their ends: the second step of the
-//! [way over a link](super::cross) writes it there.
+//! A batch at one link, and what becomes of the packets that wait in the rings of their ends: the second step
+//! of the [way over a link](super::cross) writes it there.
 
-use super::ahead;
+use super::ahead::{self, ask};
 use crate::model::flow::Flow;
 use crate::model::link::{End, Exit, Handle, Loan};
 use longfat_net::{Address, DropReason, GONE, Pipe, WAITS};
@@ -13,70 +13,67 @@ const NANOSECOND: Interval = Interval::from_ns(1);
 /// Handles on their way to a link, by the link that they come from.
 pub type Incoming = Vec<(usize, Pipe<Handle>)>;
 
-/// The packets that wait in the rings of their ends.
-#[derive(Default)]
-pub struct Backlog {
-    /// The ends whose packets came, or left, in this batch.
-    pub noted: Vec<End>,
-    /// What becomes of packets, written into the rings at the end of the batch. With very many ends, each
-    /// ring has to be asked for before.
-    pub later: Vec<(Handle, Time)>,
-    /// Whether that is so in this batch.
-    pub defers: bool,
-    /// Packets that have left their last link, perhaps before others of their end.
-    pub loose: Vec<(Handle, Time)>,
+/// A batch at a link.
+pub struct Batch<'a> {
+    pub link: usize,
+    /// The link's propagation delay.
+    pub delay: Interval,
+    /// Its index once more if it has loss processes.
+    pub lossy: Option<usize>,
+    pub flows: &'a mut [Flow],
+    /// What is on its way to each link from others.
+    pub incoming: &'a mut [Incoming],
+    /// Nothing happens at each link by itself before this.
+    pub idle_until: &'a mut [Time],
+    /// The ends whose packets came, or left.
+    pub active: &'a mut Vec<End>,
+    /// Packets that leave the link, and those that are [`GONE`], in a batch that [asks for memory
+    /// ahead](ahead); nothing has been done with them.
+    pub later: &'a mut Vec<(Handle, Time)>,
+    /// Whether it does.
+    pub many: bool,
 }
 
-impl Backlog {
-    /// Writes what was kept for the end of the batch.
-    pub fn settle_all(&mut self, flows: &mut [Flow]) {
-        let later = core::mem::take(&mut self.later);
+impl Batch<'_> {
+    /// Does what was left for the end of the batch.
+    pub fn settle_all(&mut self) {
+        let later = core::mem::take(self.later);
         for (place, &(handle, outcome)) in later.iter().enumerate() {
-            if let Some((id, data)) = later.get(place + ahead::PIPE).map(|(handle, _)| handle.end().host()) {
-                flows[id].prefetch_pipe(data);
+            let next = |places: usize| later.get(place + places).map(|&(handle, _)| handle);
+            ask(self.flows, next(ahead::PIPE).map(Handle::end), Flow::prefetch_route);
+            if let Some(handle) = next(ahead::PACKETS) {
+                let prefetch = |flow: &Flow, data| flow.on_the_way(data).prefetch_number(handle.number());
+                ask(self.flows, Some(handle.end()), prefetch);
             }
-            if let Some((handle, _)) = later.get(place + ahead::PACKETS) {
-                let (id, data) = handle.end().host();
-                flows[id].on_the_way(data).prefetch_number(handle.number());
-            }
-            settle(flows, &mut self.noted, handle, outcome);
+            if outcome == GONE { self.discard(handle) } else { self.leave(handle, outcome) }
         }
-        self.later = later;
+        *self.later = later;
         self.later.clear();
     }
-}
 
-/// Where packets go that leave a link.
-pub struct Outlet<'a> {
-    pub flows: &'a mut [Flow],
-    pub backlog: &'a mut Backlog,
-    pub incoming: &'a mut [Incoming],
-    pub idle_until: &'a mut [Time],
-    pub link: usize,
-    pub delay: Interval,
-}
-
-impl Outlet<'_> {
+    /// The packet leaves the link.
     #[inline(always)]
-    fn settle(&mut self, handle: Handle, outcome: Time) {
-        let Backlog { noted, later, defers, .. } = &mut *self.backlog;
-        if *defers {
-            later.push((handle, outcome));
-        } else {
-            settle(self.flows, noted, handle, outcome);
+    fn leave(&mut self, handle: Handle, at: Time) {
+        if !handle.is_straight() {
+            return self.leave_apart(handle, at);
         }
+        let (outcome, packet) = self.waiting(handle);
+        debug_assert!(*outcome == WAITS, "a packet that has left");
+        *outcome = at;
+        packet.ecn = handle.ecn();
     }
 
-    /// The packet goes to its next link, or leaves the last one before others of its end.
+    /// The packet goes to its next link, or leaves the last one, perhaps before others of its end.
     #[inline(never)]
-    fn depart_apart(&mut self, handle: Handle, at: Time) {
-        if handle.links() == 0 {
-            return self.backlog.loose.push((handle, at));
-        }
+    fn leave_apart(&mut self, handle: Handle, departure: Time) {
         let (id, data) = handle.end().host();
-        let route = &self.flows[id].route;
-        let path = if data { &route.forward } else { &route.reverse };
-        let (next, at) = (path[path.len() - handle.links()], at + self.delay);
+        let flow = &mut self.flows[id];
+        if handle.links() == 0 {
+            flow.take_one(handle, departure);
+            return activate(flow.on_the_way_mut(data), handle.end(), self.active);
+        }
+        let path = if data { &flow.route.forward } else { &flow.route.reverse };
+        let (next, at) = (path[path.len() - handle.links()], departure + self.delay);
         self.idle_until[next] = self.idle_until[next].min(at);
         let incoming = &mut self.incoming[next];
         let place = incoming.binary_search_by_key(&self.link, |(from, _)| *from).unwrap_or_else(|place| {
@@ -85,34 +82,56 @@ impl Outlet<'_> {
         });
         incoming[place].1.push(at, handle.at_next_link());
     }
+
+    /// The packet is dropped or lost.
+    #[inline(never)]
+    pub fn discard(&mut self, handle: Handle) {
+        self.flows[handle.end().host().0].drop(handle.kind());
+        let (outcome, _) = self.waiting(handle);
+        if *outcome == WAITS {
+            *outcome = GONE;
+        } else {
+            *outcome += NANOSECOND; // a copy of it is still on its way
+        }
+    }
+
+    /// The packet in its ring; its end is noted.
+    #[inline(always)]
+    fn waiting(&mut self, handle: Handle) -> &mut (Time, SimPacket) {
+        let (id, data) = handle.end().host();
+        let ring = self.flows[id].on_the_way_mut(data);
+        activate(ring, handle.end(), self.active);
+        let Some(waiting) = ring.waiting_mut(handle.number()) else { unreachable!("a packet that has left") };
+        waiting
+    }
 }
 
-impl Exit<Handle> for Outlet<'_> {
+impl Exit<Handle> for Batch<'_> {
     const RUNS_AHEAD: bool = true;
 
     #[inline(always)]
     fn departs(&mut self, handle: Handle, at: Time) {
-        if handle.is_straight() {
-            self.settle(handle, at);
+        if self.many {
+            self.later.push((handle, at));
         } else {
-            self.depart_apart(handle, at);
+            self.leave(handle, at);
         }
     }
 
-    #[inline(always)]
     fn drops(&mut self, handle: Handle, _: DropReason) {
-        self.settle(handle, GONE);
+        if self.many {
+            self.later.push((handle, GONE));
+        } else {
+            self.discard(handle);
+        }
     }
 
     /// Both copies have the same handle.
     fn doubles(&mut self, handle: Handle) {
-        debug_assert!(handle.is_loose(), "a copy that keeps its order");
-        let (id, data) = handle.end().host();
-        let flow = &mut self.flows[id];
-        flow.double();
-        if let Some((known, _)) = flow.on_the_way_mut(data).waiting_mut(handle.number()) {
-            *known = *known - NANOSECOND;
-        }
+        debug_assert!(handle.may_overtake(), "a copy that keeps its order");
+        self.flows[handle.end().host().0].double();
+        let (outcome, _) = self.waiting(handle);
+        *outcome = *outcome - NANOSECOND;
     }
 
     fn originates(&mut self, _: Handle, _: Address) {
@@ -120,16 +139,13 @@ impl Exit<Handle> for Outlet<'_> {
     }
 }
 
-impl Exit<Loan> for Outlet<'_> {
+impl Exit<Loan> for Batch<'_> {
     const RUNS_AHEAD: bool = true;
 
     fn departs(&mut self, loan: Loan, at: Time) {
-        let Loan { handle, extra } = loan;
-        let (id, data) = handle.end().host();
-        if let Some((_, packet)) = self.flows[id].on_the_way_mut(data).waiting_mut(handle.number()) {
-            packet.extra = extra;
-        }
-        self.departs(handle, at);
+        let (_, packet) = self.waiting(loan.handle);
+        packet.extra = loan.extra;
+        self.departs(loan.handle, at);
     }
 
     fn drops(&mut self, loan: Loan, reason: DropReason) {
@@ -146,31 +162,10 @@ impl Exit<Loan> for Outlet<'_> {
     }
 }
 
-/// Writes into the ring of its end what becomes of a packet.
-#[inline(always)]
-pub fn settle(flows: &mut [Flow], noted: &mut Vec<End>, handle: Handle, outcome: Time) {
-    let (id, data) = handle.end().host();
-    let flow = &mut flows[id];
-    if outcome == GONE {
-        flow.drop(handle.kind());
-    }
-    let ring = flow.on_the_way_mut(data);
-    if let Some((known, packet)) = ring.waiting_mut(handle.number()) {
-        if handle.is_loose() && *known != WAITS {
-            *known += NANOSECOND; // a copy of it is still on its way
-        } else {
-            debug_assert!(*known == WAITS, "a packet that has left");
-            *known = outcome;
-            packet.ecn = handle.ecn();
-        }
-    }
-    note(ring, handle.end(), noted);
-}
-
 /// Notes an end, whose ring this is, unless it is noted.
 #[inline(always)]
-pub fn note(ring: &mut Pipe<SimPacket>, end: End, noted: &mut Vec<End>) {
-    if !core::mem::replace(&mut ring.is_noted, true) {
-        noted.push(end);
+pub fn activate(ring: &mut Pipe<SimPacket>, end: End, active: &mut Vec<End>) {
+    if !core::mem::replace(&mut ring.is_active, true) {
+        active.push(end);
     }
 }

@@ -22,12 +22,10 @@
 //! How packets cross a link is in `cross`.
 
 use super::agenda::Agenda;
-use super::arrivals::PLACE_BITS;
-use super::backlog::{Backlog, Incoming};
-use super::collect::Collected;
-use super::feeds::Feeds;
-use super::straight::Offer;
-use crate::model::link::{End, Origin};
+use super::arrivals::{Arrivals, PLACE_BITS};
+use super::backlog::Incoming;
+use super::wakes::WakeIndex;
+use crate::model::link::{End, Handle, Loan};
 use crate::results::outcome::RunError;
 use crate::run::lookahead::Approaches;
 use crate::run::state::Simulation;
@@ -40,13 +38,13 @@ const PACKETS_PER_BATCH: u32 = 16384;
 const LONGEST_SPAN: Interval = Interval::from_ns(u64::MAX >> PLACE_BITS);
 
 /// What the driver keeps from one span of a run to the next.
-pub struct Kept {
+pub struct DriverState {
     /// The number of events at the last question whether to go on.
     polled: u64,
     /// Longest batch.
     longest: Interval,
     /// When each end of a flow acts next, by the link that it sends to.
-    pub(super) feeds: Feeds,
+    pub(super) wakes: WakeIndex,
     /// From where packets come to each link.
     approaches: Approaches,
     /// The clock of each link: what comes before has been handled.
@@ -55,84 +53,84 @@ pub struct Kept {
     pub(super) idle_until: Vec<Time>,
     /// All links have the same clock.
     in_step: bool,
-    /// The ends with packets for a link in this batch.
-    pub(super) active: Vec<Origin>,
-    /// What has come to a link in this batch.
-    pub(super) collected: Collected,
-    /// The same where packets go straight over a link whose departures are computed.
-    pub(super) offers: Vec<Offer>,
+    /// Of the ends with packets for a link in this batch, what their handles have in common.
+    pub(super) sources: Vec<Handle>,
+    /// What comes to a link in this batch.
+    pub(super) arrivals: Arrivals,
+    /// The same at a link with a router.
+    pub(super) loans: Vec<(Time, Loan)>,
     /// Handles on their way to each link from others.
     pub(super) incoming: Vec<Incoming>,
-    /// The packets that wait in the rings of their ends.
-    pub(super) backlog: Backlog,
+    /// What leaves a link in a batch that asks for memory ahead.
+    pub(super) later: Vec<(Handle, Time)>,
     /// The ends whose packets have come to a link in this batch, or have left.
-    pub(super) ends: Vec<End>,
+    pub(super) active: Vec<End>,
     /// When each session opens its next connection.
     requests: Agenda,
     /// The number of events handled so far.
     pub events: u64,
 }
 
-impl Kept {
+impl DriverState {
     /// At the beginning of a run.
     pub fn new(run: &Simulation) -> Self {
         let fastest = run.links.iter().map(|l| l.rate).max();
-        let mut kept = Kept {
+        let mut state = DriverState {
             longest: fastest
                 .map_or(LONGEST_SPAN, |r| r.transmission(1500 * PACKETS_PER_BATCH).min(LONGEST_SPAN)),
-            feeds: Feeds::new(run.links.len(), run.flows.len()),
+            wakes: WakeIndex::new(run.links.len(), run.flows.len()),
             approaches: run.approaches(),
             clocks: vec![Time::ZERO; run.links.len()],
             idle_until: vec![Time::ZERO; run.links.len()],
             in_step: !run.sessions.is_empty(),
-            active: Vec::new(),
-            collected: Collected::default(),
-            offers: Vec::new(),
+            sources: Vec::new(),
+            arrivals: Arrivals::default(),
+            loans: Vec::new(),
             incoming: vec![Incoming::new(); run.links.len()],
-            backlog: Backlog::default(),
-            ends: Vec::new(),
+            later: Vec::new(),
+            active: Vec::new(),
             requests: Agenda::new(run.sessions.len()),
             events: 0,
             polled: 0,
         };
         for (i, session) in run.sessions.iter().enumerate() {
-            kept.requests.set(i, session.next_at);
+            state.requests.set(i, session.next_at);
         }
         let mut flows: Vec<usize> = (0..run.flows.len()).collect();
         flows.sort_by_key(|&i| run.flows[i].order); // so that ends need not be sorted for each batch
         for i in flows {
-            kept.feeds.admit(i, &run.flows[i]);
+            state.wakes.admit(i, &run.flows[i]);
         }
-        kept
+        state
     }
 
     /// Nothing happens at this link, nor at the ends that send to it, before this.
     #[inline(always)]
     fn idle_until(&self, link: usize) -> Time {
-        self.idle_until[link].min(self.feeds.idle_until(link))
+        self.idle_until[link].min(self.wakes.links[link].idle_until)
     }
 
     /// Notes when a flow acts next.
     #[inline]
     pub fn look_at(&mut self, run: &Simulation, index: usize) {
-        self.feeds.look_at(index, &run.flows[index]);
+        self.wakes.look_at(index, &run.flows[index], [true, true]);
     }
 }
 
 pub(super) struct Driver<'a> {
     pub(super) run: &'a mut Simulation,
     wanted: &'a mut dyn FnMut() -> bool,
-    pub(super) kept: &'a mut Kept,
+    pub(super) state: &'a mut DriverState,
 }
 
 /// Handles everything before `to`, which is at most a nanosecond after the run's end.
 pub fn drive(
     run: &mut Simulation,
-    kept: &mut Kept,
+    state: &mut DriverState,
     to: Time,
     wanted: &mut dyn FnMut() -> bool,
 ) -> Result<(), RunError> {
-    let mut driver = Driver { run, wanted, kept };
+    let mut driver = Driver { run, wanted, state };
     // the caller may have acted in a pause
     (0..driver.run.links.len()).for_each(|link| driver.look_at_link(link));
     loop {
@@ -148,8 +146,8 @@ pub fn drive(
         }
         driver.poll_seldom()?;
         let end = probe.min(to);
-        if driver.kept.in_step {
-            let span = driver.run.lookahead.least().min(driver.kept.longest);
+        if driver.state.in_step {
+            let span = driver.run.lookahead.least().min(driver.state.longest);
             driver.batch(now, (now + span).min(end))?;
         } else {
             driver.round(now, end)?;
@@ -160,33 +158,37 @@ pub fn drive(
 impl Driver<'_> {
     /// Asks whether to go on.
     fn poll(&mut self) -> Result<(), RunError> {
-        self.kept.polled = self.kept.events;
+        self.state.polled = self.state.events;
         if (self.wanted)() { Ok(()) } else { Err(RunError::Interrupted) }
     }
 
     /// Asks whether to go on, if that was long ago.
     #[inline]
     pub(super) fn poll_seldom(&mut self) -> Result<(), RunError> {
-        if self.kept.events - self.kept.polled >= Simulation::EVENTS_PER_POLL { self.poll() } else { Ok(()) }
+        if self.state.events - self.state.polled >= Simulation::EVENTS_PER_POLL {
+            self.poll()
+        } else {
+            Ok(())
+        }
     }
 
     /// Nothing happens before this.
     fn next_event(&self) -> Time {
-        let links = (0..self.run.links.len()).map(|link| self.kept.idle_until(link));
-        links.fold(self.kept.requests.first().0, Time::min)
+        let links = (0..self.run.links.len()).map(|link| self.state.idle_until(link));
+        links.fold(self.state.requests.first().0, Time::min)
     }
 
     /// Gives each link a turn, which begins no earlier than the next event, at `now`, and ends no later than
     /// `end`.
     fn round(&mut self, now: Time, end: Time) -> Result<(), RunError> {
-        for clock in &mut self.kept.clocks {
+        for clock in &mut self.state.clocks {
             *clock = now.max(*clock);
         }
         for link in 0..self.run.links.len() {
-            let from = self.kept.clocks[link];
-            let known = self.kept.approaches.known(link, &self.kept.clocks);
-            let until = known.min(from + self.kept.longest).min(end);
-            if self.kept.idle_until(link) < until {
+            let from = self.state.clocks[link];
+            let known = self.state.approaches.known(link, &self.state.clocks);
+            let until = known.min(from + self.state.longest).min(end);
+            if self.state.idle_until(link) < until {
                 self.hosts(link, until)?;
                 if from < until {
                     self.link(link, from, until)?;
@@ -194,28 +196,28 @@ impl Driver<'_> {
                 self.look_at_link(link);
                 self.poll_seldom()?;
             }
-            self.kept.clocks[link] = until.max(from);
+            self.state.clocks[link] = until.max(from);
         }
         Ok(())
     }
 
     /// Runs all links through a batch in step.
     fn batch(&mut self, from: Time, until: Time) -> Result<(), RunError> {
-        self.kept.clocks.fill(from);
+        self.state.clocks.fill(from);
         // hosts before requests: a connection that completes lets its session open the next one, even in this
         // batch
         for link in 0..self.run.links.len() {
-            if self.kept.feeds.idle_until(link) < until {
+            if self.state.wakes.links[link].idle_until < until {
                 self.hosts(link, until)?;
             }
         }
         self.run.order_transfers();
         while let Some(session) = self.run.woken.pop() {
-            self.kept.requests.set(session, self.run.sessions[session].next_at);
+            self.state.requests.set(session, self.run.sessions[session].next_at);
         }
         let until = self.requests(from, until)?;
         for link in 0..self.run.links.len() {
-            if self.kept.idle_until(link) < until {
+            if self.state.idle_until(link) < until {
                 self.link(link, from, until)?;
                 self.look_at_link(link);
                 self.poll_seldom()?;
@@ -232,15 +234,15 @@ impl Driver<'_> {
     fn requests(&mut self, from: Time, mut until: Time) -> Result<Time, RunError> {
         let mut opened = Vec::new();
         loop {
-            let (now, session) = self.kept.requests.first();
+            let (now, session) = self.state.requests.first();
             if now >= until {
                 break;
             }
             let flow = self.run.request(now, session)?;
-            self.kept.requests.set(session, self.run.sessions[session].next_at);
-            self.kept.feeds.admit(flow, &self.run.flows[flow]);
+            self.state.requests.set(session, self.run.sessions[session].next_at);
+            self.state.wakes.admit(flow, &self.run.flows[flow]);
             opened.push(flow);
-            self.kept.events += 1;
+            self.state.events += 1;
             until = until.min(from + self.run.lookahead.least());
             self.poll_seldom()?;
         }
@@ -253,15 +255,15 @@ impl Driver<'_> {
 
     /// Finds out until when nothing happens at this link.
     fn look_at_link(&mut self, link: usize) {
-        let heads = self.kept.incoming[link].iter().map(|(_, pipe)| pipe.head());
-        self.kept.idle_until[link] = heads.fold(self.run.links[link].wake(), Time::min);
-        self.kept.feeds.look(link);
+        let heads = self.state.incoming[link].iter().map(|(_, pipe)| pipe.head());
+        self.state.idle_until[link] = heads.fold(self.run.links[link].wake(), Time::min);
+        self.state.wakes.links[link].look();
     }
 
     /// Runs the hosts that send to this link up to `until`.
     fn hosts(&mut self, link: usize, until: Time) -> Result<(), RunError> {
         let mut place = 0;
-        while let Some(end) = self.kept.feeds.acting(link, &mut place, until) {
+        while let Some(end) = self.state.wakes.links[link].acting(&mut place, until) {
             self.host(end, until)?;
         }
         Ok(())
@@ -271,15 +273,15 @@ impl Driver<'_> {
     fn host(&mut self, end: End, until: Time) -> Result<(), RunError> {
         let (index, is_sender) = end.host();
         let route = &self.run.flows[index].route;
-        let from = self.kept.clocks[route.last(!is_sender)];
-        let until = until.min(from + route.to_end(&self.run.links, !is_sender));
+        let from = self.state.clocks[route.last(!is_sender)];
+        let until = until.min(from + route.to_end(!is_sender));
         if is_sender {
             self.sender(index, until)?
         } else {
             self.receiver(index, until)
         }
         self.poll_seldom()?;
-        self.look_at(index);
+        self.state.look_at(self.run, index);
         Ok(())
     }
 
@@ -291,7 +293,7 @@ impl Driver<'_> {
                 return;
             }
             receiving.event(now);
-            self.kept.events += 1;
+            self.state.events += 1;
         }
     }
 
@@ -305,16 +307,10 @@ impl Driver<'_> {
             sending.event(now);
             let goes_on = sending.wake() == now; // a burst, which may be of any length
             self.run.after_sender(now, index)?;
-            self.kept.events += 1;
+            self.state.events += 1;
             if goes_on {
                 self.poll()?;
             }
         }
-    }
-
-    /// Notes when a flow acts next.
-    #[inline]
-    pub(super) fn look_at(&mut self, index: usize) {
-        self.kept.look_at(self.run, index);
     }
 }

@@ -23,7 +23,7 @@ const RECEIVER: usize = 1;
 const ACK_ACCESS: usize = 2;
 
 /// What the driver keeps from one span of a run to the next.
-pub struct Kept {
+pub struct DriverState {
     agenda: Agenda,
     first_session: usize,
     first_flow: usize,
@@ -33,21 +33,21 @@ pub struct Kept {
     pub events: u64,
 }
 
-impl Kept {
+impl DriverState {
     /// At the beginning of a run.
     pub fn new(run: &Simulation) -> Self {
         let first_session = FIRST_LINK + 3 * run.links.len();
         let first_flow = first_session + run.sessions.len();
         let agenda = Agenda::new(first_flow + SLOTS_PER_FLOW * run.flows.len());
-        let mut kept = Kept { agenda, first_session, first_flow, last: (Time::NEVER, 0), events: 0 };
-        kept.agenda.set(PROBE, run.next_probe());
+        let mut state = DriverState { agenda, first_session, first_flow, last: (Time::NEVER, 0), events: 0 };
+        state.agenda.set(PROBE, run.next_probe());
         for (i, session) in run.sessions.iter().enumerate() {
-            kept.agenda.set(first_session + i, session.next_at);
+            state.agenda.set(first_session + i, session.next_at);
         }
         for i in 0..run.flows.len() {
-            kept.admit(run, i);
+            state.admit(run, i);
         }
-        kept
+        state
     }
 
     /// Includes the flow at this index, which is new; one that had the index before is over.
@@ -64,8 +64,10 @@ impl Kept {
     pub fn plan_link(&mut self, run: &Simulation, index: usize) {
         let (link, links) = (&run.links[index], run.links.len());
         self.agenda.set(FIRST_LINK + index, link.wake());
-        self.agenda.set(FIRST_LINK + links + index, link.onward_head());
-        self.agenda.set(FIRST_LINK + 2 * links + index, link.control_head());
+        for (part, pipes) in [&link.onward, &link.control].into_iter().enumerate() {
+            let head = pipes.iter().fold(Time::NEVER, |first, (_, pipe)| first.min(pipe.head()));
+            self.agenda.set(FIRST_LINK + (1 + part) * links + index, head);
+        }
     }
 
     /// Plans a flow's next events.
@@ -83,32 +85,32 @@ impl Kept {
 
 struct Driver<'a, 't> {
     run: &'a mut Simulation,
-    kept: &'a mut Kept,
+    state: &'a mut DriverState,
     tap: Option<&'a mut (dyn Tap + 't)>,
 }
 
 /// Handles everything before `to`, which is at most a nanosecond after the run's end, and tells a tap of it.
 pub fn drive<'t>(
     run: &mut Simulation,
-    kept: &mut Kept,
+    state: &mut DriverState,
     to: Time,
     wanted: &mut dyn FnMut() -> bool,
     tap: Option<&mut (dyn Tap + 't)>,
 ) -> Result<(), RunError> {
-    let mut driver = Driver { run, kept, tap };
+    let mut driver = Driver { run, state, tap };
     loop {
-        let (now, slot) = driver.kept.agenda.first();
+        let (now, slot) = driver.state.agenda.first();
         if now >= to {
             return Ok(());
         }
-        driver.kept.events += 1;
+        driver.state.events += 1;
         // a run may be idle, and a sample looks at every flow; a source that acts again at the same moment
         // sends a burst, which may be of any length
-        let long = slot == PROBE || (now, slot) == driver.kept.last;
-        if (long || driver.kept.events.is_multiple_of(Simulation::EVENTS_PER_POLL)) && !wanted() {
+        let long = slot == PROBE || (now, slot) == driver.state.last;
+        if (long || driver.state.events.is_multiple_of(Simulation::EVENTS_PER_POLL)) && !wanted() {
             return Err(RunError::Interrupted);
         }
-        driver.kept.last = (now, slot);
+        driver.state.last = (now, slot);
         driver.event(now, slot)?;
     }
 }
@@ -118,7 +120,7 @@ impl Driver<'_, '_> {
         let links = self.run.links.len();
         if slot == PROBE {
             self.run.probe(now);
-            self.kept.agenda.set(PROBE, self.run.next_probe());
+            self.state.agenda.set(PROBE, self.run.next_probe());
         } else if slot < FIRST_LINK + links {
             let index = slot - FIRST_LINK;
             self.run.links[index].on_timer(now);
@@ -129,25 +131,25 @@ impl Driver<'_, '_> {
                 self.settle(now, index);
                 self.enter(now, to, packet);
             }
-        } else if slot < self.kept.first_session {
+        } else if slot < self.state.first_session {
             let index = slot - FIRST_LINK - 2 * links;
             if let Some((to, packet)) = first_out(&mut self.run.links[index].control) {
                 self.settle(now, index);
                 self.enter(now, to, packet);
             }
-        } else if slot < self.kept.first_flow {
-            let index = slot - self.kept.first_session;
+        } else if slot < self.state.first_flow {
+            let index = slot - self.state.first_session;
             self.run.leave(now);
             let flow = self.run.request(now, index)?;
             if let Some(tap) = &mut self.tap {
                 let background = &self.run.plan.background[self.run.sessions[index].group];
                 tap.opens(now, flow, &background.name, &background.connection);
             }
-            self.kept.agenda.set(slot, self.run.sessions[index].next_at);
-            self.kept.admit(self.run, flow);
+            self.state.agenda.set(slot, self.run.sessions[index].next_at);
+            self.state.admit(self.run, flow);
         } else {
-            let index = (slot - self.kept.first_flow) / SLOTS_PER_FLOW;
-            self.flow_event(now, index, (slot - self.kept.first_flow) % SLOTS_PER_FLOW)?;
+            let index = (slot - self.state.first_flow) / SLOTS_PER_FLOW;
+            self.flow_event(now, index, (slot - self.state.first_flow) % SLOTS_PER_FLOW)?;
         }
         Ok(())
     }
@@ -168,9 +170,9 @@ impl Driver<'_, '_> {
                 self.sender_event(now, index);
                 self.run.after_sender(now, index)?;
                 while let Some(session) = self.run.woken.pop() {
-                    self.kept
+                    self.state
                         .agenda
-                        .set(self.kept.first_session + session, self.run.sessions[session].next_at);
+                        .set(self.state.first_session + session, self.run.sessions[session].next_at);
                 }
             }
         }
@@ -193,7 +195,7 @@ impl Driver<'_, '_> {
     }
 
     fn plan_flow(&mut self, index: usize) {
-        self.kept.plan_flow(self.run, index);
+        self.state.plan_flow(self.run, index);
     }
 
     /// A packet comes to a link.
@@ -236,10 +238,10 @@ impl Driver<'_, '_> {
     fn tell(&mut self, now: Time, index: usize) {
         let Some(tap) = &mut self.tap else { return };
         let link = &self.run.links[index];
-        for (packet, reason) in &link.dropped {
+        for (packet, reason) in &link.released.dropped {
             tap.drops(now, index, packet, *reason);
         }
-        for (packet, departure) in &link.departed {
+        for (packet, departure) in &link.released.departed {
             let (arrival, last) = self.run.arrival(index, packet, *departure);
             tap.leaves(now, index, packet, arrival, last);
         }
@@ -251,7 +253,7 @@ impl Driver<'_, '_> {
         for flow in self.run.clear_link(now, index) {
             self.plan_flow(flow);
         }
-        self.kept.plan_link(self.run, index);
+        self.state.plan_link(self.run, index);
     }
 }
 

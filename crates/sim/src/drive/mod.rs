@@ -12,9 +12,9 @@ pub mod batches;
 mod collect;
 mod cross;
 pub mod events;
-mod feeds;
 mod straight;
 pub mod tap;
+mod wakes;
 
 /// With a shorter lookahead, batches hold too little to be worth it (chosen here).
 const LEAST_LOOKAHEAD: Interval = Interval::from_ns(100);
@@ -36,9 +36,9 @@ fn may_answer_at_once(run: &Simulation) -> bool {
 /// The driver of a run, with what it keeps while the run pauses.
 pub enum Drive {
     /// The fast driver.
-    Batches(Box<batches::Kept>),
+    Batches(Box<batches::DriverState>),
     /// The oracle.
-    Events(Box<events::Kept>),
+    Events(Box<events::DriverState>),
 }
 
 impl Drive {
@@ -52,9 +52,9 @@ impl Drive {
             && !(run.sends_messages || routers_and_copies || may_answer_at_once(run));
         run.build_queues(in_batches);
         if in_batches {
-            Drive::Batches(Box::new(batches::Kept::new(run)))
+            Drive::Batches(Box::new(batches::DriverState::new(run)))
         } else {
-            Drive::Events(Box::new(events::Kept::new(run)))
+            Drive::Events(Box::new(events::DriverState::new(run)))
         }
     }
 
@@ -66,21 +66,21 @@ impl Drive {
         wanted: &mut dyn FnMut() -> bool,
     ) -> Result<(), RunError> {
         match self {
-            Drive::Batches(kept) => batches::drive(run, kept, to, wanted),
-            Drive::Events(kept) => events::drive(run, kept, to, wanted, None),
+            Drive::Batches(state) => batches::drive(run, state, to, wanted),
+            Drive::Events(state) => events::drive(run, state, to, wanted, None),
         }
     }
 
     /// The run will pause at `until`: the ends of the plan's flows run no further ahead than that. Those of
     /// background connections may, since a pause does not show them.
     pub fn pause_at(&mut self, run: &mut Simulation, until: Time) -> Result<(), RunError> {
-        let Drive::Batches(kept) = self else { return Ok(()) };
+        let Drive::Batches(state) = self else { return Ok(()) };
         for index in 0..run.plan.flows.len() {
             let flow = &mut run.flows[index];
             flow.sending.pause_at(until);
             flow.receiving.pause_at(until);
             run.check_algorithm(index)?;
-            kept.look_at(run, index);
+            state.look_at(run, index);
         }
         Ok(())
     }
@@ -88,23 +88,23 @@ impl Drive {
     /// The caller has acted on this flow: finds out when it acts next.
     pub fn look_at(&mut self, run: &Simulation, flow: usize) {
         match self {
-            Drive::Batches(kept) => kept.look_at(run, flow),
-            Drive::Events(kept) => kept.plan_flow(run, flow),
+            Drive::Batches(state) => state.look_at(run, flow),
+            Drive::Events(state) => state.plan_flow(run, flow),
         }
     }
 
     /// The caller has acted on this link: finds out when it acts next. In batches this is looked at anyway.
     pub fn look_at_link(&mut self, run: &Simulation, link: usize) {
-        if let Drive::Events(kept) = self {
-            kept.plan_link(run, link);
+        if let Drive::Events(state) = self {
+            state.plan_link(run, link);
         }
     }
 
     /// Its name, and the number of events handled so far.
     pub fn description(&self) -> (&'static str, u64) {
         match self {
-            Drive::Batches(kept) => ("batches", kept.events),
-            Drive::Events(kept) => ("events", kept.events),
+            Drive::Batches(state) => ("batches", state.events),
+            Drive::Events(state) => ("events", state.events),
         }
     }
 }

@@ -7,18 +7,18 @@ mod handle;
 mod line;
 
 pub use asked::Asked;
-pub(crate) use computed::each_computed;
 pub use computed::Computed;
+pub(crate) use computed::each_computed;
 pub use counters::LinkCounters;
-pub use handle::{End, Handle, Loan, Origin};
+pub use handle::{End, Handle, Loan};
 use line::Line;
 use longfat_net::disturbance::{Disturbances, Disturbed};
 #[cfg(test)]
 use longfat_net::queue;
 use longfat_net::queue::{Limit, RedLaw};
 use longfat_net::{
-    Address, Capacity, ConstantFifo, Credit, Departures, DropReason, ListedFifo, LossModel, Occupancy, Pipe, Sojourn,
-    TickingFifo, Ticks,
+    Address, Capacity, ConstantFifo, Credit, Departures, DropReason, ListedFifo, LossModel, Occupancy, Pipe,
+    Sojourn, TickingFifo, Ticks,
 };
 use longfat_scenario::plan::{CheckedLink, CheckedQueue, CheckedRouter};
 use longfat_units::{Interval, Rate, Time};
@@ -42,10 +42,11 @@ pub enum Server<P> {
 macro_rules! each_server {
     ($server:expr, $fifo:ident => $computed:expr, $queue:ident => $asked:expr) => {
         match $server {
-            Server::Computed(computed) => each_computed!(computed, $fifo => $computed),
-            Server::Asked($queue) => $asked,
-            Server::Handles($queue) => $asked,
-            Server::Loans($queue) => $asked,
+            Some(Server::Computed(computed)) => each_computed!(computed, $fifo => $computed),
+            Some(Server::Asked($queue)) => $asked,
+            Some(Server::Handles($queue)) => $asked,
+            Some(Server::Loans($queue)) => $asked,
+            None => unreachable!("a link without a queue"),
         }
     };
 }
@@ -84,17 +85,10 @@ pub struct Link<P = SimPacket> {
     pub onward: Vec<(usize, Pipe<P>)>,
     /// Whether its queue stands in a switch, which leaves the time-to-live of IP unchanged.
     pub layer2: bool,
-    /// Messages that its elements have sent; the caller takes them away.
-    pub originated: Vec<(P, Address)>,
     /// Messages of its elements on their way to the first link, by that link's index.
     pub control: Vec<(usize, Pipe<P>)>,
-    /// Packets whose transmission has begun, with the time of their last bit; the caller takes them away.
-    /// Empty where departures are computed.
-    pub departed: Vec<(P, Time)>,
-    /// Packets that elements dropped, or that were lost behind the wire, and why; the caller takes them away.
-    pub dropped: Vec<(P, DropReason)>,
-    /// The flows of packets that were doubled; the caller takes them away.
-    pub doubled: Vec<FlowId>,
+    /// What it has released; the caller takes it away. Nothing where departures are computed.
+    pub released: Released<P>,
     /// Counters.
     pub counters: LinkCounters,
     /// Why nobody may set its rate, if so.
@@ -152,7 +146,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// A link as planned. `fast` allows computed departures where the queue and the rate have them.
     pub fn new(planned: CheckedLink, fast: bool) -> Self {
         let mut link = Self::without_queue(planned, fast);
-        link.build_queue();
+        link.build_queue(false);
         link
     }
 
@@ -182,11 +176,8 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             ack_loss: plan.ack_loss,
             onward: Vec::new(),
             layer2: plan.layer2,
-            originated: Vec::new(),
             control: Vec::new(),
-            departed: Vec::new(),
-            dropped: Vec::new(),
-            doubled: Vec::new(),
+            released: Released::default(),
             counters: LinkCounters::default(),
             fixed,
             reorders,
@@ -198,33 +189,15 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         }
     }
 
-    /// Builds its queue, unless it has one.
-    pub(crate) fn build_queue(&mut self) {
-        if let Some(unbuilt) = self.unbuilt.take() {
-            self.server = Some(Server::Asked(unbuilt.build(&self.capacity, self.limit)));
-        }
-    }
-
-    /// The same for the fast driver, which keeps packets in the rings of their ends.
-    pub(crate) fn build_queue_of_handles(&mut self) {
-        if let Some(unbuilt) = self.unbuilt.take() {
-            self.server = Some(if self.has_router {
-                Server::Loans(unbuilt.build(&self.capacity, self.limit))
-            } else {
-                Server::Handles(unbuilt.build(&self.capacity, self.limit))
-            });
-        }
-    }
-
-    /// Its server; the caller has built the queue.
-    fn server(&self) -> &Server<P> {
-        let Some(server) = &self.server else { unreachable!("a link without a queue") };
-        server
-    }
-
-    fn server_mut(&mut self) -> &mut Server<P> {
-        let Some(server) = &mut self.server else { unreachable!("a link without a queue") };
-        server
+    /// Builds its queue, unless it has one. With `in_rings`, packets stay in the rings of their ends.
+    pub(crate) fn build_queue(&mut self, in_rings: bool) {
+        let Some(unbuilt) = self.unbuilt.take() else { return };
+        let (capacity, limit) = (&self.capacity, self.limit);
+        self.server = Some(match (in_rings, self.has_router) {
+            (false, _) => Server::Asked(unbuilt.build(capacity, limit)),
+            (true, false) => Server::Handles(unbuilt.build(capacity, limit)),
+            (true, true) => Server::Loans(unbuilt.build(capacity, limit)),
+        });
     }
 
     /// Whether, and if not why, [`Link::set_rate`] may be called.
@@ -249,13 +222,13 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// A flow begins whose packets will cross the link, and this is its identity; one that had its place is
     /// over.
     pub fn begins(&mut self, flow: FlowId, identity: u64) {
-        each_server!(self.server_mut(), _fifo => {}, server => server.queue.begins(flow, identity));
+        each_server!(&mut self.server, _fifo => {}, server => server.queue.begins(flow, identity));
     }
 
     /// Builds its queue behind another element.
     #[cfg(test)]
     pub fn install(&mut self, element: impl FnOnce(queue::Boxed<P>) -> queue::Boxed<P>) {
-        self.build_queue();
+        self.build_queue(false);
         if let Some(Server::Asked(server)) = self.server.take() {
             self.server = Some(Server::Asked(Box::new((*server).behind(element))));
         }
@@ -286,8 +259,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         self.counters.count(offered, || packet.set_ecn(Ecn::Marked))
     }
 
-    /// A packet arrives at a queue that the link asks. [`Link::departed`] and [`Link::dropped`] then hold
-    /// what departs or is dropped.
+    /// A packet arrives at a queue that the link asks; see [`Link::released`].
     pub fn arrive(&mut self, now: Time, packet: P) {
         self.with_asked(|queue, counters, exit| queue.arrive(now, packet, counters, exit));
     }
@@ -305,24 +277,25 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         self.with_asked(|queue, counters, exit| queue.act(now, counters, exit));
     }
 
-    fn with_asked(&mut self, act: impl FnOnce(&mut Asked<P>, &mut LinkCounters, &mut Released<'_, P>)) {
-        let Link { server, counters, departed, dropped, doubled, originated, .. } = self;
-        if let Some(Server::Asked(queue)) = server {
-            act(queue, counters, &mut Released { departed, dropped, doubled, originated });
+    fn with_asked(&mut self, act: impl FnOnce(&mut Asked<P>, &mut LinkCounters, &mut Released<P>)) {
+        if let Some(Server::Asked(queue)) = &mut self.server {
+            act(queue, &mut self.counters, &mut self.released);
         }
     }
 
     /// When [`Link::on_timer`] has to be called next.
     #[inline]
     pub fn wake(&self) -> Time {
-        each_server!(self.server(), _fifo => Time::NEVER, queue => queue.wake())
+        each_server!(&self.server, _fifo => Time::NEVER, queue => queue.wake())
     }
 
     /// Brings counters and queue length up to `now`, before anything happens at that time, and returns the
     /// occupancy and the counters.
     pub fn settle(&mut self, now: Time) -> (Occupancy, LinkCounters) {
         let Link { server, counters, .. } = self;
-        let Some(server) = server else { return (Occupancy::default(), *counters) };
+        if server.is_none() {
+            return (Occupancy::default(), *counters);
+        }
         each_server!(server, fifo => {
             fifo.settle_before(now);
             (counters.packets_out, counters.bytes_out) = fifo.sent();
@@ -332,22 +305,10 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         }, queue => queue.line.settle(now, counters))
     }
 
-    /// When the first packet on its way to another link arrives there.
-    #[inline]
-    pub fn onward_head(&self) -> Time {
-        self.onward.iter().fold(Time::NEVER, |a, (_, pipe)| a.min(pipe.head()))
-    }
-
-    /// When the first message of its elements arrives at another link.
-    #[inline]
-    pub fn control_head(&self) -> Time {
-        self.control.iter().fold(Time::NEVER, |a, (_, pipe)| a.min(pipe.head()))
-    }
-
     /// Restarts the queue statistics.
     pub fn restart(&mut self, now: Time) {
         each_server!(
-            self.server_mut(),
+            &mut self.server,
             fifo => fifo.restart(now),
             queue => queue.line.restart(now)
         );
@@ -355,27 +316,18 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// How many active flows its queue estimates, if it does.
     pub fn flows_estimated(&self) -> Option<f64> {
-        each_server!(self.server(), _fifo => None, server => server.queue.flows_estimated())
+        each_server!(&self.server, _fifo => None, server => server.queue.flows_estimated())
     }
 
-    /// How long packets have waited in its low-latency queue since the last restart, if one has ever been
-    /// there.
-    pub fn low_latency(&self) -> Option<&Sojourn> {
-        each_server!(self.server(), _fifo => None, server => server.line.low_latency.as_ref())
-    }
-
-    /// How long packets have waited since the last restart, if that is measured.
-    pub fn sojourn(&self) -> Option<&Sojourn> {
-        each_server!(
-            self.server(),
-            fifo => fifo.sojourn(),
-            server => server.line.sojourn.as_ref()
-        )
+    /// How long packets have waited since the last restart, if that is measured; and in its low-latency queue,
+    /// if one has ever been there.
+    pub fn waits(&self) -> [Option<&Sojourn>; 2] {
+        each_server!(&self.server, fifo => [fifo.sojourn(), None], server => server.line.waits())
     }
 
     /// How packets get to the wire: `computed`, or `asked`.
     pub fn server_name(&self) -> &'static str {
-        each_server!(self.server(), _fifo => "computed", _queue => "asked")
+        each_server!(&self.server, _fifo => "computed", _queue => "asked")
     }
 
     /// What the fast driver needs: the server, the counters, and the propagation delay.
@@ -407,15 +359,20 @@ fn computed(queue: &CheckedQueue, rate: Rate, capacity: &Capacity, ticks: Option
     }
 }
 
-/// What a link has released, for callers that take it away.
-struct Released<'a, P> {
-    departed: &'a mut Vec<(P, Time)>,
-    dropped: &'a mut Vec<(P, DropReason)>,
-    doubled: &'a mut Vec<FlowId>,
-    originated: &'a mut Vec<(P, Address)>,
+/// What a link has released.
+#[derive(Default)]
+pub struct Released<P> {
+    /// Packets whose transmission has begun, with the time of their last bit.
+    pub departed: Vec<(P, Time)>,
+    /// Packets that elements dropped, or that were lost behind the wire, and why.
+    pub dropped: Vec<(P, DropReason)>,
+    /// The flows of packets that were doubled.
+    pub doubled: Vec<FlowId>,
+    /// Messages that its elements have sent.
+    pub originated: Vec<(P, Address)>,
 }
 
-impl<P: Packet> Exit<P> for Released<'_, P> {
+impl<P: Packet> Exit<P> for Released<P> {
     const RUNS_AHEAD: bool = false;
 
     fn departs(&mut self, packet: P, at: Time) {

@@ -375,7 +375,8 @@ pub fn link_summary<P: Packet + Clone + Default + Send + 'static>(
     let drops = |reason: DropReason| after.drops[reason as usize] - before.drops[reason as usize];
     let marks = |reason: DropReason| after.marks[reason as usize] - before.marks[reason as usize];
     let with_reason = after.drops.iter().sum::<u64>() - before.drops.iter().sum::<u64>();
-    let sojourn = |share| link.sojourn().and_then(|s| s.percentile_s(share));
+    let [all, low_latency] = link.waits();
+    let sojourn = |share| all.and_then(|waits| waits.percentile_s(share));
     LinkSummary {
         name: link.name.clone(),
         rate_bps,
@@ -399,7 +400,7 @@ pub fn link_summary<P: Packet + Clone + Default + Send + 'static>(
         sojourn_p50_s: sojourn(0.50),
         sojourn_p95_s: sojourn(0.95),
         sojourn_p99_s: sojourn(0.99),
-        low_latency_mean_s: link.low_latency().and_then(Sojourn::mean_s),
-        low_latency_p99_s: link.low_latency().and_then(|s| s.percentile_s(0.99)),
+        low_latency_mean_s: low_latency.and_then(Sojourn::mean_s),
+        low_latency_p99_s: low_latency.and_then(|s| s.percentile_s(0.99)),
     }
 }

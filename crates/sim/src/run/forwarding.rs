@@ -45,19 +45,18 @@ impl Simulation {
             self.lead(index, next, at, packet);
             return None;
         }
-        flow.pass_on(packet, at, false);
+        flow.pass_on(packet, departure);
         Some(id)
     }
 
     /// When a packet whose last bit leaves link `index` at `departure` is at the next link or at its end, and
     /// whether it is at its end then.
     pub(crate) fn arrival(&self, index: usize, packet: &SimPacket, departure: Time) -> (Time, bool) {
-        let at = departure + self.links[index].delay;
         match self.flows.get(packet.flow.0 as usize).map(|flow| &flow.route) {
             Some(route) if route.path(packet.kind).len() == usize::from(packet.hop) + 1 => {
-                (at + if packet.kind.is_forward() { route.forward_delay } else { route.reverse_delay }, true)
+                (departure + route.to_end(packet.kind.is_forward()), true)
             }
-            _ => (at, false), // there is a further link, or the packet is a message between elements
+            _ => (departure + self.links[index].delay, false), // there is a further link, or the packet is a message between elements
         }
     }
 
@@ -74,16 +73,16 @@ impl Simulation {
     /// Takes away what the elements of a link have dropped, sent and let depart. Returns the flows with
     /// packets on the way to their ends.
     pub(crate) fn clear_link(&mut self, now: Time, index: usize) -> Vec<usize> {
-        for (packet, _) in core::mem::take(&mut self.links[index].dropped) {
+        for (packet, _) in core::mem::take(&mut self.links[index].released.dropped) {
             self.drop(&packet);
         }
-        for flow in core::mem::take(&mut self.links[index].doubled) {
+        for flow in core::mem::take(&mut self.links[index].released.doubled) {
             self.flows[flow.0 as usize].double();
         }
-        if !self.links[index].originated.is_empty() {
+        if !self.links[index].released.originated.is_empty() {
             self.send_messages(now, index);
         }
-        let departed = core::mem::take(&mut self.links[index].departed);
+        let departed = core::mem::take(&mut self.links[index].released.departed);
         departed
             .into_iter()
             .filter_map(|(packet, departure)| self.pass_on(index, packet, departure))
@@ -120,7 +119,7 @@ impl Simulation {
     /// Sends the messages of a link's elements on their way.
     #[cold]
     fn send_messages(&mut self, now: Time, index: usize) {
-        for (mut packet, to) in core::mem::take(&mut self.links[index].originated) {
+        for (mut packet, to) in core::mem::take(&mut self.links[index].released.originated) {
             let Some(messages) = &mut self.messages else { continue };
             if let Some(first) = messages.send(&mut packet, index, to) {
                 outlet(&mut self.links[index].control, first).push(now + PROCESSING, packet);

@@ -52,7 +52,7 @@ impl Lookahead {
 /// Nothing that leaves a link on this route arrives anywhere sooner than this.
 fn of_route(links: &[Link], route: &Route) -> Interval {
     let between = onward(links, &route.forward).min(onward(links, &route.reverse));
-    between.min(route.to_end(links, true)).min(route.to_end(links, false))
+    between.min(route.to_end(true)).min(route.to_end(false))
 }
 
 /// The least delay of the links on this path that lead to another link: all but the last.
@@ -86,8 +86,8 @@ impl Approaches {
             for path in [&route.forward, &route.reverse] {
                 path.windows(2).for_each(|hop| note(hop[0], hop[1], links[hop[0]].delay));
             }
-            note(route.last(true), route.reverse[0], route.to_end(links, true));
-            note(route.last(false), route.forward[0], route.to_end(links, false));
+            note(route.last(true), route.reverse[0], route.to_end(true));
+            note(route.last(false), route.forward[0], route.to_end(false));
         }
         Approaches { of: of.into_iter().map(|from| from.into_iter().collect()).collect() }
     }

@@ -219,8 +219,7 @@ impl Simulation {
     /// Builds the links' queues and announces the lasting flows to them, before the run begins. For a driver
     /// that works `in_batches`, they hold handles.
     pub(crate) fn build_queues(&mut self, in_batches: bool) {
-        let build = if in_batches { Link::build_queue_of_handles } else { Link::build_queue };
-        self.links.iter_mut().for_each(build);
+        self.links.iter_mut().for_each(|link| link.build_queue(in_batches));
         let seed = self.plan.seed;
         for ((i, flow), planned) in self.flows.iter().enumerate().zip(&self.plan.flows) {
             let identity = Streams::of_flow(seed, &planned.name).identity();

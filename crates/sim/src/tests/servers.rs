@@ -8,6 +8,8 @@ use crate::model::link::Server;
 use crate::run::state::{Rates, Simulation};
 use longfat_net::queue::disciplines;
 use longfat_scenario::plan::Plan;
+use longfat_units::Time;
+use longfat_wire::{Kind, SimPacket};
 use serde_json::{Value, json};
 
 /// Two flows over these paths, with FQ-CoDel at each of three links.
@@ -83,4 +85,20 @@ fn all_disciplines_but_those_that_compute_departures_hold_handles() {
             row.name
         );
     }
+}
+
+#[test]
+fn what_data_carry_besides_the_usual_goes_back_to_their_sender() {
+    let mut plan = plan([(&[0], &[1]), (&[1], &[2])]);
+    plan["links"][0]["router"] = json!({"kind": "xcp"});
+    plan["flows"] = json!([flow("xcp", &[0], &[1])]);
+    let plan = Plan::from_json(&plan_of(&plan)).and_then(Plan::check).expect("a sound plan");
+    let mut run = Simulation::new(plan, &mut |_| None).expect("a sound plan");
+    let (mut drive, end) = (Drive::of(&mut run), run.after_end());
+    drive.advance(&mut run, end, &mut || true).expect("a run");
+    assert_eq!(drive.description().0, "batches");
+    // a packet takes the slot of one that has arrived
+    let arrived = run.flows[0].sending.outgoing.push(Time::NEVER, SimPacket::default());
+    assert!(arrived.kind == Kind::Data && arrived.bytes > 0, "{arrived:?}");
+    assert_eq!(arrived.extra, None);
 }

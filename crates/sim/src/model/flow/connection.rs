@@ -3,10 +3,11 @@
 use super::ends::Carrier;
 use super::host::{Access, HostClock, Jitter};
 use super::losses::PathLosses;
+use super::machines::{AnyReceiver, AnySender};
 use super::receiving::ReceivingEnd;
 use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
-use crate::model::link::{End, Handle, Link, Origin};
+use crate::model::link::{End, Handle, Link};
 use crate::model::order::Order;
 use longfat_net::{GONE, Pipe, WAITS};
 use longfat_scenario::plan::{CheckedConnection, Streams};
@@ -22,10 +23,11 @@ pub struct Route {
     pub forward: Vec<usize>,
     /// Links that acknowledgements cross.
     pub reverse: Vec<usize>,
-    /// From the last link to the receiver.
-    pub forward_delay: Interval,
-    /// From the last link to the sender.
-    pub reverse_delay: Interval,
+    /// From the last bit on the wire of the last link to the receiver: that link's own delay, and the stretch
+    /// that only this connection uses.
+    to_receiver: Interval,
+    /// The same for acknowledgements and the sender.
+    to_sender: Interval,
     /// How many routers data pass behind the first link, each of which lowers the time-to-live.
     forward_routers: u8,
     /// The same for acknowledgements.
@@ -43,7 +45,10 @@ impl Route {
             let delays = path.iter().map(|&l| links[l].delay);
             delays.fold(Interval::ZERO, |sum, delay| sum + delay)
         };
-        let own = |all: Interval, path: &[usize]| all.saturating_sub(shared(path)).max(Interval::from_ns(1));
+        let to_end = |all: Interval, path: &[usize]| {
+            let own = all.saturating_sub(shared(path)).max(Interval::from_ns(1));
+            path.last().map_or(own, |&last| own + links[last].delay)
+        };
         let routers = |path: &[usize]| path.iter().skip(1).filter(|&&l| !links[l].layer2).count() as u8;
         // packets without ECT(1) get into the other queue of a link for L4S once an earlier link has marked
         // them
@@ -51,8 +56,8 @@ impl Route {
             path.iter().any(|&l| links[l].reorders || links[l].l4s && (sends_ect1 || path.len() > 1))
         };
         Route {
-            forward_delay: own(one_way, &plan.forward),
-            reverse_delay: own(rtt.saturating_sub(one_way), &plan.reverse),
+            to_receiver: to_end(one_way, &plan.forward),
+            to_sender: to_end(rtt.saturating_sub(one_way), &plan.reverse),
             forward_routers: routers(&plan.forward),
             reverse_routers: routers(&plan.reverse),
             reorders: reorders(&plan.forward) || reorders(&plan.reverse),
@@ -73,9 +78,9 @@ impl Route {
         path[path.len() - 1]
     }
 
-    /// From the last link to the end: that link's own delay, and the stretch that only this connection uses.
-    pub fn to_end(&self, links: &[Link], data: bool) -> Interval {
-        links[self.last(data)].delay + if data { self.forward_delay } else { self.reverse_delay }
+    /// From the wire of the last link to the receiver (or to the sender).
+    pub const fn to_end(&self, data: bool) -> Interval {
+        if data { self.to_receiver } else { self.to_sender }
     }
 }
 
@@ -202,95 +207,92 @@ impl Flow {
         self.receiving.receiver.free();
     }
 
-    /// Sends a packet, which has crossed its last link at `at`, on its way to its end. With `ahead`, the
-    /// receiver takes data at once, and the sender acknowledgements.
-    #[inline(always)]
-    pub fn pass_on(&mut self, packet: SimPacket, at: Time, ahead: bool) {
-        if packet.kind.is_forward() {
-            let at = at + self.route.forward_delay;
-            if ahead {
-                if self.transfer.is_some() {
-                    self.receiving.note_arrival(at);
-                }
-                self.receiving.take_ahead(at, &packet);
-                if let Some(extra) = packet.extra {
-                    self.sending.sender.recycle(extra);
-                }
-            } else {
-                self.receiving.incoming.push(at, packet);
-            }
-        } else {
-            let at = at + self.route.reverse_delay;
-            if !ahead || !self.sending.take_ahead(at, &packet, self.transfer.is_some()) {
-                self.sending.incoming.push(at, packet);
-            } else if let Some(extra) = packet.extra {
-                self.receiving.receiver.recycle(extra);
-            }
-        }
+    /// Sends a packet that leaves its last link at `departure` on its way to its end.
+    pub fn pass_on(&mut self, packet: SimPacket, departure: Time) {
+        let is_data = packet.kind.is_forward();
+        let end = if is_data { &mut self.receiving.incoming } else { &mut self.sending.incoming };
+        end.push(departure + self.route.to_end(is_data), packet);
     }
 
-    /// The receiver takes the first of its data packets that are in their ring and do not wait any more;
-    /// `delay` is that of their last link. `outcome` returns what becomes of each, from what stands in the
-    /// ring. Handled at once, as in [`Flow::pass_on`] with `ahead`.
-    #[inline(always)]
-    pub fn take_data(&mut self, delay: Interval, mut outcome: impl FnMut(Time, &mut SimPacket) -> Time) {
-        let Flow { sending, receiving, route, transfer, .. } = self;
-        sending.outgoing.leave(|known, packet| {
-            let known = outcome(known, packet);
-            if known >= GONE {
-                return known == GONE;
+    /// The receiver takes the first of its data packets that have left their last link. `leaves`, which this
+    /// returns, returns when each does so, or [`GONE`], from what stands in their ring.
+    #[inline(never)] // a loop that needs the registers
+    pub fn take_data<F: FnMut(Time, &mut SimPacket) -> Time>(&mut self, mut leaves: F) -> F {
+        let Flow { sending, receiving, route, transfer, packets_lost, dropped, .. } = self;
+        let (SendingEnd { outgoing, sender, .. }, in_transfer) = (sending, transfer.is_some());
+        outgoing.leave(|outcome, packet| {
+            let departure = leaves(outcome, packet);
+            if departure < GONE {
+                take_data(route, receiving, sender, in_transfer, departure, packet);
+            } else if departure < outcome {
+                *packets_lost += u64::from(packet.kind == Kind::Data);
+                *dropped += 1; // only now
             }
-            if route.forward_routers > 0 {
-                packet.ttl = packet.ttl.saturating_sub(route.forward_routers);
-            }
-            let at = known.later_by(delay).later_by(route.forward_delay);
-            if transfer.is_some() {
-                receiving.note_arrival(at);
-            }
-            receiving.take_ahead(at, packet);
-            true
+            departure <= GONE
         });
+        leaves
     }
 
     /// The same for its sender and its acknowledgements.
-    #[inline(always)]
-    pub fn take_acks(&mut self, delay: Interval, mut outcome: impl FnMut(Time, &mut SimPacket) -> Time) {
-        let Flow { sending, receiving, route, transfer, .. } = self;
-        let ReceivingEnd { outgoing, receiver, .. } = receiving;
-        outgoing.leave(|known, packet| {
-            let known = outcome(known, packet);
-            if known >= GONE {
-                return known == GONE;
+    #[inline(never)]
+    pub fn take_acks<F: FnMut(Time, &mut SimPacket) -> Time>(&mut self, mut leaves: F) -> F {
+        let Flow { sending, receiving, route, transfer, dropped, .. } = self;
+        let (ReceivingEnd { outgoing, receiver, .. }, in_transfer) = (receiving, transfer.is_some());
+        outgoing.leave(|outcome, packet| {
+            let departure = leaves(outcome, packet);
+            if departure < GONE {
+                take_ack(route, sending, receiver, in_transfer, departure, packet);
+            } else if departure < outcome {
+                *dropped += 1;
             }
-            if route.reverse_routers > 0 {
-                packet.ttl = packet.ttl.saturating_sub(route.reverse_routers);
-            }
-            let at = known.later_by(delay).later_by(route.reverse_delay);
-            if !sending.take_ahead(at, packet, transfer.is_some()) {
-                sending.incoming.push(at, core::mem::take(packet));
-            } else if let Some(extra) = packet.extra.take() {
-                receiver.recycle(extra); // while it is in the cache
-            }
-            true
+            departure <= GONE
         });
+        leaves
     }
 
-    /// A packet leaves its ring, and its last link at `at`, behind which it takes `delay`, before others that
-    /// it has overtaken.
-    pub fn take_one(&mut self, handle: Handle, at: Time, delay: Interval) {
+    /// A packet leaves its ring, and its last link at `departure`, before others that it has overtaken.
+    pub fn take_one(&mut self, handle: Handle, departure: Time) {
         let (_, data) = handle.end().host();
-        let Some((known, packet)) = self.on_the_way_mut(data).waiting_mut(handle.number()) else { return };
-        let mut packet = if *known == WAITS {
-            *known = GONE;
+        let Some((outcome, packet)) = self.on_the_way_mut(data).waiting_mut(handle.number()) else { return };
+        let mut packet = if *outcome == WAITS {
+            *outcome = GONE;
             core::mem::take(packet)
         } else {
-            *known += Interval::from_ns(1); // a copy of it is still on its way
+            *outcome += Interval::from_ns(1); // a copy of it is still on its way
             packet.clone()
         };
         packet.ecn = handle.ecn();
-        let routers = if data { self.route.forward_routers } else { self.route.reverse_routers };
-        packet.ttl = packet.ttl.saturating_sub(routers);
-        self.pass_on(packet, at + delay, true);
+        let Flow { sending, receiving, route, transfer, .. } = self;
+        if data {
+            take_data(route, receiving, &mut sending.sender, transfer.is_some(), departure, &mut packet);
+        } else {
+            take_ack(route, sending, &mut receiving.receiver, transfer.is_some(), departure, &mut packet);
+        }
+    }
+
+    /// Those of the next `most` data packets (or acknowledgements) that reach their first link before `until`
+    /// begin to wait. If it is lossy, its index is there, and its loss processes take theirs. `meet` is called
+    /// for each of the others as in [`Pipe::admit`], and returns `None` for one that is dropped. Returns how
+    /// many there are of all.
+    #[inline(always)]
+    pub fn admit(
+        &mut self,
+        data: bool,
+        (until, most): (Time, usize),
+        lossy: Option<usize>,
+        mut meet: impl FnMut(u32, Time, &mut SimPacket) -> Option<Time>,
+    ) -> usize {
+        let Flow { sending, receiving, losses, packets_lost, dropped, .. } = self;
+        let ring = if data { &mut sending.outgoing } else { &mut receiving.outgoing };
+        ring.admit(until, most, |number, at, packet| {
+            let is_lost = lossy.is_some_and(|link| losses.strike(link, packet.kind));
+            let outcome = if is_lost { None } else { meet(number, at, packet) };
+            outcome.unwrap_or_else(|| {
+                *packets_lost += u64::from(packet.kind == Kind::Data);
+                *dropped += 1;
+                GONE
+            })
+        })
     }
 
     /// Its data packets (or acknowledgements) on the way to their first link, and those that wait on their
@@ -310,6 +312,13 @@ impl Flow {
     #[inline(always)]
     pub fn prefetch_pipe(&self, data: bool) {
         prefetch(self.on_the_way(data));
+    }
+
+    /// The same, and for where they go.
+    #[inline(always)]
+    pub fn prefetch_route(&self, data: bool) {
+        prefetch(&self.route);
+        self.prefetch_pipe(data);
     }
 
     /// The same for the first of those packets, once [`Flow::prefetch_pipe`] has brought where they are.
@@ -383,24 +392,10 @@ impl Flow {
         under_way <= 0 && self.receiving.last_arrival() < now && self.receiving.receiver.is_silent()
     }
 
-    /// Its data packets (or acknowledgements) in their ring, and its loss processes.
-    #[inline(always)]
-    pub const fn ring_and_losses(&mut self, data: bool) -> (&mut Pipe<SimPacket>, &mut PathLosses) {
-        let Flow { sending, receiving, losses, .. } = self;
-        (if data { &mut sending.outgoing } else { &mut receiving.outgoing }, losses)
-    }
-
-    /// Where its data (or acknowledgements) come from, for their first link.
-    pub fn origin(&self, index: usize, data: bool) -> Origin {
+    /// What the handles of its data (or acknowledgements) have in common at their first link.
+    pub fn handle(&self, index: usize, data: bool) -> Handle {
         let path = if data { &self.route.forward } else { &self.route.reverse };
-        Origin::new(End::of(index as u32, data), path.len() - 1, self.route.reorders)
-    }
-
-    /// Counts packets of this flow that were dropped: of data, and of others.
-    #[inline]
-    pub const fn drop_many(&mut self, data: u64, others: u64) {
-        self.packets_lost += data;
-        self.dropped += (data + others) as i64;
+        Handle::of_end(End::of(index as u32, data), path.len() - 1, self.route.reorders)
     }
 
     /// Counts a packet of this flow that was dropped.
@@ -414,5 +409,50 @@ impl Flow {
     #[inline]
     pub const fn double(&mut self) {
         self.dropped -= 1;
+    }
+}
+
+/// A receiver takes a data packet that leaves its last link at `departure`: at once, since all earlier ones are
+/// with it.
+#[inline(always)]
+fn take_data(
+    route: &Route,
+    receiving: &mut ReceivingEnd,
+    sender: &mut AnySender,
+    in_transfer: bool,
+    departure: Time,
+    packet: &mut SimPacket,
+) {
+    if route.forward_routers > 0 {
+        packet.ttl = packet.ttl.saturating_sub(route.forward_routers);
+    }
+    let at = departure.later_by(route.to_receiver);
+    if in_transfer {
+        receiving.note_arrival(at);
+    }
+    receiving.take_ahead(at, packet);
+    if packet.extra.is_some() {
+        packet.extra.take().into_iter().for_each(|extra| sender.recycle(extra)); // while it is in the cache
+    }
+}
+
+/// The same for a sender and an acknowledgement; it waits if the sender cannot take it yet.
+#[inline(always)]
+fn take_ack(
+    route: &Route,
+    sending: &mut SendingEnd,
+    receiver: &mut AnyReceiver,
+    in_transfer: bool,
+    departure: Time,
+    packet: &mut SimPacket,
+) {
+    if route.reverse_routers > 0 {
+        packet.ttl = packet.ttl.saturating_sub(route.reverse_routers);
+    }
+    let at = departure.later_by(route.to_sender);
+    if !sending.take_ahead(at, packet, in_transfer) {
+        sending.incoming.push(at, core::mem::take(packet));
+    } else if let Some(extra) = packet.extra.take() {
+        receiver.recycle(extra);
     }
 }

@@ -2,6 +2,7 @@
 //! sent it.
 
 use core::num::NonZeroU64;
+use longfat_units::Time;
 use longfat_wire::{Ecn, Explicit, Extra, FlowId, Kind, Message, Packet, SimPacket};
 
 /// An end of a flow, by a number: two for each flow, the sender first.
@@ -22,55 +23,28 @@ impl End {
     }
 }
 
-/// An end that sends to a link, and what its packets have before them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Origin {
-    /// The end.
-    pub end: End,
-    /// How many links they will cross behind this one, and whether they may overtake each other; as in a
-    /// handle.
-    way: u16,
-}
-
-impl Origin {
-    /// An end whose packets will cross this many links behind the first one. Loose ones may overtake each
-    /// other.
-    pub fn new(end: End, links: usize, is_loose: bool) -> Self {
-        let links = links.min(usize::from(LOOSE - 1)) as u16;
-        Origin { end, way: links | if is_loose { LOOSE } else { 0 } }
-    }
-
-    /// Whether they cross no other link, and do not overtake each other.
-    #[inline(always)]
-    pub const fn is_straight(self) -> bool {
-        self.way == 0
-    }
-}
-
 /// What links need to know of a packet, in two words: the compiler would move fields one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct Handle {
     /// The end that has sent it, above its number in the ring of that end.
     origin: u64,
-    /// A bit that is always set, what it has before it (as in an [`Origin`]), the ECN field, the kind, and
-    /// the size.
+    /// A bit that is always set, what it has before it ([`Handle::links`], [`Handle::may_overtake`]), the ECN
+    /// field, the kind, and the size.
     rest: NonZeroU64,
 }
 
 /// Each kind, by its code.
 const KINDS: [Kind; 8] =
     [Kind::Data, Kind::Ack, Kind::Syn, Kind::SynAck, Kind::AckAck, Kind::Control, Kind::Query, Kind::Query];
-/// Each value of the ECN field, by its code.
-const ECN: [Ecn; 4] = [Ecn::NotCapable, Ecn::Capable, Ecn::Ect1, Ecn::Marked];
 const KIND_SHIFT: u32 = 16;
 const ECN_SHIFT: u32 = 24;
-const WAY_SHIFT: u32 = 32;
+const PATH_SHIFT: u32 = 32;
 const ALWAYS: NonZeroU64 = match NonZeroU64::new(1 << 63) {
     Some(bit) => bit,
     None => NonZeroU64::MIN,
 };
-/// The bit of a way that its packets may overtake each other; the others are the number of links.
-const LOOSE: u16 = 1 << 15;
+/// The bit that says that packets may overtake each other; the lower ones are the number of links.
+const OVERTAKES: u16 = 1 << 15;
 
 impl Default for Handle {
     fn default() -> Self {
@@ -82,17 +56,33 @@ impl Handle {
     /// Fills room that no packet has used yet.
     pub const NONE: Handle = Handle { origin: 0, rest: ALWAYS };
 
-    /// The handle of this packet, which comes from there to its first link and has this number in the ring of
-    /// its end.
+    /// What the handles of an end's packets have in common: they will cross this many links behind the first
+    /// one, and may overtake each other or not.
+    pub fn of_end(end: End, links: usize, may_overtake: bool) -> Self {
+        let links = links.min(usize::from(OVERTAKES - 1)) as u16;
+        let path = u64::from(links | if may_overtake { OVERTAKES } else { 0 });
+        Handle { origin: u64::from(end.0) << 32, rest: ALWAYS | path << PATH_SHIFT }
+    }
+
+    /// The handle of this packet of the end whose handles have this in common; it has this number in its ring.
     #[inline(always)]
-    pub fn of(packet: &SimPacket, origin: Origin, number: u32) -> Self {
-        debug_assert_eq!(origin.end, End::of(packet.flow.0, packet.kind.is_forward()));
+    pub fn of(self, packet: &SimPacket, number: u32) -> Self {
+        debug_assert_eq!(self.end(), End::of(packet.flow.0, packet.kind.is_forward()));
         let known =
             u32::from(packet.bytes) | (packet.kind as u32) << KIND_SHIFT | (packet.ecn as u32) << ECN_SHIFT;
-        Handle {
-            origin: u64::from(origin.end.0) << 32 | u64::from(number),
-            rest: ALWAYS | (u64::from(origin.way) << WAY_SHIFT | u64::from(known)),
-        }
+        Handle { origin: self.origin | u64::from(number), rest: self.rest | u64::from(known) }
+    }
+
+    /// Its end need only know when it leaves its only link: this takes the place of the end and the number.
+    #[inline(always)]
+    pub const fn leave(&mut self, departure: Time) {
+        self.origin = departure.as_ns();
+    }
+
+    /// When it does so.
+    #[inline(always)]
+    pub const fn departure(self) -> Time {
+        Time::from_ns(self.origin)
     }
 
     /// The end that has sent it.
@@ -108,34 +98,34 @@ impl Handle {
     }
 
     #[inline(always)]
-    const fn way(self) -> u16 {
-        (self.rest.get() >> WAY_SHIFT) as u16
+    const fn path(self) -> u16 {
+        (self.rest.get() >> PATH_SHIFT) as u16
     }
 
     /// Whether this is its last link, and it overtakes no other of its end.
     #[inline(always)]
     pub const fn is_straight(self) -> bool {
-        self.way() == 0
+        self.path() == 0
     }
 
     /// How many links it will cross behind this one.
     #[inline(always)]
     pub const fn links(self) -> usize {
-        (self.way() & !LOOSE) as usize
+        (self.path() & !OVERTAKES) as usize
     }
 
     /// The same packet at its next link.
     #[inline(always)]
     pub const fn at_next_link(self) -> Self {
         debug_assert!(self.links() > 0, "a packet at its last link");
-        let Some(rest) = NonZeroU64::new(self.rest.get() - (1 << WAY_SHIFT)) else { return self };
+        let Some(rest) = NonZeroU64::new(self.rest.get() - (1 << PATH_SHIFT)) else { return self };
         Handle { rest, ..self }
     }
 
     /// Whether it may overtake others of its end.
     #[inline(always)]
-    pub const fn is_loose(self) -> bool {
-        self.way() & LOOSE != 0
+    pub const fn may_overtake(self) -> bool {
+        self.path() & OVERTAKES != 0
     }
 }
 
@@ -154,7 +144,12 @@ impl Packet for Handle {
     }
     #[inline(always)]
     fn ecn(&self) -> Ecn {
-        ECN[(self.rest.get() >> ECN_SHIFT & 3) as usize]
+        match self.rest.get() >> ECN_SHIFT & 3 {
+            0 => Ecn::NotCapable,
+            1 => Ecn::Capable,
+            2 => Ecn::Ect1,
+            _ => Ecn::Marked,
+        }
     }
     #[inline(always)]
     fn set_ecn(&mut self, ecn: Ecn) {
@@ -212,7 +207,6 @@ impl Packet for Loan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use longfat_units::Time;
 
     const KINDS: [Kind; 7] =
         [Kind::Data, Kind::Ack, Kind::Syn, Kind::SynAck, Kind::AckAck, Kind::Control, Kind::Query];
@@ -225,10 +219,10 @@ mod tests {
         {
             let packet = SimPacket { ecn: Ecn::Ect1, ..SimPacket::new(kind, flow, 3, 1234, Time::ZERO) };
             let end = End::of(flow.0, kind.is_forward());
-            for (links, is_loose) in [(0, true), (1, false), (300, true)] {
-                let mut handle = Handle::of(&packet, Origin::new(end, links, is_loose), u32::MAX);
+            for (links, may_overtake) in [(0, true), (1, false), (300, true)] {
+                let mut handle = Handle::of_end(end, links, may_overtake).of(&packet, u32::MAX);
                 assert_eq!((handle.bytes(), handle.flow(), handle.number()), (1234, flow, u32::MAX));
-                assert_eq!((handle.kind(), handle.is_loose()), (kind, is_loose));
+                assert_eq!((handle.kind(), handle.may_overtake()), (kind, may_overtake));
                 assert_eq!(handle.end().host(), (flow.0 as usize, kind.is_forward()));
                 assert_eq!((handle.ecn(), size_of_val(&handle)), (Ecn::Ect1, 16));
                 for ecn in FIELDS {
@@ -237,7 +231,10 @@ mod tests {
                 }
                 for left in (0..links).rev() {
                     handle = handle.at_next_link();
-                    assert_eq!((handle.links(), handle.is_loose(), handle.bytes()), (left, is_loose, 1234));
+                    assert_eq!(
+                        (handle.links(), handle.may_overtake(), handle.bytes()),
+                        (left, may_overtake, 1234)
+                    );
                 }
             }
         }

@@ -22,9 +22,9 @@ pub(super) struct Line {
     bytes_before: u64,
     pub(super) occupancy: Occupancy,
     /// How long packets waited, if that is measured.
-    pub(super) sojourn: Option<Sojourn>,
+    sojourn: Option<Sojourn>,
     /// How long packets waited in a low-latency queue, once there was one.
-    pub(super) low_latency: Option<Sojourn>,
+    low_latency: Option<Sojourn>,
 }
 
 impl Line {
@@ -79,6 +79,11 @@ impl Line {
         let [all, before] = [counters.bytes_out, self.bytes_before].map(|bytes| 8.0 * bytes as f64);
         counters.bits_out = (all - rest).max(before);
         (self.occupancy, *counters)
+    }
+
+    /// How long packets have waited: all, and those in a low-latency queue.
+    pub(super) fn waits(&self) -> [Option<&Sojourn>; 2] {
+        [self.sojourn.as_ref(), self.low_latency.as_ref()]
     }
 
     /// Restarts the statistics.

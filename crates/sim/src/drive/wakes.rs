@@ -1,7 +1,7 @@
 //! The ends of flows that send to each link: when each of them acts next, and when its first packet arrives.
 
 use crate::model::flow::Flow;
-use crate::model::link::{End, Origin};
+use crate::model::link::{End, Handle};
 use crate::model::order::Order;
 use longfat_net::Pipe;
 use longfat_units::Time;
@@ -21,14 +21,7 @@ struct Next {
     sent: usize,
 }
 
-impl Next {
-    const NEVER: Next = Next { wake: Time::NEVER, head: Time::NEVER, sent: 0 };
-
-    #[inline]
-    fn of(wake: Time, pipe: &Pipe<SimPacket>) -> Self {
-        Next { wake, head: pipe.head(), sent: pipe.under_way() }
-    }
-}
+const NOTHING: Next = Next { wake: Time::NEVER, head: Time::NEVER, sent: 0 };
 
 /// The earliest times of some ends.
 #[derive(Clone, Copy)]
@@ -48,8 +41,8 @@ impl Earliest {
 }
 
 /// The ends that send to one link.
-struct Feed {
-    ends: Vec<Origin>,
+pub struct LinkWakes {
+    ends: Vec<Handle>,
     /// The order of each end.
     ranks: Vec<Rank>,
     nexts: Vec<Next>,
@@ -58,19 +51,19 @@ struct Feed {
     /// Whether something in each block may have changed since.
     stale: Vec<bool>,
     /// No end acts, and no packet arrives, before this.
-    idle_until: Time,
+    pub idle_until: Time,
     /// Places of ends that are not there any more.
     vacant: Vec<usize>,
     /// Ends may not be in their order: some have come to another one's place, or late.
     mixed: bool,
     /// Room to sort the ends with packets in a batch.
-    sorting: Vec<(Rank, Origin)>,
+    sorting: Vec<(Rank, Handle)>,
 }
 
-impl Feed {
+impl LinkWakes {
     /// No end sends to the link yet.
     const fn new() -> Self {
-        Feed {
+        LinkWakes {
             ends: Vec::new(),
             ranks: Vec::new(),
             nexts: Vec::new(),
@@ -83,7 +76,7 @@ impl Feed {
         }
     }
 
-    fn add(&mut self, end: Origin, rank: Rank) -> usize {
+    fn add(&mut self, end: Handle, rank: Rank) -> usize {
         if let Some(place) = self.vacant.pop() {
             self.replace(place, end, rank);
             return place;
@@ -92,7 +85,7 @@ impl Feed {
         let place = self.ends.len();
         self.ends.push(end);
         self.ranks.push(rank);
-        self.nexts.push(Next::NEVER);
+        self.nexts.push(NOTHING);
         if place.is_multiple_of(BLOCK) {
             self.blocks.push(Earliest::of(&[]));
             self.stale.push(false);
@@ -101,33 +94,26 @@ impl Feed {
     }
 
     /// An end takes the place of one that is over.
-    fn replace(&mut self, place: usize, end: Origin, rank: Rank) {
+    fn replace(&mut self, place: usize, end: Handle, rank: Rank) {
         (self.ends[place], self.ranks[place], self.mixed) = (end, rank, true);
     }
 
     fn remove(&mut self, place: usize) {
-        self.set(place, Next::NEVER);
+        self.set(place, Some(Time::NEVER), &Pipe::default());
         self.vacant.push(place);
     }
 
-    #[inline]
-    fn set(&mut self, place: usize, next: Next) {
-        self.nexts[place] = next;
-        self.stale[place / BLOCK] = true;
-        self.idle_until = self.idle_until.min(next.wake).min(next.head);
-    }
-
-    /// Packets of an end have arrived; the end itself does next what it would have done.
-    #[inline]
-    fn set_sent(&mut self, place: usize, pipe: &Pipe<SimPacket>) {
+    /// When an end acts next, unless that has not changed, and what it has sent.
+    #[inline(always)]
+    fn set(&mut self, place: usize, wake: Option<Time>, sent: &Pipe<SimPacket>) {
         let next = &mut self.nexts[place];
-        (next.head, next.sent) = (pipe.head(), pipe.under_way());
+        *next = Next { wake: wake.unwrap_or(next.wake), head: sent.head(), sent: sent.under_way() };
         self.stale[place / BLOCK] = true;
-        self.idle_until = self.idle_until.min(next.head);
+        self.idle_until = self.idle_until.min(wake.unwrap_or(Time::NEVER)).min(next.head);
     }
 
-    /// Finds out until when nothing happens.
-    fn look(&mut self) {
+    /// Finds out until when nothing happens, once some ends have acted or their packets have arrived.
+    pub fn look(&mut self) {
         self.refresh();
         let first = |first: Time, next: &Earliest| first.min(next.wake).min(next.head);
         self.idle_until = self.blocks.iter().fold(Time::NEVER, first);
@@ -143,8 +129,9 @@ impl Feed {
         }
     }
 
-    /// The next end from `place` on that acts before `until`; then `place` is the one after it.
-    fn acting(&mut self, place: &mut usize, until: Time) -> Option<End> {
+    /// The next end from `place` on that acts before `until`; then `place` is the one after it. Begin with
+    /// place 0.
+    pub fn acting(&mut self, place: &mut usize, until: Time) -> Option<End> {
         if *place == 0 {
             self.refresh();
         }
@@ -155,13 +142,15 @@ impl Feed {
             }
             *place += 1;
             if next.wake < until {
-                return Some(self.ends[*place - 1].end);
+                return Some(self.ends[*place - 1].end());
             }
         }
         None
     }
 
-    fn arriving(&mut self, until: Time, origins: &mut Vec<Origin>) -> usize {
+    /// Adds the ends whose packets arrive before `until`, in the order of the flows, to `origins`. Returns how
+    /// many packets there are at most.
+    pub fn arriving(&mut self, until: Time, origins: &mut Vec<Handle>) -> usize {
         self.refresh();
         let mut most = 0;
         for block in (0..self.blocks.len()).filter(|&block| self.blocks[block].head < until) {
@@ -193,16 +182,16 @@ type Place = (usize, usize);
 const NOWHERE: [Place; 2] = [(usize::MAX, 0); 2];
 
 /// The ends that send to each link.
-pub struct Feeds {
-    links: Vec<Feed>,
+pub struct WakeIndex {
+    pub links: Vec<LinkWakes>,
     /// Where each flow's sender and receiver have theirs.
     places: Vec<[Place; 2]>,
 }
 
-impl Feeds {
+impl WakeIndex {
     /// No flow sends to any of this many links yet; there will be as many at least.
     pub fn new(links: usize, flows: usize) -> Self {
-        Feeds { links: (0..links).map(|_| Feed::new()).collect(), places: vec![NOWHERE; flows] }
+        WakeIndex { links: (0..links).map(|_| LinkWakes::new()).collect(), places: vec![NOWHERE; flows] }
     }
 
     /// Includes the flow at this index, which is new; one that had the index before is over.
@@ -213,11 +202,11 @@ impl Feeds {
         let data = self.admit_end(index, flow, true);
         let acks = self.admit_end(index, flow, false);
         self.places[index] = [data, acks];
-        self.look_at(index, flow);
+        self.look_at(index, flow, [true, true]);
     }
 
     fn admit_end(&mut self, index: usize, flow: &Flow, is_sender: bool) -> Place {
-        let (origin, rank) = (flow.origin(index, is_sender), (flow.order, !is_sender));
+        let (origin, rank) = (flow.handle(index, is_sender), (flow.order, !is_sender));
         let link = if is_sender { flow.route.forward[0] } else { flow.route.reverse[0] };
         let (old, place) = self.places[index][usize::from(!is_sender)];
         if old == link {
@@ -230,54 +219,14 @@ impl Feeds {
         (link, self.links[link].add(origin, rank))
     }
 
-    /// Notes when both ends of a flow act next.
-    #[inline]
-    pub fn look_at(&mut self, index: usize, flow: &Flow) {
-        let [(forward, sender), (reverse, receiver)] = self.places[index];
-        let Flow { sending, receiving, .. } = flow;
-        self.links[forward].set(sender, Next::of(sending.wake(), &sending.outgoing));
-        self.links[reverse].set(receiver, Next::of(receiving.wake(), &receiving.outgoing));
-    }
-
-    /// Notes when both ends act next after the receiver has taken data of its sender.
-    #[inline]
-    pub fn look_at_receiver(&mut self, index: usize, flow: &Flow) {
-        let [(forward, sender), (reverse, receiver)] = self.places[index];
-        let Flow { sending, receiving, .. } = flow;
-        self.links[forward].set_sent(sender, &sending.outgoing);
-        self.links[reverse].set(receiver, Next::of(receiving.wake(), &receiving.outgoing));
-    }
-
-    /// Notes when both ends act next after the sender has taken acknowledgements of its receiver.
-    #[inline]
-    pub fn look_at_sender(&mut self, index: usize, flow: &Flow) {
-        let [(forward, sender), (reverse, receiver)] = self.places[index];
-        let Flow { sending, receiving, .. } = flow;
-        self.links[forward].set(sender, Next::of(sending.wake(), &sending.outgoing));
-        self.links[reverse].set_sent(receiver, &receiving.outgoing);
-    }
-
-    /// No end that sends to this link acts before this, and no packet of theirs arrives there.
+    /// Notes when the ends of a flow act next, those of sender and receiver that may have acted; of the other
+    /// one, packets may have arrived.
     #[inline(always)]
-    pub fn idle_until(&self, link: usize) -> Time {
-        self.links[link].idle_until
-    }
-
-    /// Finds that out anew, once some of them have acted or their packets have arrived.
-    pub fn look(&mut self, link: usize) {
-        self.links[link].look();
-    }
-
-    /// The next end from `place` on that sends to this link and acts before `until`; then `place` is the one
-    /// after it. Begin with place 0.
-    pub fn acting(&mut self, link: usize, place: &mut usize, until: Time) -> Option<End> {
-        self.links[link].acting(place, until)
-    }
-
-    /// Adds the ends whose packets arrive at this link before `until`, in the order of the flows, to
-    /// `origins`. Returns how many packets there are at most.
-    pub fn arriving(&mut self, link: usize, until: Time, origins: &mut Vec<Origin>) -> usize {
-        self.links[link].arriving(until, origins)
+    pub fn look_at(&mut self, index: usize, flow: &Flow, [sender, receiver]: [bool; 2]) {
+        let [(forward, from), (reverse, back)] = self.places[index];
+        let Flow { sending, receiving, .. } = flow;
+        self.links[forward].set(from, sender.then(|| sending.wake()), &sending.outgoing);
+        self.links[reverse].set(back, receiver.then(|| receiving.wake()), &receiving.outgoing);
     }
 }
 
@@ -297,34 +246,36 @@ mod tests {
             let steps: Vec<Step> = steps;
             let rank = |flow: usize, is_sender: bool| (Order::of_flow(flow as u32 * 7 % 60), !is_sender);
             let order = |end: End| rank(end.host().0, end.host().1);
-            let mut feed = Feed::new();
+            let mut ends = LinkWakes::new();
             let mut model = std::collections::BTreeMap::<Rank, (usize, u64, u64)>::new();
             for (flow, is_sender, times) in steps {
                 let end = End::of(flow as u32, is_sender);
                 let key = order(end);
                 let Some((wake, head)) = times else {
                     if let Some((place, ..)) = model.remove(&key) {
-                        feed.remove(place);
+                        ends.remove(place);
                     }
                     continue;
                 };
-                let place = model.get(&key).map_or_else(|| feed.add(Origin::new(end, 0, false), key), |known| known.0);
-                feed.set(place, Next { wake: Time::from_ns(wake), head: Time::from_ns(head), sent: 1 });
+                let place = model.get(&key).map_or_else(|| ends.add(Handle::of_end(end, 0, false), key), |known| known.0);
+                let mut sent = Pipe::default();
+                sent.push(Time::from_ns(head), SimPacket::default());
+                ends.set(place, Some(Time::from_ns(wake)), &sent);
                 model.insert(key, (place, wake, head));
                 let until = 4;
                 let mut origins = Vec::new();
-                let most = feed.arriving(Time::from_ns(until), &mut origins);
+                let most = ends.arriving(Time::from_ns(until), &mut origins);
                 let due: Vec<_> = model.iter().filter(|(_, known)| known.2 < until).map(|(&key, _)| key).collect();
-                prop_assert_eq!(origins.iter().map(|origin| order(origin.end)).collect::<Vec<_>>(), due.clone());
+                prop_assert_eq!(origins.iter().map(|origin| order(origin.end())).collect::<Vec<_>>(), due.clone());
                 prop_assert_eq!(most, due.len());
                 let first = model.values().map(|&(_, wake, head)| wake.min(head)).min();
                 let first = first.map_or(Time::NEVER, Time::from_ns);
-                prop_assert!(feed.idle_until <= first);
-                feed.look();
-                prop_assert_eq!(feed.idle_until, first);
+                prop_assert!(ends.idle_until <= first);
+                ends.look();
+                prop_assert_eq!(ends.idle_until, first);
                 let mut place = 0;
                 let mut acting: Vec<_> =
-                    std::iter::from_fn(|| feed.acting(&mut place, Time::from_ns(until))).map(order).collect();
+                    std::iter::from_fn(|| ends.acting(&mut place, Time::from_ns(until))).map(order).collect();
                 acting.sort_unstable();
                 let due: Vec<_> = model.iter().filter(|(_, known)| known.1 < until).map(|(&key, _)| key).collect();
                 prop_assert_eq!(acting, due);
