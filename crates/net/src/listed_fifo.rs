@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::queue::{Boxed, DropTail, Limit, Red, RedLaw};
     use crate::testing::{self, source::Given};
-    use crate::{Sine, Sink, Trace};
+    use crate::{DropReason, Sine, Sink, Trace};
     use longfat_units::Rate;
     use longfat_wire::{Address, Ecn, FlowId, Kind, Packet, SimPacket};
     use proptest::prelude::*;
