@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from longfat.lazy import Module
 
@@ -65,3 +66,24 @@ def half_width_95(values: ArrayLike) -> Array:
     if runs < 2:
         return np.full(x.shape[1:], np.nan)
     return student_t_95(runs - 1) / math.sqrt(runs) * deviation(x)
+
+
+def half_intervals(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Half of the 95 % confidence intervals (Student's t) of the means of repeats; empty for a single run.
+
+    The result is as `mean` and `stderr` of the summary: lists of mappings by table, and `metrics`.
+    """
+    runs, errors = summary.get("runs", ()), summary.get("stderr")
+    if len(runs) < 2 or not isinstance(errors, Mapping):
+        return {}
+    factor = student_t_95(len(runs) - 1)
+
+    def scaled(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: scaled(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [scaled(item) for item in value]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return factor * value if is_number else None
+
+    return {key: scaled(value) for key, value in errors.items()}

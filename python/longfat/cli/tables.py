@@ -13,10 +13,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from longfat.intervals import half_intervals
 from longfat.report.columns import RUN_TABLES, metrics, number, rows, with_values
 from longfat.report.terminal import fitted
 from longfat.runs.observations import of_runs
-from longfat.runs.result import half_intervals
 from longfat.scenario.registry import Parameter, Row, meaning
 from longfat.units import RATE, TIME
 from longfat.words import shown

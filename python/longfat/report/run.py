@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import documents
 from longfat.errors import InputError, LongfatError
+from longfat.intervals import half_intervals
 from longfat.report import columns, timeline
 from longfat.report.page import downloads, read, render
 from longfat.runs.observations import of_runs
-from longfat.runs.result import half_intervals
 from longfat.scenario.model import Scenario
 from longfat.store import whole
 from longfat.store.whole import read_table, read_text

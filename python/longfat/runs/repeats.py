@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, overload
 
 from longfat.errors import InputError
+from longfat.intervals import half_intervals
 from longfat.lazy import above
-from longfat.runs.result import Result, aggregate, half_intervals
+from longfat.runs.result import Result, aggregate
 from longfat.words import MOST_REPEATS, shown
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import _core, extras
 from longfat.errors import InputError
-from longfat.intervals import student_t_95
 from longfat.lazy import Module, above
 from longfat.numbers import finite
 from longfat.runs import metrics, observations, parts
@@ -524,27 +523,6 @@ def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:
     keys = ("flows", "links", "background", "metrics")
     picked = [{key: summary[key] for key in keys} for summary in summaries]
     return {"runs": summaries, "mean": _over(picked, 0), "stderr": _over(picked, 1)}
-
-
-def half_intervals(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Half of the 95 % confidence intervals (Student's t) of the means of repeats; empty for a single run.
-
-    The result is as `mean` and `stderr` of the summary: lists of mappings by table, and `metrics`.
-    """
-    runs, errors = summary.get("runs", ()), summary.get("stderr")
-    if len(runs) < 2 or not isinstance(errors, Mapping):
-        return {}
-    factor = student_t_95(len(runs) - 1)
-
-    def scaled(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: scaled(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [scaled(item) for item in value]
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return factor * value if is_number else None
-
-    return {key: scaled(value) for key, value in errors.items()}
 
 
 def _over(values: list[Any], which: int) -> Any:

@@ -15,11 +15,11 @@ import longfat
 from longfat.cli import sketch
 from longfat.cli.app import app
 from longfat.errors import InputError
-from longfat.intervals import student_t_95
+from longfat.intervals import half_intervals, student_t_95
 from longfat.report import columns
 from longfat.report.terminal import fitted
 from longfat.runs import cost, progress, simulate
-from longfat.runs.result import aggregate, half_intervals
+from longfat.runs.result import aggregate
 
 BIG = """title = "Many packets"
 duration = "4 s"

@@ -12,6 +12,7 @@ from longfat.report.page import entry, render
 from longfat.runs import theory
 from longfat.runs.simulate import run
 from longfat.scenario import registry
+from longfat.study.table import Table as Cells
 from longfat_papers.kit.claims import judge
 from longfat_papers.kit.suite import Data, Runs
 from longfat_papers.theory import common, requirements
@@ -202,11 +203,10 @@ def test_categories_stand_at_the_axis_and_a_table_below_the_figure(tmp_path):
         "longfat.compare",
         "page.html.j2",
         title="t",
-        headings=[],
-        rows=[],
+        cells=Cells((), ()),
         used="",
         notes=[],
-        paths=([], []),
+        paths=Cells((), ()),
         figures=[entry(tmp_path, figure, {"runs": 1})],
         compared={"columns": [], "performance": {"runs": 1, "packets": 1, "wall_s": 1.0}},
         provenance={},

@@ -26,7 +26,7 @@ pub const PACKETS: (f64, f64) = (300.0, 60_000.0);
 const MOST_HOPS: u64 = 4;
 /// Draws of a seed until the check of plans accepts one: some options do not go together.
 const TRIES: u64 = 200;
-/// Of these, a plan with many flows has more.
+/// A plan with many flows has more flows than this.
 const FEW_FLOWS: u64 = 8;
 const SOME_FLOWS: u64 = 64;
 const MANY_FLOWS: u64 = 300;
@@ -87,7 +87,7 @@ struct Draw {
     stream: Stream,
     may: Vec<May>,
     kinds: BTreeSet<String>,
-    /// Of the narrowest link, bit/s.
+    /// The rate of the narrowest link, bit/s.
     rate: f64,
     packets: f64,
     duration: f64,

@@ -53,7 +53,7 @@ pub struct DriverState {
     pub(super) idle_until: Vec<Time>,
     /// All links have the same clock.
     in_step: bool,
-    /// Of the ends with packets for a link in this batch, what their handles have in common.
+    /// What the handles of each end with packets for a link in this batch have in common.
     pub(super) sources: Vec<Handle>,
     /// What comes to a link in this batch.
     pub(super) arrivals: Arrivals,
