@@ -65,7 +65,7 @@ def suite(
 ) -> None:
     """Run the published experiments of a paper and check its claims.
 
-    NAME is a suite that comes with Longfat, or a Python file (paper.py) that defines one.
+    NAME is an installed suite, or a folder or a Python file (./mypaper, paper.py) that defines one.
     With --assumptions it also runs the claims with one assumption changed at a time, and with pairs of
     those that moved a claim.
     With --backend live it runs the experiments between this machine's own TCPs, in real time, and the same
@@ -79,7 +79,8 @@ def suite(
         raise InputError(f"{option} cannot be used without --assumptions; accepted: both, or neither")
     if assumptions and backend == "live":
         raise InputError("--assumptions cannot be used with --backend live; accepted: --backend sim")
-    folder = out or Path("out") / Path(name).stem
+    place = Path(name).resolve()
+    folder = out or Path("out") / (place.name if place.is_dir() else place.stem)
 
     def kept() -> str:
         written = (folder / "suite.json").exists()

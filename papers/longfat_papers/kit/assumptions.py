@@ -24,6 +24,13 @@ LEAST_READINGS = 2
 DEFAULT_ALGORITHMS = {"onoff": "onoff"}
 """The algorithm of a background that names none, by the background's kind; of all others it is "reno"."""
 
+KINDS: dict[str, Any] = {
+    **dict.fromkeys(("assumption", "reading", "claims", "remove"), list),
+    **dict.fromkeys(("closed", "flows", "backgrounds", "bottleneck", "algorithms"), dict),
+    "rewrite": (str, dict),
+}
+"""What the keys of a file of assumptions hold, if not texts."""
+
 TABLES = ("flows", "backgrounds", "bottleneck", "algorithms")
 """The tables of a `Change`."""
 
@@ -160,13 +167,13 @@ def load(file: Path, names: Mapping[str, Any]) -> tuple[tuple[Assumption, ...], 
         _check_keys("the file", document, (), ("assumption", "closed"))
         table = tuple(_assumption(item, names) for item in document.get("assumption", ()))
         closed = {claim: _text(claim, why, names) for claim, why in document.get("closed", {}).items()}
-    except (tomllib.TOMLDecodeError, InputError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, InputError) as error:
         raise InputError(f"{file}: {error}") from None
     return table, closed
 
 
 def _assumption(item: Document, names: Mapping[str, Any]) -> Assumption:
-    here = f"assumption {item.get('id', 'without an id')}"
+    here = f"assumption {item.get('id', 'without an id') if isinstance(item, dict) else ''}"
     _check_keys(here, item, ("id", "question", "reading"), ("claims",))
     readings = tuple(_reading(here, reading, names) for reading in item["reading"])
     question = _text(here, item["question"], names)
@@ -174,7 +181,7 @@ def _assumption(item: Document, names: Mapping[str, Any]) -> Assumption:
 
 
 def _reading(there: str, table: Document, names: Mapping[str, Any]) -> Reading:
-    here = f"{there}: reading {table.get('name', 'without a name')}"
+    here = f"{there}: reading {table.get('name', 'without a name') if isinstance(table, dict) else ''}"
     _check_keys(here, table, ("name", "text", "source"), (*TABLES, "remove", "rewrite"))
     parts: dict[str, Any] = {key: table.get(key, {}) for key in TABLES}
     for path in table.get("remove", ()):
@@ -203,6 +210,8 @@ def _text(here: str, text: str, names: Mapping[str, Any]) -> str:
 
 def _check_keys(here: str, table: Document, needed: tuple[str, ...], others: tuple[str, ...]) -> None:
     known = (*needed, *others)
+    if not isinstance(table, dict):
+        raise InputError(f"{here}: {table!r}; accepted: a table")
     for key in table:
         if key not in known:
             near = suggestion(key, known)
@@ -210,6 +219,11 @@ def _check_keys(here: str, table: Document, needed: tuple[str, ...], others: tup
     for key in needed:
         if key not in table:
             raise InputError(f"{here}: {key} is missing")
+    for key, value in table.items():
+        kind = KINDS.get(key, str)
+        if not isinstance(value, kind):
+            words = {str: "a text", list: "a list", dict: "a table"}.get(kind, "a name or a table")
+            raise InputError(f"{here}: {key} = {value!r}; accepted: {words}")
 
 
 def check_table(

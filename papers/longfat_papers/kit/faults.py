@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from longfat.errors import LongfatError
+import longfat
+from longfat.errors import InputError, LongfatError
 from longfat_papers.kit.claims import Missing
 
-OUTSIDE = (Path(__file__).parent, "site-packages")
-"""Places of code that a paper's files call: the kit itself, and libraries."""
+OUTSIDE = ("<", *(str(Path(place).parent) for place in (__file__, longfat.__file__, traceback.__file__)))
+"""How the files of code begin that a paper's files call: imports, the kit, the library, Python's own."""
 
 
 def where(error: BaseException) -> str:
@@ -19,15 +20,25 @@ def where(error: BaseException) -> str:
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if not any(str(place) in frame.filename for place in OUTSIDE)
+        if not frame.filename.startswith(OUTSIDE) and "site-packages" not in frame.filename
     ]
-    at = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}{at}"
+    text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    if isinstance(error, SyntaxError) or not frames:
+        return text
+    return f"{text} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
+
+
+class StudyError(LongfatError):
+    """A function of a paper's files failed, not the run or the disk."""
+
+
+class MistakeError(StudyError, InputError):
+    """A function of a paper's files asks for what there is not."""
 
 
 @contextmanager
 def named(what: str) -> Iterator[None]:
-    """Raises `LongfatError` with ``what`` for any error in the block; one of Longfat's own keeps its words.
+    """Raises `StudyError` with ``what`` for any error in the block; one of Longfat's own keeps its words.
 
     `Missing` passes, as do the errors of interrupted programs.
     """
@@ -36,6 +47,7 @@ def named(what: str) -> Iterator[None]:
     except Missing:
         raise
     except LongfatError as error:
-        raise LongfatError(f"{what}: {'; '.join(error.lines())}") from error
+        kind = MistakeError if isinstance(error, InputError) else StudyError
+        raise kind(f"{what}: {'; '.join(error.lines())}") from error
     except Exception as error:
-        raise LongfatError(f"{what}: {where(error)}") from error
+        raise StudyError(f"{what}: {where(error)}") from error

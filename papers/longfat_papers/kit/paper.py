@@ -1,9 +1,9 @@
 """A paper as the files of its figures write it down: experiments, each with its drawing and its claims.
 
-PAPER = Paper("example2026", "EX", "Two flows on one link", "Example: Two flows, 2026", settings=SETTINGS)
+PAPER = Paper("example2026", "EX", "Two flows on one link", "Example, 2026", settings=SETTINGS)
 
 @PAPER.experiment("F1", "Fig. 1", "Two like flows", grid={"rtt_ms": (40, 80), "repeat": 5})
-def like_flows(rtt_ms, repeat):
+def like_flows(rtt_ms):
 return {"duration": "60 s", ...}
 
 @like_flows.drawing
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from longfat.errors import InputError
-from longfat.figure.data import Figure, Panel, Table
+from longfat.figure.data import Figure, Panel, Table, plain_name
 from longfat.words import Mode, suggestion
 from longfat_papers.kit import assumptions, faults
 from longfat_papers.kit.claims import Check, Claim, Evidence, Finding, Setting
@@ -102,7 +102,10 @@ class Declaration:
 
         def runs(mode: Mode) -> list[Run]:
             with faults.named(f"experiment {name}: its runs cannot be listed"):
-                return self.runs(mode)
+                found = self.runs(mode)
+                if not all(isinstance(run, Run) for run in found):
+                    raise InputError("it returns other things than runs; accepted: a list of `Run`")
+                return found
 
         if draw is None:
             raise InputError(f"experiment {name}: it has no drawing; accepted: a function with `.drawing`")
@@ -165,6 +168,10 @@ class Paper:
                 the seed. Without a grid, it gets the mode and returns all runs.
             keeps_series: stores histories of cwnd and received bytes beside the quantities.
         """
+        try:
+            plain_name(name)
+        except ValueError as error:
+            raise InputError(f"{self.name}: experiment: {error}") from None
 
         def declare(function: Callable[..., Any]) -> Declaration:
             runs = function if grid is None else over(grid, function)
@@ -253,6 +260,15 @@ class Paper:
         """
         for figure in figures:
             import_module(f"{package}.{figure}")
+        for claim in self._claims.values():
+            for name in claim.experiments:
+                if name not in self._experiments:
+                    known = list(self._experiments)
+                    near = suggestion(name, known)
+                    raise InputError(
+                        f"claim {claim.id}: experiment {name}: there is no such experiment{near}; "
+                        f"accepted: {', '.join(known)}"
+                    )
         file = _folder(package) / "readings.toml"
         table, closed = assumptions.load(file, names or {}) if file.is_file() else ((), {})
         return Suite(
@@ -282,7 +298,10 @@ def judged(rule: Checks) -> Finding:
     checks = []
     while True:
         try:
-            checks.append(next(rule))
+            check = next(rule)
+            if not isinstance(check, Check):
+                raise InputError(f"it yields {type(check).__name__}; accepted: checks, such as `at_least`")
+            checks.append(check)
         except StopIteration as end:
             found: Evidence | None = end.value
             break
@@ -305,7 +324,7 @@ def over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]
                 raise InputError(f"there is no coordinate {needed.name}{near}; accepted: {', '.join(known)}")
         named = {parameter.name for parameter in parameters}
         wanted = [name for name in known if name in named or (takes_all and name != "mode")]
-        axes = {name: _values(values, mode) for name, values in grid.items()}
+        axes = {name: _values(name, values, mode) for name, values in grid.items()}
         found = []
         for point in product(*axes.values()):
             at = dict(zip(axes, point, strict=True))
@@ -320,8 +339,12 @@ def over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]
     return runs
 
 
-def _values(values: Any, mode: Mode) -> Any:
+def _values(name: str, values: Any, mode: Mode) -> Sequence[Any]:
     if isinstance(values, Mapping) and mode not in values:
-        raise InputError(f"there are no values for {mode}; accepted: a value for quick and one for full")
+        raise InputError(f"{name} has no values for {mode}; accepted: a value for quick and one for full")
     chosen = values[mode] if isinstance(values, Mapping) else values
-    return range(chosen) if isinstance(chosen, int) else chosen
+    if name == "repeat" and isinstance(chosen, int):
+        return range(chosen)
+    if isinstance(chosen, str) or not isinstance(chosen, Sequence):
+        raise InputError(f"{name} = {chosen!r}; accepted: a sequence of values, or a number of repeats")
+    return chosen

@@ -26,7 +26,7 @@ from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.study.run import Effort, Task, longest_first, perform
 from longfat.words import Mode, suggestion
-from longfat_papers.kit import effects, folder, page, runner
+from longfat_papers.kit import effects, faults, folder, page, runner
 from longfat_papers.kit.assumptions import Assumption, Reading
 from longfat_papers.kit.claims import Claim
 from longfat_papers.kit.effects import Base, Effect, Judged, headline_text
@@ -136,7 +136,7 @@ def run_assumptions(
     console.print(turns_table(shown))
     console.print(f"{headline_text(document['headline'])}; readings: {runner.cost(effort.performance())}")
     console.print(f"report: {path}", soft_wrap=True)
-    base = runner.SuiteOutcome(suite.name, mode, measured.rows, measured.summary, path, measured.performance)
+    base = runner.outcome(suite, mode, measured, path)
     return AssumptionsOutcome(base, document)
 
 
@@ -255,7 +255,10 @@ class Study:
                     continue
                 document = dict(run.document)
                 for item, reading in parts:
-                    document = reading.change.apply(document)
+                    with faults.named(
+                        f"suite {self.suite.name}, {item.id}: {reading.name}: its change failed"
+                    ):
+                        document = reading.change.apply(document)
                     if not isinstance(document, dict):
                         raise InputError(
                             f"suite {self.suite.name}, {item.id}: {reading.name}, {name}: `rewrite` returns "

@@ -62,12 +62,14 @@ def _suite_of(path: Path) -> Suite:
     suite: Suite | None = getattr(modules[0], "SUITE", None)
     if suite is None:
         defined = {key: value for module in modules for key, value in vars(module).items()}
-        paper = next((value for value in defined.values() if isinstance(value, Paper)), None)
-        if paper is None:
+        every = [value for module in modules for value in vars(module).values()]
+        papers = {id(value): value for value in every if isinstance(value, Paper)}
+        if len(papers) != 1:
             raise InputError(
-                f"suite {path}: defines no Paper and no SUITE; docs/recipes/add-a-suite.md has an example"
+                f"suite {path}: it defines {len(papers)} papers and no SUITE; accepted: one `Paper`, which "
+                "all files of a folder use"
             )
-        suite = paper.suite(modules[0].__name__, (), defined)
+        suite = papers.popitem()[1].suite(modules[0].__name__, (), defined)
     try:
         reduction_key(suite.reduce)
     except InputError as error:
@@ -84,6 +86,8 @@ def _modules(path: Path, whole: Path) -> list[ModuleType]:
     """
     if not whole.exists():
         raise InputError(f"suite {path}: there is no such file or folder")
+    if not whole.name.removesuffix(".py").isidentifier():
+        raise InputError(f"suite {path}: {whole.name}: Python cannot import it; accepted: letters and digits")
     if str(whole.parent) not in sys.path:
         sys.path.append(str(whole.parent))
     modules = [_imported(path, whole.stem, whole)]

@@ -24,6 +24,7 @@ from longfat.study.run import Effort, Perform, Task, distinct, perform
 from longfat.words import Mode
 from longfat_papers.kit import folder, page
 from longfat_papers.kit.claims import FAILED, Claim, judge, unmeasured
+from longfat_papers.kit.faults import StudyError
 from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
 from longfat_papers.kit.text import counted
 
@@ -46,6 +47,7 @@ class SuiteOutcome:
     experiments: list[dict[str, Any]]
     report_path: Path
     performance: Mapping[str, float] = field(default_factory=dict)
+    failed: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the verdicts, and the first experiment's figure."""
@@ -54,8 +56,8 @@ class SuiteOutcome:
         return notebook.outcome_html(self)
 
     def raise_if_invalid(self) -> None:
-        """Raises `LongfatError` if rules of claims failed."""
-        failed = [row["note"] for row in self.ledger if FAILED in row]
+        """Raises `LongfatError` if drawings or rules of claims failed."""
+        failed = [*self.failed, *(row["note"] for row in self.ledger if FAILED in row)]
         if failed:
             raise LongfatError(f"suite {self.suite}: {'; '.join(failed)}")
 
@@ -84,6 +86,8 @@ class Measurement:
     rows: list[dict[str, Any]]
     summary: list[dict[str, Any]]
     performance: Mapping[str, float]
+    failed: tuple[str, ...] = ()
+    """Drawings that failed, and why."""
 
 
 def run_suite(
@@ -119,7 +123,14 @@ def run_suite(
         path = page.build(directory, jobs)
     print_measurement(console, measured)
     console.print(f"report: {path}", soft_wrap=True)
-    return SuiteOutcome(suite.name, mode, measured.rows, measured.summary, path, measured.performance)
+    return outcome(suite, mode, measured, path)
+
+
+def outcome(suite: Suite, mode: Mode, measured: Measurement, path: Path) -> SuiteOutcome:
+    """Returns what a suite produced, with the path of its page."""
+    return SuiteOutcome(
+        suite.name, mode, measured.rows, measured.summary, path, measured.performance, measured.failed
+    )
 
 
 def measure(
@@ -172,7 +183,7 @@ def measure(
         )
     wanted = {row["id"] for row in ledger}
     rows = [row for row in stored if row["id"] in wanted]
-    return Measurement(experiments, claims, rows, summary, performance)
+    return Measurement(experiments, claims, rows, summary, performance, tuple(collected.failed))
 
 
 def reducing(suite: Suite, jobs: int | None) -> Perform:
@@ -241,6 +252,7 @@ class _Collected:
         self.grids = grids
         self.rows: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in grids}
         self.finished: dict[str, Runs] = {}
+        self.failed: list[str] = []
 
     def add(self, work: Task[Place], row: dict[str, Any]) -> None:
         slim = {key: value for key, value in row.items() if key != "series"}
@@ -252,7 +264,12 @@ class _Collected:
             if len(self.rows[name]) == len(self.grids[name]):
                 ordered = [self.rows[name][index] for index in range(len(self.grids[name]))]
                 self.finished[name] = Runs(name, ordered)
-                folder.write_experiment(self.out, experiment, self.finished[name], self.mode, self.provenance)
+                try:
+                    folder.write_experiment(
+                        self.out, experiment, self.finished[name], self.mode, self.provenance
+                    )
+                except StudyError as error:  # the other experiments go on
+                    self.failed.append(str(error))
 
 
 def planned(suite: Suite, grids: Mapping[str, list[Run]]) -> list[Task[Place]]:

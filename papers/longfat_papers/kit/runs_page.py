@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import tomli_w
 
-from longfat.errors import InputError
+from longfat.errors import LongfatError
 from longfat.report.page import render
 from longfat.store.whole import read_table
 from longfat_papers.kit import registry
@@ -62,7 +62,9 @@ def _is_plain(values: list[Any]) -> bool:
 def _scenarios(suite: str, experiment: str, mode: Any) -> list[str]:
     """The scenario of each run as a file has it; none for a suite that does not come with Longfat."""
     try:
+        if suite not in registry.names():
+            return []
         found = registry.get(suite)
         return [tomli_w.dumps(dict(run.document)) for run in found.experiment(experiment).runs(mode)]
-    except (InputError, AttributeError, StopIteration, KeyError, TypeError):
+    except (LongfatError, AttributeError, StopIteration, KeyError, TypeError):
         return []

@@ -166,7 +166,7 @@ class Suite:
 
     def _spellings(self, identifier: str) -> set[str]:
         folded = identifier.casefold()
-        prefix = self.claims[0].id.split("-")[0].casefold() + "-"
+        prefix = self.claims[0].id.split("-")[0].casefold() + "-" if self.claims else "-"
         return {folded, folded.removeprefix(prefix), prefix + folded.removeprefix(prefix)}
 
 

@@ -73,11 +73,11 @@ def classes(document: Document, controls: str) -> Document:
 
     The law within takes no parameters, so an interval without packets does not set it back.
     """
-    document = router(document, "xcp", ["restarts"], kind="dqw", turn="packets", controls=controls)
     for link in document.get("link") or [document["bottleneck"]]:
-        if isinstance(link.get("router"), Mapping) and link["router"]["kind"] == "dqw":
+        given = link.get("router")
+        if "xcp" in (given, given.get("kind") if isinstance(given, Mapping) else None):
             link["queue"] = CLASSES_QUEUE
-    return document
+    return router(document, "xcp", ["restarts"], kind="dqw", turn="packets", controls=controls)
 
 
 def links(document: Document, only: str = "", **keys: Any) -> Document:
@@ -97,11 +97,12 @@ def delays(document: Document, factor: float, clouds_only: bool = False) -> Docu
 def ack_losses(document: Document, burst: float | None = None) -> Document:
     """Loses the share of ACKs at equal distances, or in bursts (a Markov chain) of this length on average."""
     if share := document["bottleneck"].get("ack_loss"):
-        loss: dict[str, Any] = {"every": PERIODIC[share]}
-        if burst:
-            begins = share / (1.0 - share) / burst
-            loss = {"gilbert_elliott": {"good_to_bad": begins, "bad_to_good": 1.0 / burst}}
-        document["bottleneck"]["ack_loss"] = loss
+        begins = share / (1.0 - share) / burst if burst else 0.0
+        document["bottleneck"]["ack_loss"] = (
+            {"gilbert_elliott": {"good_to_bad": begins, "bad_to_good": 1.0 / burst}}
+            if burst
+            else {"every": PERIODIC[share]}
+        )
     return document
 
 

@@ -22,7 +22,7 @@ SHORT_COUNTED = (0.2, 0.7)
 """Shares of the run between which a counted flow begins: most of them end within it."""
 
 
-@kept_as("longfat.suites.relatives_reduction.reduce_run", "1")
+@kept_as("longfat.suites.relatives_reduction.reduce_run", "2")
 def reduce_run(result: Any) -> dict[str, Any]:
     """Reduces a Result to one row about each measured flow and the first link.
 
@@ -70,7 +70,7 @@ def _goodput_mbps(flow: Mapping[str, Any], column: Mapping[str, Array], end_s: f
     return 8e-6 * float(column["delivered_bytes"][-1]) / seconds if seconds > 0.0 else 0.0
 
 
-def _short(result: Any, end_s: float) -> dict[str, float]:
+def _short(result: Any, end_s: float) -> dict[str, float | None]:
     """Returns completion times by size, of the flows that began early enough to end within the run."""
     start, duration, size = (
         np.asarray(result.transfers[name], dtype=np.float64)
@@ -78,13 +78,13 @@ def _short(result: Any, end_s: float) -> dict[str, float]:
     )
     packets = np.ceil(size / result.scenario.background[0].mss)
     counted = (start >= SHORT_COUNTED[0] * end_s) & (start < SHORT_COUNTED[1] * end_s)
-    row: dict[str, float] = {}
+    row: dict[str, float | None] = {}
     for number, (least, most) in enumerate(SHORT_BINS, start=1):
         chosen = counted & (packets >= least) & (packets < most)
         row[f"short_{number}_flows"] = float(chosen.sum())
-        if chosen.any():
-            row[f"short_{number}_s"] = float(duration[chosen].mean())
-            row[f"short_{number}_packets"] = float(packets[chosen].mean())
+        any_ended = bool(chosen.any())
+        row[f"short_{number}_s"] = float(duration[chosen].mean()) if any_ended else None
+        row[f"short_{number}_packets"] = float(packets[chosen].mean()) if any_ended else None
     return row
 
 

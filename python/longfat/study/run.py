@@ -81,7 +81,7 @@ def perform(
     Args:
         tasks: what is wanted, the longest first.
         kept: the store of the rows.
-        run: runs scenarios. A row has `packets`, those that the run carried.
+        run: runs scenarios. A row may have `packets`, those that the run carried.
         console: shows how much is done.
         title: names the study there.
         effort: adds up what the runs cost.
@@ -104,7 +104,7 @@ def perform(
             done += 1
             if not isinstance(row, pool.Failure):
                 kept.add(task.key, row)
-                effort.packets += row["packets"]
+                effort.packets += row.get("packets", 0)
             yield task, row
             rate = effort.packets / (time.perf_counter() - effort.started)
             progress.update(bar, advance=task.packets, runs=done, rate=rate / 1e6)

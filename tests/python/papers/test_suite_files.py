@@ -23,6 +23,7 @@ def paper() -> Paper:
 def row_of(rule, **options):
     """The ledger row of a claim with this rule."""
     toy = paper()
+    toy.experiment("F1", "Fig. 1", "flows")(lambda mode: []).drawing(lambda runs, mode: Drawing("", ()))
     toy.claim("1", "two flows", "fair", ("F1",), **options)(rule)
     (claim,) = toy.suite(__name__).claims
     return judge(claim, Data({"F1": ROWS}), "full")
@@ -97,6 +98,8 @@ def test_an_experiment_without_a_drawing_and_names_used_twice_are_refused():
         toy.suite(__name__)
     with pytest.raises(InputError, match="experiment F1 is declared twice"):
         toy.experiment("F1", "Fig. 1", "flows")(lambda mode: [])
+    with pytest.raises(InputError, match=r"F/1.* is not the name of a file"):
+        toy.experiment("F/1", "Fig. 1", "flows")
     toy.claim("1", "", "", ("F1",))(lambda runs: iter(()))
     with pytest.raises(InputError, match="claim TOY-1 is declared twice"):
         toy.claim("1", "", "", ("F1",))(lambda runs: iter(()))
@@ -164,6 +167,8 @@ def test_readings_are_read_with_their_changes(tmp_path):
         ("bottleneck.service_tick", "service_tick", "remove service_tick; accepted: a key of flows"),
         ("[closed]", "[close]", r'the file: close: there is no such key, did you mean "closed"'),
         ("[closed]", "[closed", "Expected"),
+        ('claims = ["1"]', 'claims = "1"', "assumption acks: claims = '1'; accepted: a list"),
+        ("flows = { delayed_ack = false }", "flows = 3", "reading each: flows = 3; accepted: a table"),
     ],
 )
 def test_a_file_of_readings_with_a_mistake_is_refused_in_one_line(tmp_path, old, new, said):
@@ -212,14 +217,24 @@ def test_a_folder_is_a_suite_of_all_its_figures_in_the_order_of_their_names(fold
     assert [claim.id for claim in suite.claims] == ["MY-2", "MY-10"]
 
 
+def test_a_folder_with_two_papers_is_refused(folder):
+    (folder / "fig10.py").write_text(PAPER + FIGURE.format(n=10, imports=""))
+    with pytest.raises(InputError, match="it defines 2 papers and no SUITE; accepted: one `Paper`"):
+        suites.get(str(folder))
+
+
 def test_a_folder_without_a_paper_or_with_a_mistake_is_refused(folder):
     (folder / "fig10.py").write_text("1 / 0")
     with pytest.raises(InputError, match="cannot be imported: ZeroDivisionError"):
         suites.get(str(folder))
     for file in folder.glob("*.py"):
         file.unlink()
-    with pytest.raises(InputError, match="defines no Paper and no SUITE"):
+    with pytest.raises(InputError, match="it defines 0 papers and no SUITE"):
         suites.get(str(folder))
+
+
+def of_no_check(runs):
+    yield True
 
 
 def no_yield(runs):
@@ -238,6 +253,7 @@ def of_no_quantity(runs):
     ("rule", "said"),
     [
         (raising, r"claim TOY-1: its rule failed: KeyError: 'ratio' \(test_suite_files\.py, line \d+\)"),
+        (of_no_check, "it yields bool; accepted: checks, such as `at_least`"),
         (no_yield, "its rule failed: it returns NoneType; accepted: a function that yields checks"),
         (
             of_no_quantity,
@@ -250,6 +266,27 @@ def test_a_rule_that_fails_is_named_and_its_claim_is_not_measured(rule, said):
     assert row["verdict"] == "not measured"
     assert row["failed"]
     assert re.search(said, row["note"])
+
+
+def test_a_claim_about_an_experiment_that_is_not_declared_is_refused():
+    toy = paper()
+    toy.experiment("F1", "Fig. 1", "flows")(lambda mode: []).drawing(lambda runs, mode: Drawing("", ()))
+    toy.claim("1", "", "", ("F2",))(lambda runs: iter(()))
+    with pytest.raises(InputError, match=r"claim TOY-1: experiment F2: there is no such experiment"):
+        toy.suite(__name__)
+
+
+def test_the_other_figures_are_drawn_when_one_drawing_fails(folder, tmp_path, longfat):
+    for file in folder.glob("*.py"):
+        file.write_text(NETWORK + file.read_text().replace('"1 s"', '"1 s", **PATH'))
+    (folder / "fig2.py").write_text(
+        (folder / "fig2.py").read_text().replace("return Drawing", "1 / 0; Drawing")
+    )
+    code, out, err = longfat("suite", folder, "--jobs", 1, "--out", tmp_path / "out", "--json")
+    assert code == 1
+    assert {row["verdict"] for row in json.loads(out)["claims"]} == {"reproduced"}
+    assert "experiment F2: its drawing failed: ZeroDivisionError" in err.splitlines()[-1]
+    assert (tmp_path / "out" / "figures" / "F10.svg").is_file()
 
 
 def test_the_other_claims_are_judged_when_a_rule_fails_and_the_command_fails_with_one_line(
@@ -282,7 +319,9 @@ NETWORK = """PATH = {
     ("grid", "function", "said"),
     [
         ({"rtt_ms": (1,)}, lambda rtt: {}, 'there is no coordinate rtt, did you mean "rtt_ms"'),
-        ({"repeat": {"quik": 1, "full": 2}}, lambda repeat: {}, "there are no values for quick"),
+        ({"repeat": {"quik": 1, "full": 2}}, lambda repeat: {}, "repeat has no values for quick"),
+        ({"rtt_ms": 20}, lambda rtt_ms: {}, "rtt_ms = 20; accepted: a sequence of values"),
+        ({"algorithm": "reno"}, lambda algorithm: {}, "algorithm = 'reno'; accepted: a sequence of values"),
         ({"repeat": 1}, lambda repeat: {}[repeat], r"KeyError: 0 \(test_suite_files\.py, line \d+\)"),
     ],
 )

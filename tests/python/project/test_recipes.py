@@ -138,7 +138,7 @@ def test_a_file_with_a_reduction_of_its_own_runs_in_worker_processes(example, tm
     ("name", "text", "said"),
     [
         ("missing.py", None, "no such file"),
-        ("empty_suite.py", "", "defines no Paper and no SUITE"),
+        ("empty_suite.py", "", "it defines 0 papers and no SUITE"),
         ("broken_suite.py", "1 / 0", "cannot be imported: ZeroDivisionError: division by zero"),
         ("json.py", "SUITE = 1", "json is the name of another module"),
     ],
