@@ -71,7 +71,7 @@ def suite(
     With --backend live it runs the experiments between this machine's own TCPs, in real time, and the same
     files in the simulator. Simulated results in DIR stay. The same command continues an interrupted one.
 
-    The exit code is 0 when everything was measured, whatever the verdicts are: a claim that is not
+    The exit code is 0 when everything was measured, with any verdicts: a claim that is not
     reproduced is a result. It is 1 when a run or a check failed, and 2 when the input is bad.
     """
     if not assumptions and (chosen or readings_repeats):

@@ -1,7 +1,7 @@
 """What a paper leaves open, as data: assumptions, the readings of each, and how a reading changes a run.
 
 A suite writes its table down before anything is measured. The first reading of an assumption is the base: the
-one with the best source. Nobody chooses a base by its verdicts.
+one with the best source. A base is never chosen by its verdicts.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from longfat_papers.kit.claims import Check, Claim, Data, Finding, Measured, Mis
 from longfat_papers.kit.text import counted
 
 MOST_ERRORS = 2.0
-"""A reading moves a figure that has a standard error by more than so many of them."""
+"""A reading moves a figure that has a standard error by more than this many of them."""
 
 MOST_CHANGE = 0.05
 """A reading moves a figure that has no standard error by more than this share of the base's value."""

@@ -209,7 +209,7 @@ class Study:
                 row, why = self._valid(each.scenario)
             if row is not None:
                 kept.add(each.key, row)
-                kept.flush()  # whatever ends the next run, this one is on disk
+                kept.flush()  # this run is on disk even if the next one ends the program
                 self._take("live", each.key, row)
             for same in self.by_key[each.key]:
                 same.invalid = why

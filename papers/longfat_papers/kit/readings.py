@@ -106,7 +106,7 @@ def run_assumptions(
         runs: as in `run_suite`.
         assumptions: ids of the assumptions whose readings are run; all if empty. Readings of the others are
             judged too if their runs are stored.
-        repeats: at most so many repeats of a run under a reading; the base has all of them.
+        repeats: the most repeats of a run under a reading; the base has all of them.
 
     Raises:
         InputError: the table is incomplete, an id is unknown, a reading gives a scenario that is refused, or

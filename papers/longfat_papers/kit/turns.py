@@ -197,7 +197,7 @@ def _effects(entry: Entry) -> list[str]:
         lines.append(f"{missing} not measured")
     if rest := len(pairs) - len(told):
         turning = sum(item["turned"] for item in pairs) - len(told)
-        lines.append(f"{_pairs(rest)} {'more' if told else 'in all'}, {turning} of which turn it")
+        lines.append(f"{_pairs(rest)} {'more' if told else 'in all'}, {turning} turn it")
     return lines
 
 

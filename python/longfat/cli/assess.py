@@ -85,7 +85,7 @@ def assess(
     runs the questions of the RFC as experiments, beside baselines, and writes a dossier: a page, JSON and
     Markdown. Run it again after an interruption to continue.
 
-    The RFC has no thresholds, and neither has this command: the exit code is 0 whatever the numbers are,
+    The RFC has no thresholds, and neither has this command: the exit code is 0 for any numbers,
     also where the algorithm failed in some runs.
     """
     if as_json and as_markdown:

@@ -54,7 +54,7 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
 
 
 def _rows(grid: Grid, kept: Store, jobs: int | None, console: Console) -> list[dict[str, Any]]:
-    """Returns a row for each run, in the order of the grid, not in the order in which they finish."""
+    """Returns a row for each run, in the order of the tasks, not in the order in which they finish."""
     planned = tasks(grid)
     works = distinct((position, task.scenario, task.packets) for position, task in enumerate(planned))
     run: Perform = functools.partial(run_many, jobs=jobs, reduce=measure, ordered=False)

@@ -279,9 +279,8 @@ def test_a_claim_about_an_experiment_that_is_not_declared_is_refused():
 def test_the_other_figures_are_drawn_when_one_drawing_fails(folder, tmp_path, longfat):
     for file in folder.glob("*.py"):
         file.write_text(NETWORK + file.read_text().replace('"1 s"', '"1 s", **PATH'))
-    (folder / "fig2.py").write_text(
-        (folder / "fig2.py").read_text().replace("return Drawing", "1 / 0; Drawing")
-    )
+    figure = folder / "fig2.py"
+    figure.write_text(figure.read_text().replace("return Drawing", "1 / 0; Drawing"))
     code, out, err = longfat("suite", folder, "--jobs", 1, "--out", tmp_path / "out", "--json")
     assert code == 1
     assert {row["verdict"] for row in json.loads(out)["claims"]} == {"reproduced"}
