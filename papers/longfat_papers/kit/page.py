@@ -20,7 +20,7 @@ from longfat_papers.kit.folder import ASSUMPTIONS_FILE, LIVE, SUITE_FILE, read_a
 
 
 def build(root: Path, jobs: int | None = None) -> Path:
-    """Builds the page of a folder that `longfat suite` wrote, on ``jobs`` processors, and returns its path."""
+    """Builds the page of a folder that `longfat suite` wrote, by ``jobs`` processes; returns its path."""
     suite = read(root / SUITE_FILE, "suite", "title", "citation", "mode", "status")
     ledger = read_ledger(root / LEDGER_FILE) if (root / LEDGER_FILE).is_file() else []
     order = {name: index for index, name in enumerate(suite.get("order", []))}
