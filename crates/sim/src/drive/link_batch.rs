@@ -14,7 +14,7 @@ const NANOSECOND: Interval = Interval::from_ns(1);
 pub type Incoming = Vec<(usize, Pipe<Handle>)>;
 
 /// A batch at a link.
-pub struct Batch<'a> {
+pub struct LinkBatch<'a> {
     pub link: usize,
     /// The link's propagation delay.
     pub delay: Interval,
@@ -34,7 +34,7 @@ pub struct Batch<'a> {
     pub many: bool,
 }
 
-impl Batch<'_> {
+impl LinkBatch<'_> {
     /// Does what was left for the end of the batch.
     pub fn settle_all(&mut self) {
         let later = core::mem::take(self.later);
@@ -106,7 +106,7 @@ impl Batch<'_> {
     }
 }
 
-impl Exit<Handle> for Batch<'_> {
+impl Exit<Handle> for LinkBatch<'_> {
     const RUNS_AHEAD: bool = true;
 
     #[inline(always)]
@@ -139,7 +139,7 @@ impl Exit<Handle> for Batch<'_> {
     }
 }
 
-impl Exit<Loan> for Batch<'_> {
+impl Exit<Loan> for LinkBatch<'_> {
     const RUNS_AHEAD: bool = true;
 
     fn departs(&mut self, loan: Loan, at: Time) {
