@@ -52,10 +52,12 @@ pub struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// A packet arrives at this time.
+    /// A packet arrives at this time: one of those for which there is room.
     #[inline(always)]
     pub fn put(&mut self, at: Time, handle: Handle) {
-        let Some((key, slot)) = self.slots.next() else { return };
+        let Some((key, slot)) = self.slots.next() else {
+            unreachable!("a caller admits no more than `most`")
+        };
         *key = (at.as_ns() << PLACE_BITS).wrapping_add(self.next);
         *slot = handle;
         self.next += 1;
