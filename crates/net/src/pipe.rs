@@ -1,6 +1,6 @@
 //! A stretch of path that keeps order: packets leave it after a delay, first in, first out.
 
-use longfat_units::Time;
+use longfat_units::{Interval, Time};
 use std::collections::VecDeque;
 
 /// Packets under way, each with the time of its arrival; arrival times never decrease. The first ones may
@@ -43,11 +43,13 @@ impl<P> Default for Pipe<P> {
 }
 
 /// In place of the time of a packet that waits: it does. Each copy of it that is under way elsewhere lowers
-/// this by 1 ns.
+/// this by [`COPY`].
 pub const WAITS: Time = Time::NEVER;
 /// The same for a packet of which nothing is left to be done: it may give up its place. A later time means
 /// that it waits, with copies; what an earlier one means is up to the caller.
 pub const GONE: Time = Time::from_ns(u64::MAX >> 1);
+/// How much earlier than [`WAITS`] the time of a packet is for each copy of it.
+pub const COPY: Interval = Interval::from_ns(1);
 
 impl<P: Default> Pipe<P> {
     const FIRST_SLOTS: usize = 4;

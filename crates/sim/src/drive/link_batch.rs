@@ -4,11 +4,9 @@
 use super::ahead::{self, ask};
 use crate::model::flow::Flow;
 use crate::model::link::{End, Exit, Handle, Loan};
-use longfat_net::{Address, DropReason, GONE, Pipe, WAITS};
+use longfat_net::{Address, COPY, DropReason, GONE, Pipe, WAITS};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Packet, SimPacket};
-
-const NANOSECOND: Interval = Interval::from_ns(1);
 
 /// Handles on their way to a link, by the link that they come from.
 pub type Incoming = Vec<(usize, Pipe<Handle>)>;
@@ -91,7 +89,7 @@ impl LinkBatch<'_> {
         if *outcome == WAITS {
             *outcome = GONE;
         } else {
-            *outcome += NANOSECOND; // a copy of it is still on its way
+            *outcome += COPY; // a copy of it is still on its way
         }
     }
 
@@ -131,7 +129,7 @@ impl Exit<Handle> for LinkBatch<'_> {
         debug_assert!(handle.may_overtake(), "a copy that keeps its order");
         self.flows[handle.end().host().0].double();
         let (outcome, _) = self.waiting(handle);
-        *outcome = *outcome - NANOSECOND;
+        *outcome = *outcome - COPY;
     }
 
     fn originates(&mut self, _: Handle, _: Address) {

@@ -9,7 +9,7 @@ use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
 use crate::model::link::{End, Handle, Link};
 use crate::model::order::Order;
-use longfat_net::{GONE, Pipe, WAITS};
+use longfat_net::{COPY, GONE, Pipe, WAITS};
 use longfat_scenario::plan::{CheckedConnection, Streams};
 use longfat_units::cache::prefetch;
 use longfat_units::{Interval, Time};
@@ -258,7 +258,7 @@ impl Flow {
             *outcome = GONE;
             core::mem::take(packet)
         } else {
-            *outcome += Interval::from_ns(1); // a copy of it is still on its way
+            *outcome += COPY; // a copy of it is still on its way
             packet.clone()
         };
         packet.ecn = handle.ecn();
