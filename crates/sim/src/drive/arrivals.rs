@@ -151,7 +151,8 @@ impl Arrivals {
 /// cannot be predicted; few keys have to go further.
 fn insert_each(keys: &mut [u64]) {
     let Some(&first) = keys.first() else { return };
-    let (mut before, mut last, mut len) = (0, first, 0); // the last two of those in order; `len` without `last`
+    // the last two of those in order; `len` without `last`
+    let (mut before, mut last, mut len) = (0, first, 0);
     while let Some(&next) = keys.get(len + 1) {
         let lesser = last.min(next);
         last = last.max(next);

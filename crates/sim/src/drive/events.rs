@@ -89,7 +89,8 @@ struct Driver<'a, 't> {
     tap: Option<&'a mut (dyn Tap + 't)>,
 }
 
-/// Handles everything before `to`, which is at most a nanosecond after the run's end, and reports it to a tap.
+/// Handles everything before `to`, which is at most a nanosecond after the run's end, and reports it to a
+/// tap.
 pub fn drive<'t>(
     run: &mut Simulation,
     state: &mut DriverState,

@@ -93,7 +93,7 @@ impl LinkBatch<'_> {
         }
     }
 
-    /// The packet in its ring; its end is noted.
+    /// The packet in its ring; its end becomes active.
     #[inline(always)]
     fn waiting(&mut self, handle: Handle) -> &mut (Time, SimPacket) {
         let (id, data) = handle.end().host();
@@ -160,7 +160,7 @@ impl Exit<Loan> for LinkBatch<'_> {
     }
 }
 
-/// Notes an end, whose ring this is, unless it is noted.
+/// Makes an end, whose ring this is, active, unless it is already.
 #[inline(always)]
 pub fn activate(ring: &mut Pipe<SimPacket>, end: End, active: &mut Vec<End>) {
     if !core::mem::replace(&mut ring.is_active, true) {

@@ -148,8 +148,8 @@ impl LinkWakes {
         None
     }
 
-    /// Adds the ends whose packets arrive before `until`, in the order of the flows, to `sources`. Returns how
-    /// many packets there are at most.
+    /// Adds the ends whose packets arrive before `until`, in the order of the flows, to `sources`. Returns
+    /// how many packets there are at most.
     pub fn arriving(&mut self, until: Time, sources: &mut Vec<Handle>) -> usize {
         self.refresh();
         let mut most = 0;
@@ -241,7 +241,10 @@ mod tests {
     proptest! {
         #[test]
         fn ends_come_in_the_order_of_their_flows_wherever_they_have_a_place(
-            steps in proptest::collection::vec((0..60usize, any::<bool>(), proptest::option::weighted(0.8, (0..9u64, 0..9u64))), 1..200),
+            steps in proptest::collection::vec(
+                (0..60usize, any::<bool>(), proptest::option::weighted(0.8, (0..9u64, 0..9u64))),
+                1..200,
+            ),
         ) {
             let steps: Vec<Step> = steps;
             let rank = |flow: usize, is_sender: bool| (Order::of_flow(flow as u32 * 7 % 60), !is_sender);
@@ -257,7 +260,8 @@ mod tests {
                     }
                     continue;
                 };
-                let place = model.get(&key).map_or_else(|| ends.add(Handle::of_end(end, 0, false), key), |known| known.0);
+                let add = || ends.add(Handle::of_end(end, 0, false), key);
+                let place = model.get(&key).map_or_else(add, |known| known.0);
                 let mut sent = Pipe::default();
                 sent.push(Time::from_ns(head), SimPacket::default());
                 ends.set(place, Some(Time::from_ns(wake)), &sent);
@@ -265,8 +269,10 @@ mod tests {
                 let until = 4;
                 let mut sources = Vec::new();
                 let most = ends.arriving(Time::from_ns(until), &mut sources);
-                let due: Vec<_> = model.iter().filter(|(_, known)| known.2 < until).map(|(&key, _)| key).collect();
-                prop_assert_eq!(sources.iter().map(|source| order(source.end())).collect::<Vec<_>>(), due.clone());
+                let due = model.iter().filter(|(_, known)| known.2 < until);
+                let due: Vec<_> = due.map(|(&key, _)| key).collect();
+                let found: Vec<_> = sources.iter().map(|source| order(source.end())).collect();
+                prop_assert_eq!(found, due.clone());
                 prop_assert_eq!(most, due.len());
                 let first = model.values().map(|&(_, wake, head)| wake.min(head)).min();
                 let first = first.map_or(Time::NEVER, Time::from_ns);
@@ -277,8 +283,8 @@ mod tests {
                 let mut acting: Vec<_> =
                     std::iter::from_fn(|| ends.acting(&mut place, Time::from_ns(until))).map(order).collect();
                 acting.sort_unstable();
-                let due: Vec<_> = model.iter().filter(|(_, known)| known.1 < until).map(|(&key, _)| key).collect();
-                prop_assert_eq!(acting, due);
+                let due = model.iter().filter(|(_, known)| known.1 < until);
+                prop_assert_eq!(acting, due.map(|(&key, _)| key).collect::<Vec<_>>());
             }
         }
     }
