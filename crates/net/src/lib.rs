@@ -41,7 +41,7 @@ pub use longfat_wire::Address;
 pub use loss::{Loss, LossModel};
 pub use meter::Meter;
 pub use occupancy::Occupancy;
-pub use pipe::{GONE, Pipe, WAITS};
+pub use pipe::{COPY, GONE, Pipe, WAITS};
 pub use sine::Sine;
 pub use sojourn::Sojourn;
 pub use ticking_fifo::TickingFifo;

@@ -1,6 +1,6 @@
 //! A stretch of path that keeps order: packets leave it after a delay, first in, first out.
 
-use longfat_units::Time;
+use longfat_units::{Interval, Time};
 use std::collections::VecDeque;
 
 /// Packets under way, each with the time of its arrival; arrival times never decrease. The first ones may
@@ -43,11 +43,13 @@ impl<P> Default for Pipe<P> {
 }
 
 /// In place of the time of a packet that waits: it does. Each copy of it that is under way elsewhere lowers
-/// this by 1 ns.
+/// this by [`COPY`].
 pub const WAITS: Time = Time::NEVER;
-/// The same for a packet of which nothing is left to be done: it may give up its place. A later time means
-/// that it waits, with copies; what an earlier one means is up to the caller.
+/// The same for a packet that needs nothing more: it may give up its place. A later time means that it waits,
+/// with copies; what an earlier one means is up to the caller.
 pub const GONE: Time = Time::from_ns(u64::MAX >> 1);
+/// How much earlier than [`WAITS`] the time of a packet is for each copy of it.
+pub const COPY: Interval = Interval::from_ns(1);
 
 impl<P: Default> Pipe<P> {
     const FIRST_SLOTS: usize = 4;
@@ -385,10 +387,13 @@ mod tests {
                     proptest::prop_assert_eq!(pipe.first(), model.front());
                     proptest::prop_assert_eq!(pipe.pop(), model.pop_front());
                 }
-                proptest::prop_assert_eq!(pipe.head(), model.front().map_or(Time::NEVER, |&at| Time::from_ns(at)));
-                proptest::prop_assert!(pipe.iter().copied().eq(model.iter().map(|&at| (Time::from_ns(at), at))));
-                let until = Time::from_ns(i / 2);
-                proptest::prop_assert_eq!(pipe.due(until), model.iter().filter(|&&at| Time::from_ns(at) < until).count());
+                let head = model.front().map_or(Time::NEVER, |&at| Time::from_ns(at));
+                proptest::prop_assert_eq!(pipe.head(), head);
+                let all = model.iter().map(|&at| (Time::from_ns(at), at));
+                proptest::prop_assert!(pipe.iter().copied().eq(all));
+                let until = i / 2;
+                let due = model.iter().filter(|&&at| at < until).count();
+                proptest::prop_assert_eq!(pipe.due(Time::from_ns(until)), due);
                 proptest::prop_assert_eq!((pipe.len(), pipe.is_empty()), (model.len(), model.is_empty()));
             }
         }
@@ -449,7 +454,8 @@ mod tests {
                     left.extend(leaves.then_some(*packet));
                     leaves
                 });
-                let first = waiting.iter().position(|&(.., outcome)| outcome == WAITS).unwrap_or(waiting.len());
+                let first = waiting.iter().position(|&(.., outcome)| outcome == WAITS);
+                let first = first.unwrap_or(waiting.len());
                 // some of those may have given up their places before
                 let gone: Vec<u64> = waiting.drain(..first).map(|(_, packet, _)| packet).collect();
                 proptest::prop_assert!(left.iter().all(|packet| gone.contains(packet)));

@@ -8,7 +8,8 @@ use longfat_sim::Outcome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Requests of 60 bytes from hosts whose own links take no time, each of which occupies the bottleneck for 480 ms.
+/// Requests of 60 bytes from hosts whose own links take no time. Each request occupies the bottleneck for
+/// 480 ms.
 fn requests(kind: &str, starts_s: &[f64], duration_s: f64) -> Outcome {
     let flows = starts_s.iter().enumerate().map(|(i, start_s)| {
         with(flow(&i.to_string(), "reno"), json!({"access_rate_bps": 1e14, "start_s": start_s, "rtt_s": 1.0}))
@@ -17,7 +18,7 @@ fn requests(kind: &str, starts_s: &[f64], duration_s: f64) -> Outcome {
     let queue = &mut plan["links"][0]["queue"];
     queue["kind"] = json!(kind);
     if kind != "droptail" {
-        (queue["target"], queue["interval"]) = (json!(5000), json!(10_000)); // nobody waits so long
+        (queue["target"], queue["interval"]) = (json!(5000), json!(10_000)); // no packet waits so long
     }
     run_by_both(&plan)
 }
@@ -28,7 +29,8 @@ const WAYS: [&str; 3] = ["droptail", "codel", "fq_codel"];
 #[test]
 fn a_sample_at_the_very_time_of_a_departure_comes_before_it() {
     for kind in WAYS {
-        // a sample is taken when the sixth transmission begins, after 5 x 480 ms, within a batch of the seventh request
+        // a sample is taken when the sixth transmission begins, after 5 x 480 ms, within a batch of the
+        // seventh request
         let outcome = requests(kind, &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.35], 5.0);
         let begun = column(&outcome.links, "bottleneck", "packets_out");
         assert_eq!((begun[24], begun[25]), (5.0, 6.0), "{kind}");
@@ -268,8 +270,9 @@ fn flows_that_are_too_many_for_a_cache_give_the_same_bytes_by_both_drivers() {
             let flows = (0..700).map(|i| {
                 let (forward, reverse) =
                     if two_links && i % 9 == 0 { (vec![0, 2], vec![3, 1]) } else { (vec![0], vec![1]) };
-                let changes = json!({"rtt_s": 0.02 + 1e-5 * f64::from(i), "forward": forward, "reverse": reverse,
-                    "access_rate_bps": 1e14});
+                let rtt_s = 0.02 + 1e-5 * f64::from(i);
+                let changes =
+                    json!({"rtt_s": rtt_s, "forward": forward, "reverse": reverse, "access_rate_bps": 1e14});
                 with(flow(&i.to_string(), "reno"), changes)
             });
             let mut plan = dumbbell(rate_bps, 400, 0.8, flows.collect());
@@ -420,7 +423,8 @@ proptest! {
     ) {
         let named = flows.into_iter().enumerate();
         let flows = named.map(|(i, f)| with(f, json!({"name": i.to_string(), "ecn": ecn}))).collect();
-        let mut plan = with(dumbbell(rate_bps, 1, 6.0, flows), json!({"seed": seed, "events": true, "window_s": [1.5, 4.7]}));
+        let changes = json!({"seed": seed, "events": true, "window_s": [1.5, 4.7]});
+        let mut plan = with(dumbbell(rate_bps, 1, 6.0, flows), changes);
         plan["links"][1]["ack_loss"] = json!({"kind": "random", "probability": probability});
         plan["links"][0]["loss"] = json!({"kind": "random", "probability": 0.1 * probability});
         for (i, (queue, disturbance)) in queues.into_iter().zip(disturbances).enumerate() {
@@ -452,19 +456,26 @@ proptest! {
     #[test]
     fn queues_that_hold_handles_give_the_same_bytes_as_those_that_hold_packets(
         seed in 0u64..1000,
-        flows in proptest::collection::vec((any_flow(), proptest::sample::select(vec![2.0, 10.0, 300.0]), any::<bool>()), 1..7),
+        flows in proptest::collection::vec(
+            (any_flow(), proptest::sample::select(vec![2.0, 10.0, 300.0]), any::<bool>()),
+            1..7,
+        ),
         rate_bps in prop_oneof![1e5..5e6, 5e6..1e8],
         queues in [prop_oneof![any_fair_queue(), any_queue()], prop_oneof![any_fair_queue(), any_queue()]],
         ecn in proptest::sample::select(vec![json!(false), json!(true), json!("accurate"), json!("l4s")]),
-        capacity in proptest::sample::select(vec![None, Some(json!({"sine": {"least_bps": 5e4, "period_s": 0.7}})),
-            Some(json!({"steps": [[0.0, 1e5], [1.3, 4e4], [2.9, 9e4]]}))]),
+        capacity in proptest::sample::select(vec![
+            None,
+            Some(json!({"sine": {"least_bps": 5e4, "period_s": 0.7}})),
+            Some(json!({"steps": [[0.0, 1e5], [1.3, 4e4], [2.9, 9e4]]})),
+        ]),
     ) {
         let named = flows.into_iter().enumerate();
         let flows = named.map(|(i, (f, burst, at_once))| {
             let f = with(f, json!({"name": i.to_string(), "ecn": ecn.clone(), "initial_window": burst}));
             if at_once { with(f, json!({"access_rate_bps": 1e14})) } else { f }
         });
-        let mut plan = with(dumbbell(rate_bps, 1, 3.0, flows.collect()), json!({"seed": seed, "events": true, "window_s": [0.7, 2.3]}));
+        let changes = json!({"seed": seed, "events": true, "window_s": [0.7, 2.3]});
+        let mut plan = with(dumbbell(rate_bps, 1, 3.0, flows.collect()), changes);
         for (i, queue) in queues.into_iter().enumerate() {
             plan["links"][i]["queue"] = queue;
         }
@@ -477,13 +488,13 @@ proptest! {
 
 #[test]
 fn data_and_acknowledgements_of_a_flow_at_one_link_have_the_same_order_in_both_drivers() {
-    // hosts' own links take no time, and all transmissions and delays are whole microseconds: acknowledgements
-    // often come to the link in the moment in which the sender answers another one
+    // hosts' own links take no time, and all transmissions and delays are whole microseconds:
+    // acknowledgements often come to the link in the moment in which the sender answers another one
     for rtt_us in [154, 160, 168] {
         let one = |name: &str, start_s: f64, window: f64| {
-            let changes = json!({"forward": [0], "reverse": [0], "rtt_s": 1e-6 * f64::from(rtt_us), "mss": 1440,
-                "header_bytes": 60, "access_rate_bps": 1e14, "start_s": start_s, "initial_window": window,
-                "delayed_ack_timeout": 0.5e-6 * f64::from(rtt_us)});
+            let changes = json!({"forward": [0], "reverse": [0], "rtt_s": 1e-6 * f64::from(rtt_us),
+                "mss": 1440, "header_bytes": 60, "access_rate_bps": 1e14, "start_s": start_s,
+                "initial_window": window, "delayed_ack_timeout": 0.5e-6 * f64::from(rtt_us)});
             with(flow(name, "reno"), changes)
         };
         run_by_both(&dumbbell(480e6, 3, 0.05, vec![one("a", 0.0, 3.0), one("b", 1e-5, 4.0)]));

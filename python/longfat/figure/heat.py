@@ -18,7 +18,7 @@ DARK = 0.6
 """Above this share of the range numbers are dark, since viridis ends in yellow."""
 DIGITS_SIZE = 6.0
 DARK_INK = "#111827"
-"""The colour of numbers on light cells, whatever the colours of the page."""
+"""The colour of numbers on light cells; it does not depend on the colours of the page."""
 LEAST_SIZE = 4.0
 """Smaller numbers could not be read."""
 DIGIT_WIDTH = 0.65

@@ -255,7 +255,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def _settings(styles: Sequence[str]) -> Any:
-    """What a figure is drawn with, whatever the user's own matplotlib is set to."""
+    """What a figure is drawn with; the settings of the user's own matplotlib do not count."""
     import matplotlib as mpl
 
     defaults: Any = mpl.rcParamsDefault

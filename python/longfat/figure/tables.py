@@ -1,4 +1,4 @@
-"""Tables that figures are made from, whatever has stored them.
+"""Tables that figures are made from, the same for every kind of stored result.
 
 Every table has the columns `run` and `repeat`. Runs of different settings that have the same repeat belong
 together: a figure averages over them before it looks at the spread.

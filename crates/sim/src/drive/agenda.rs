@@ -2,8 +2,8 @@
 //!
 //! Every source of events (a flow's head-of-line arrival, a link, a probe) owns one slot that holds the time
 //! of its next event. Ties go to the source whose order is lower, and among sources of equal order to the
-//! lower slot, so events have the canonical order (time, element), which depends neither on the order in which
-//! slots were set nor on the slots that flows happen to have.
+//! lower slot, so events have the canonical order (time, element), which depends neither on the order in
+//! which slots were set nor on the slots that flows happen to have.
 
 use crate::model::order::Order;
 use core::cmp::Reverse;

@@ -1,5 +1,5 @@
-//! In batches of flows that are so numerous that their memory is seldom in the cache, asks for it ahead of its
-//! use.
+//! In batches of flows that are so numerous that their memory is seldom in the cache, asks for it ahead of
+//! its use.
 //!
 //! A flow's index leads to its state, that to its packets, and those to what they carry besides the usual. So
 //! a loop asks for the first many flows ahead, and for what it leads to when it has come, some flows later.
@@ -7,8 +7,8 @@
 use crate::model::flow::Flow;
 use crate::model::link::End;
 
-/// From this many flows and packets on (measured, docs/performance.md). Plans with few flows take the same way
-/// where tests and fuzzers look for differences.
+/// From this many flows and packets on (measured, docs/performance.md). Where tests and fuzzers look for
+/// differences, plans with few flows take the same way.
 const MANY: usize = if cfg!(any(fuzzing, debug_assertions)) { 8 } else { 512 };
 
 // How many ends (or packets) ahead. All are chosen here: a flow takes some 100 ns, about as long as memory,

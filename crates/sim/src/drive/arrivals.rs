@@ -52,10 +52,12 @@ pub struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// A packet arrives at this time.
+    /// A packet arrives at this time: one of those for which there is room.
     #[inline(always)]
     pub fn put(&mut self, at: Time, handle: Handle) {
-        let Some((key, slot)) = self.slots.next() else { return };
+        let Some((key, slot)) = self.slots.next() else {
+            unreachable!("a caller admits no more than `most`")
+        };
         *key = (at.as_ns() << PLACE_BITS).wrapping_add(self.next);
         *slot = handle;
         self.next += 1;
@@ -149,7 +151,8 @@ impl Arrivals {
 /// cannot be predicted; few keys have to go further.
 fn insert_each(keys: &mut [u64]) {
     let Some(&first) = keys.first() else { return };
-    let (mut before, mut last, mut len) = (0, first, 0); // the last two of those in order; `len` without `last`
+    // the last two of those in order; `len` without `last`
+    let (mut before, mut last, mut len) = (0, first, 0);
     while let Some(&next) = keys.get(len + 1) {
         let lesser = last.min(next);
         last = last.max(next);

@@ -23,7 +23,7 @@
 
 use super::agenda::Agenda;
 use super::arrivals::{Arrivals, PLACE_BITS};
-use super::backlog::Incoming;
+use super::link_batch::Incoming;
 use super::wakes::WakeIndex;
 use crate::model::link::{End, Handle, Loan};
 use crate::results::outcome::RunError;

@@ -2,7 +2,7 @@
 
 use super::ahead::{self, ask};
 use super::arrivals::Arrivals;
-use super::backlog::{Batch, activate};
+use super::link_batch::{LinkBatch, activate};
 use crate::model::flow::Flow;
 use crate::model::link::{Handle, LinkCounters, Loan};
 use longfat_net::WAITS;
@@ -13,7 +13,7 @@ use longfat_wire::Packet;
 /// fuzzing, so that batches are cut there.
 pub const MOST: usize = if cfg!(any(fuzzing, debug_assertions)) { 64 } else { 1 << 18 };
 
-impl Batch<'_> {
+impl LinkBatch<'_> {
     /// Collects what comes before `until` from other links, and from the ends to whose packets these handles
     /// belong. Returns how many packets come; those that loss processes take are not among the arrivals.
     #[inline(never)] // a loop that needs the registers

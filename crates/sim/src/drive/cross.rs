@@ -3,7 +3,7 @@
 //! 1. The arrivals are collected, from other links and from the ends of flows, and put in order: a key has
 //!    the time of an arrival above its place among those collected. Loss processes take theirs here.
 //! 2. The server of the link takes the arrivals in that order, and puts each packet that leaves or is dropped
-//!    into an exit ([`Outlet`]).
+//!    into an exit ([`LinkBatch`]).
 //! 3. Each end takes those of the packets sent to it that have left their last link.
 //!
 //! A packet stays in the ring of the end that has sent it until its last link, and only its handle moves. The
@@ -12,9 +12,9 @@
 //! comes into the cache once.
 
 use super::ahead::{self, ask};
-use super::backlog::Batch;
 use super::batches::{Driver, DriverState};
 use super::collect::{MOST, lend};
+use super::link_batch::LinkBatch;
 use super::straight::FEW;
 use crate::model::flow::Flow;
 use crate::model::link::{Handle, Server, each_computed};
@@ -78,7 +78,8 @@ impl Driver<'_> {
             && sources.iter().all(|source| source.is_straight());
         let (server, counters, delay) = link.parts();
         let lossy = is_lossy.then_some(index);
-        let mut batch = Batch { link: index, delay, lossy, flows, incoming, idle_until, active, later, many };
+        let mut batch =
+            LinkBatch { link: index, delay, lossy, flows, incoming, idle_until, active, later, many };
         let (mut admitted, mut offered) = (0, false);
         *events += match server {
             Server::Computed(queue) if is_straight && sources.len() <= FEW => {

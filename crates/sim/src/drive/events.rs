@@ -89,7 +89,8 @@ struct Driver<'a, 't> {
     tap: Option<&'a mut (dyn Tap + 't)>,
 }
 
-/// Handles everything before `to`, which is at most a nanosecond after the run's end, and tells a tap of it.
+/// Handles everything before `to`, which is at most a nanosecond after the run's end, and reports it to a
+/// tap.
 pub fn drive<'t>(
     run: &mut Simulation,
     state: &mut DriverState,
@@ -180,7 +181,7 @@ impl Driver<'_, '_> {
         Ok(())
     }
 
-    /// A sender acts, and the tap is told what it has taken and sent.
+    /// A sender acts, and the tap sees what it has taken and sent.
     fn sender_event(&mut self, now: Time, index: usize) {
         let sending = &mut self.run.flows[index].sending;
         let Some(tap) = &mut self.tap else { return sending.event(now) };
@@ -234,8 +235,8 @@ impl Driver<'_, '_> {
         self.settle(now, index);
     }
 
-    /// Tells the tap what a link has released.
-    fn tell(&mut self, now: Time, index: usize) {
+    /// Reports to the tap what a link has released.
+    fn report(&mut self, now: Time, index: usize) {
         let Some(tap) = &mut self.tap else { return };
         let link = &self.run.links[index];
         for (packet, reason) in &link.released.dropped {
@@ -249,7 +250,7 @@ impl Driver<'_, '_> {
 
     /// A link has acted: takes away what it has released, and plans its next events.
     fn settle(&mut self, now: Time, index: usize) {
-        self.tell(now, index);
+        self.report(now, index);
         for flow in self.run.clear_link(now, index) {
             self.plan_flow(flow);
         }

@@ -3,7 +3,7 @@
 //! ring before the third step, and with few ends (W1 and W2), nothing has to be put in order.
 
 use super::arrivals::{Arrivals, PLACE_BITS, place_of, time_of};
-use super::backlog::{Batch, activate};
+use super::link_batch::{LinkBatch, activate};
 use crate::model::link::{Handle, LinkCounters};
 use longfat_net::{Departures, GONE};
 use longfat_units::{Interval, Time};
@@ -30,7 +30,7 @@ impl Arrivals {
     }
 }
 
-impl Batch<'_> {
+impl LinkBatch<'_> {
     /// Steps 1 and 2 at once, from `from` to `until`: the first packets of the ends are compared, and what
     /// becomes of each is written where it is. Returns how many there are.
     #[inline(never)] // a loop that needs the registers

@@ -148,9 +148,9 @@ impl LinkWakes {
         None
     }
 
-    /// Adds the ends whose packets arrive before `until`, in the order of the flows, to `origins`. Returns how
-    /// many packets there are at most.
-    pub fn arriving(&mut self, until: Time, origins: &mut Vec<Handle>) -> usize {
+    /// Adds the ends whose packets arrive before `until`, in the order of the flows, to `sources`. Returns
+    /// how many packets there are at most.
+    pub fn arriving(&mut self, until: Time, sources: &mut Vec<Handle>) -> usize {
         self.refresh();
         let mut most = 0;
         for block in (0..self.blocks.len()).filter(|&block| self.blocks[block].head < until) {
@@ -160,14 +160,14 @@ impl LinkWakes {
                     if self.mixed {
                         self.sorting.push((self.ranks[place], self.ends[place]));
                     } else {
-                        origins.push(self.ends[place]);
+                        sources.push(self.ends[place]);
                     }
                     most += next.sent;
                 }
             }
         }
         self.sorting.sort_unstable_by_key(|&(rank, _)| rank);
-        origins.extend(self.sorting.drain(..).map(|(_, end)| end));
+        sources.extend(self.sorting.drain(..).map(|(_, end)| end));
         most
     }
 }
@@ -206,17 +206,17 @@ impl WakeIndex {
     }
 
     fn admit_end(&mut self, index: usize, flow: &Flow, is_sender: bool) -> Place {
-        let (origin, rank) = (flow.handle(index, is_sender), (flow.order, !is_sender));
+        let (source, rank) = (flow.handle(index, is_sender), (flow.order, !is_sender));
         let link = if is_sender { flow.route.forward[0] } else { flow.route.reverse[0] };
         let (old, place) = self.places[index][usize::from(!is_sender)];
         if old == link {
-            self.links[link].replace(place, origin, rank);
+            self.links[link].replace(place, source, rank);
             return (link, place);
         }
         if let Some(old) = self.links.get_mut(old) {
             old.remove(place);
         }
-        (link, self.links[link].add(origin, rank))
+        (link, self.links[link].add(source, rank))
     }
 
     /// Notes when the ends of a flow act next, those of sender and receiver that may have acted; of the other
@@ -241,7 +241,10 @@ mod tests {
     proptest! {
         #[test]
         fn ends_come_in_the_order_of_their_flows_wherever_they_have_a_place(
-            steps in proptest::collection::vec((0..60usize, any::<bool>(), proptest::option::weighted(0.8, (0..9u64, 0..9u64))), 1..200),
+            steps in proptest::collection::vec(
+                (0..60usize, any::<bool>(), proptest::option::weighted(0.8, (0..9u64, 0..9u64))),
+                1..200,
+            ),
         ) {
             let steps: Vec<Step> = steps;
             let rank = |flow: usize, is_sender: bool| (Order::of_flow(flow as u32 * 7 % 60), !is_sender);
@@ -257,16 +260,19 @@ mod tests {
                     }
                     continue;
                 };
-                let place = model.get(&key).map_or_else(|| ends.add(Handle::of_end(end, 0, false), key), |known| known.0);
+                let add = || ends.add(Handle::of_end(end, 0, false), key);
+                let place = model.get(&key).map_or_else(add, |known| known.0);
                 let mut sent = Pipe::default();
                 sent.push(Time::from_ns(head), SimPacket::default());
                 ends.set(place, Some(Time::from_ns(wake)), &sent);
                 model.insert(key, (place, wake, head));
                 let until = 4;
-                let mut origins = Vec::new();
-                let most = ends.arriving(Time::from_ns(until), &mut origins);
-                let due: Vec<_> = model.iter().filter(|(_, known)| known.2 < until).map(|(&key, _)| key).collect();
-                prop_assert_eq!(origins.iter().map(|origin| order(origin.end())).collect::<Vec<_>>(), due.clone());
+                let mut sources = Vec::new();
+                let most = ends.arriving(Time::from_ns(until), &mut sources);
+                let due = model.iter().filter(|(_, known)| known.2 < until);
+                let due: Vec<_> = due.map(|(&key, _)| key).collect();
+                let found: Vec<_> = sources.iter().map(|source| order(source.end())).collect();
+                prop_assert_eq!(found, due.clone());
                 prop_assert_eq!(most, due.len());
                 let first = model.values().map(|&(_, wake, head)| wake.min(head)).min();
                 let first = first.map_or(Time::NEVER, Time::from_ns);
@@ -277,8 +283,8 @@ mod tests {
                 let mut acting: Vec<_> =
                     std::iter::from_fn(|| ends.acting(&mut place, Time::from_ns(until))).map(order).collect();
                 acting.sort_unstable();
-                let due: Vec<_> = model.iter().filter(|(_, known)| known.1 < until).map(|(&key, _)| key).collect();
-                prop_assert_eq!(acting, due);
+                let due = model.iter().filter(|(_, known)| known.1 < until);
+                prop_assert_eq!(acting, due.map(|(&key, _)| key).collect::<Vec<_>>());
             }
         }
     }

@@ -91,7 +91,7 @@ pub struct Link<P = SimPacket> {
     pub released: Released<P>,
     /// Counters.
     pub counters: LinkCounters,
-    /// Why nobody may set its rate, if so.
+    /// Why its rate cannot be set, if so.
     fixed: Option<RateError>,
     /// Whether packets may overtake each other behind the wire.
     pub reorders: bool,
@@ -134,7 +134,7 @@ pub enum RateError {
     /// The plan says how the rate varies.
     #[error("its rate varies as the scenario says; accepted: a link with a constant rate")]
     Varies,
-    /// The router was told the rate when the run began.
+    /// The router got the rate when the run began.
     #[error("its router knows its rate; accepted: a link without a router")]
     Router,
     /// The run began without leave to set rates, so departures may be computed at arrival.
@@ -320,8 +320,8 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         each_server!(&self.server, _fifo => None, server => server.queue.flows_estimated())
     }
 
-    /// How long packets have waited since the last restart, if that is measured; and in its low-latency queue,
-    /// if one has ever been there.
+    /// How long packets have waited since the last restart, if that is measured; and in its low-latency
+    /// queue, if one has ever been there.
     pub fn waits(&self) -> [Option<&Sojourn>; 2] {
         each_server!(&self.server, fifo => [fifo.sojourn(), None], server => server.line.waits())
     }

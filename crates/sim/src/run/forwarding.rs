@@ -56,7 +56,8 @@ impl Simulation {
             Some(route) if route.path(packet.kind).len() == usize::from(packet.hop) + 1 => {
                 (departure + route.to_end(packet.kind.is_forward()), true)
             }
-            _ => (departure + self.links[index].delay, false), // there is a further link, or the packet is a message between elements
+            // there is a further link, or the packet is a message between elements
+            _ => (departure + self.links[index].delay, false),
         }
     }
 

@@ -31,8 +31,8 @@ pub fn and(mut value: Value, changes: Value) -> Value {
 
 /// An endless flow across the bottleneck: 1500-byte packets, 42 ms, hosts on 1 Gbit/s.
 pub fn flow(name: &str, algorithm: &str) -> Value {
-    json!({"name": name, "algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1], "rtt_s": 0.042,
-        "start_s": 0.0, "stop_s": null, "bytes": null, "access_rate_bps": 1e9, "mss": 1448,
+    json!({"name": name, "algorithm": algorithm, "parameters": {}, "forward": [0], "reverse": [1],
+        "rtt_s": 0.042, "start_s": 0.0, "stop_s": null, "bytes": null, "access_rate_bps": 1e9, "mss": 1448,
         "header_bytes": 52, "initial_ssthresh": null, "initial_window": 3.0, "max_window": null,
         "slow_start": "standard", "max_ssthresh": 100.0, "delayed_ack": true, "delayed_ack_timeout": 0.04,
         "byte_counting": true, "loss_detection": null, "recovery": "rate-halving",
@@ -42,14 +42,16 @@ pub fn flow(name: &str, algorithm: &str) -> Value {
 /// A drop-tail link without propagation delay or losses.
 pub fn link(name: &str, rate_bps: f64, packets: u64) -> Value {
     json!({"name": name, "rate_bps": rate_bps, "delay_s": 0.0,
-        "queue": {"kind": "droptail", "limit_packets": packets}, "loss": {"kind": "none"}, "ack_loss": {"kind": "none"}})
+        "queue": {"kind": "droptail", "limit_packets": packets},
+        "loss": {"kind": "none"}, "ack_loss": {"kind": "none"}})
 }
 
 /// Both directions at the same rate with the same buffer.
 pub fn dumbbell(rate_bps: f64, packets: u64, duration_s: f64, flows: Vec<Value>) -> Value {
     json!({"seed": 1, "duration_s": duration_s, "window_s": [0.0, duration_s],
         "links": [link("bottleneck", rate_bps, packets), link("reverse", rate_bps, packets)],
-        "flows": flows, "background": [], "sample": {"flows_s": 0.1, "links_s": 0.1}, "events": false, "fast": true})
+        "flows": flows, "background": [], "sample": {"flows_s": 0.1, "links_s": 0.1},
+        "events": false, "fast": true})
 }
 
 /// The connections of background traffic across the bottleneck.
@@ -63,15 +65,16 @@ fn connection() -> Value {
 
 /// Web sessions whose pages cross the bottleneck.
 pub fn web(name: &str, sessions: u64) -> Value {
-    json!({"name": name, "kind": "web", "sessions": sessions, "gap_s": 1.0, "page_bytes": 9400.0, "shape": 1.2,
-        "flow": connection()})
+    json!({"name": name, "kind": "web", "sessions": sessions, "gap_s": 1.0, "page_bytes": 9400.0,
+        "shape": 1.2, "flow": connection()})
 }
 
 /// SURGE users whose files cross the bottleneck.
 pub fn surge(name: &str, users: u64) -> Value {
     let habits = json!({"body_mu": 9.357, "body_sigma": 1.318, "tail_share": 0.07, "tail_least_bytes": 133e3,
-        "tail_shape": 1.1, "largest_bytes": 1e7, "files_shape": 2.43, "files_most": 150, "active_off_shape": 1.46,
-        "active_off_scale_s": 0.382, "inactive_off_least_s": 1.0, "inactive_off_shape": 1.5});
+        "tail_shape": 1.1, "largest_bytes": 1e7, "files_shape": 2.43, "files_most": 150,
+        "active_off_shape": 1.46, "active_off_scale_s": 0.382, "inactive_off_least_s": 1.0,
+        "inactive_off_shape": 1.5});
     json!({"name": name, "kind": "surge", "users": users, "habits": habits, "flow": connection()})
 }
 
@@ -141,7 +144,7 @@ pub fn run(plan: &Value) -> Outcome {
     let (done, outcome) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let run = Simulation::new(checked, &mut |_| None).expect("a sound plan");
-        done.send(run.run(&mut || true).expect("a run")).expect("somebody waits");
+        done.send(run.run(&mut || true).expect("a run")).expect("the caller waits");
     });
     outcome.recv_timeout(LONGEST_RUN).unwrap_or_else(|e| panic!("the run has no end ({e}): {plan}"))
 }
@@ -228,7 +231,8 @@ impl Tap for Watcher {
     fn drops(&mut self, _: Time, _: usize, _: &SimPacket, _: DropReason) {}
 }
 
-/// Runs a plan with both drivers, at once, watched and in steps; all have to give the same bytes, which this returns.
+/// Runs a plan with both drivers, at once, watched and in steps; all have to give the same bytes, which
+/// this returns.
 pub fn run_by_both(plan: &Value) -> Outcome {
     let [fast, oracle] = [true, false].map(|fast| run(&with(plan.clone(), json!({"fast": fast}))));
     let same = std::panic::catch_unwind(|| assert_same(&fast, &oracle));
@@ -245,8 +249,8 @@ pub fn run_by_both(plan: &Value) -> Outcome {
     fast
 }
 
-/// Runs a plan in steps of random lengths, from a nanosecond to much of the run, and looks at everything between
-/// them. The steps depend on the plan alone.
+/// Runs a plan in steps of random lengths, from a nanosecond to much of the run, and looks at everything
+/// between them. The steps depend on the plan alone.
 pub fn run_in_steps(plan: &Value, rates: Rates) -> Outcome {
     let text = plan.to_string();
     let letters = text.bytes().map(u64::from);

@@ -9,7 +9,7 @@ use super::sending::SendingEnd;
 use super::snapshots::SampleTimes;
 use crate::model::link::{End, Handle, Link};
 use crate::model::order::Order;
-use longfat_net::{GONE, Pipe, WAITS};
+use longfat_net::{COPY, GONE, Pipe, WAITS};
 use longfat_scenario::plan::{CheckedConnection, Streams};
 use longfat_units::cache::prefetch;
 use longfat_units::{Interval, Time};
@@ -28,7 +28,7 @@ pub struct Route {
     to_receiver: Interval,
     /// The same for acknowledgements and the sender.
     to_sender: Interval,
-    /// How many routers data pass behind the first link, each of which lowers the time-to-live.
+    /// How many routers data pass behind the first link; each lowers the time-to-live.
     forward_routers: u8,
     /// The same for acknowledgements.
     reverse_routers: u8,
@@ -258,7 +258,7 @@ impl Flow {
             *outcome = GONE;
             core::mem::take(packet)
         } else {
-            *outcome += Interval::from_ns(1); // a copy of it is still on its way
+            *outcome += COPY; // a copy of it is still on its way
             packet.clone()
         };
         packet.ecn = handle.ecn();
@@ -271,9 +271,9 @@ impl Flow {
     }
 
     /// Those of the next `most` data packets (or acknowledgements) that reach their first link before `until`
-    /// begin to wait. If it is lossy, its index is there, and its loss processes take theirs. `meet` is called
-    /// for each of the others as in [`Pipe::admit`], and returns `None` for one that is dropped. Returns how
-    /// many there are of all.
+    /// begin to wait. If the link has loss processes, `lossy` is its index, and they take their packets.
+    /// `meet` is called for each of the others as in [`Pipe::admit`], and returns `None` for one that is
+    /// dropped. Returns how many there are of all.
     #[inline(always)]
     pub fn admit(
         &mut self,
@@ -405,15 +405,15 @@ impl Flow {
         self.dropped += 1;
     }
 
-    /// Counts a packet of this flow of which the network made a copy.
+    /// Counts a copy that the network made of a packet of this flow.
     #[inline]
     pub const fn double(&mut self) {
         self.dropped -= 1;
     }
 }
 
-/// A receiver takes a data packet that leaves its last link at `departure`: at once, since all earlier ones are
-/// with it.
+/// A receiver takes a data packet that leaves its last link at `departure`: at once, since all earlier ones
+/// are with it.
 #[inline(always)]
 fn take_data(
     route: &Route,

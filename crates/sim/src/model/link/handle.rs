@@ -64,7 +64,8 @@ impl Handle {
         Handle { origin: u64::from(end.0) << 32, rest: ALWAYS | path << PATH_SHIFT }
     }
 
-    /// The handle of this packet of the end whose handles have this in common; it has this number in its ring.
+    /// The handle of this packet of the end whose handles have this in common; the packet has this number in
+    /// its ring.
     #[inline(always)]
     pub fn of(self, packet: &SimPacket, number: u32) -> Self {
         debug_assert_eq!(self.end(), End::of(packet.flow.0, packet.kind.is_forward()));

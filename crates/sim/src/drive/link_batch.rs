@@ -4,17 +4,15 @@
 use super::ahead::{self, ask};
 use crate::model::flow::Flow;
 use crate::model::link::{End, Exit, Handle, Loan};
-use longfat_net::{Address, DropReason, GONE, Pipe, WAITS};
+use longfat_net::{Address, COPY, DropReason, GONE, Pipe, WAITS};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Packet, SimPacket};
-
-const NANOSECOND: Interval = Interval::from_ns(1);
 
 /// Handles on their way to a link, by the link that they come from.
 pub type Incoming = Vec<(usize, Pipe<Handle>)>;
 
 /// A batch at a link.
-pub struct Batch<'a> {
+pub struct LinkBatch<'a> {
     pub link: usize,
     /// The link's propagation delay.
     pub delay: Interval,
@@ -34,7 +32,7 @@ pub struct Batch<'a> {
     pub many: bool,
 }
 
-impl Batch<'_> {
+impl LinkBatch<'_> {
     /// Does what was left for the end of the batch.
     pub fn settle_all(&mut self) {
         let later = core::mem::take(self.later);
@@ -91,11 +89,11 @@ impl Batch<'_> {
         if *outcome == WAITS {
             *outcome = GONE;
         } else {
-            *outcome += NANOSECOND; // a copy of it is still on its way
+            *outcome += COPY; // a copy of it is still on its way
         }
     }
 
-    /// The packet in its ring; its end is noted.
+    /// The packet in its ring; its end becomes active.
     #[inline(always)]
     fn waiting(&mut self, handle: Handle) -> &mut (Time, SimPacket) {
         let (id, data) = handle.end().host();
@@ -106,7 +104,7 @@ impl Batch<'_> {
     }
 }
 
-impl Exit<Handle> for Batch<'_> {
+impl Exit<Handle> for LinkBatch<'_> {
     const RUNS_AHEAD: bool = true;
 
     #[inline(always)]
@@ -131,7 +129,7 @@ impl Exit<Handle> for Batch<'_> {
         debug_assert!(handle.may_overtake(), "a copy that keeps its order");
         self.flows[handle.end().host().0].double();
         let (outcome, _) = self.waiting(handle);
-        *outcome = *outcome - NANOSECOND;
+        *outcome = *outcome - COPY;
     }
 
     fn originates(&mut self, _: Handle, _: Address) {
@@ -139,7 +137,7 @@ impl Exit<Handle> for Batch<'_> {
     }
 }
 
-impl Exit<Loan> for Batch<'_> {
+impl Exit<Loan> for LinkBatch<'_> {
     const RUNS_AHEAD: bool = true;
 
     fn departs(&mut self, loan: Loan, at: Time) {
@@ -162,7 +160,7 @@ impl Exit<Loan> for Batch<'_> {
     }
 }
 
-/// Notes an end, whose ring this is, unless it is noted.
+/// Makes an end, whose ring this is, active, unless it is already.
 #[inline(always)]
 pub fn activate(ring: &mut Pipe<SimPacket>, end: End, active: &mut Vec<End>) {
     if !core::mem::replace(&mut ring.is_active, true) {
