@@ -507,3 +507,29 @@ def test_the_commands_of_the_guide_draw_what_they_say(swept, tmp_path, monkeypat
         done = CliRunner().invoke(app, shlex.split(command), catch_exceptions=False)
         assert done.exit_code == 0, command
         assert Path(done.stdout.strip()).stat().st_size > 5000
+
+
+RECORDED = ("of", "run", "seed", "repeat", "algorithm", "name", "bottleneck.loss", "mine")
+
+
+def test_what_an_algorithm_records_takes_no_column_of_the_tables(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(
+        "class Own:\n"
+        "    def on_ack(self, ack, window):\n"
+        f"        for name in {RECORDED}:\n"
+        "            window.record(name, 7.0)\n"
+        "    def on_congestion(self, event, window): ...\n"
+    )
+    flow = {"algorithm": f"{file}:Own", "rtt": "20 ms"}
+    base = {"duration": "1 s", "bottleneck": {"rate": "2 Mbit/s"}, "flow": [flow]}
+    results = longfat.run(longfat.Scenario.from_dict(base), repeats=2)
+    document = {"base": base, "keep": "series", "axes": {"bottleneck.loss": [0.0, 0.001]}}
+    assert sweep.run(sweep.from_dict(document), tmp_path / "out")["failed"] == 0
+    for name in RECORDED:
+        y = name if name in ("mine", "bottleneck.loss") else f"internal_{name}"
+        (panel,) = plots_figure(results, kind="timeline", y=y).panels
+        assert set(panel.curves[0].y) == {7.0}
+        y = name if name == "mine" else f"internal_{name}"
+        (panel,) = made(tmp_path / "out", kind="timeline", y=y, by="name").panels
+        assert set(panel.curves[0].y) == {7.0}
