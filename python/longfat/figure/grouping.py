@@ -17,7 +17,7 @@ from longfat.figure import quantities, scales
 from longfat.figure.data import Curve, Figure, Kind, Panel
 from longfat.figure.histories import binned, round_bin
 from longfat.figure.matplotlib import WIDTHS
-from longfat.figure.request import COUNTER, RATE, TIME, Checked, Limits, Look
+from longfat.figure.request import COUNTER, RATE, TIME, Checked, Limits, Look, restricted
 from longfat.figure.tables import IDENTITY, Source
 from longfat.intervals import half_width_95
 from longfat.units import dimension_of, in_si, split
@@ -273,9 +273,8 @@ def _rows(asked: Checked, source: Source) -> tuple[_Rows, dict[Any, str], list[s
     table = asked.table.read(asked.where)
     if TIME not in table.column_names and asked.table.sampled:
         table = pa.table({name: pa.array([], pa.float64()) for name in asked.table.columns})
-    for name, values in asked.where.items():
-        column = _plain(table[name])
-        table = table.filter(pc.is_in(column, value_set=pa.array(values, column.type)))
+    table, where = restricted(table, asked.where)
+    asked = replace(asked, where=where)
     if not table.num_rows:
         raise InputError(f"{source.folder}: no row is left; accepted: values of where that occur together")
     value = _numbers(table, asked.parts[0], source)

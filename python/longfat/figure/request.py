@@ -8,8 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from longfat.errors import InputError
-from longfat.figure.tables import Source, Table
+from longfat.figure.tables import IDENTITY, Source, Table
 from longfat.units import in_si
 from longfat.words import choice, suggestion
 
@@ -240,4 +243,49 @@ def _stored(value: Any, column: str, source: Source) -> Any:
             f"where {column} = {value}: no such value{suggestion(value, listed)}; "
             f"accepted: {', '.join(listed)}"
         )
-    return in_si(value)
+    # rows of samples are chosen by these before their table is made
+    return in_si(value) if column in IDENTITY else value
+
+
+def restricted(
+    table: pa.Table, where: Mapping[str, Sequence[Any]]
+) -> tuple[pa.Table, dict[str, Sequence[Any]]]:
+    """Returns the rows that a restriction keeps, and the restriction with values of the columns' types.
+
+    Raises:
+        InputError: a value is none of its column's type.
+    """
+    kept: dict[str, Sequence[Any]] = {}
+    for name, values in where.items():
+        column = table[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        kept[name] = [_typed(value, name, column.type) for value in values]
+        if pa.types.is_null(column.type):
+            table = table.slice(0, 0)
+        else:
+            table = table.filter(pc.is_in(column, value_set=pa.array(kept[name], column.type)))
+    return table, kept
+
+
+def _typed(value: Any, name: str, kind: pa.DataType) -> Any:
+    """A value of `where` as a column of this type has it."""
+    if pa.types.is_null(kind):
+        return value
+    if pa.types.is_boolean(kind):
+        known = {"true": True, "false": False, "1": True, "0": False}
+        if (text := str(value).lower()) in known:
+            return known[text]
+        raise InputError(f"where {name} = {value}: no such value; accepted: true or false")
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return str(value)
+    whole = pa.types.is_integer(kind)
+    try:
+        number = in_si(value)
+        if isinstance(number, int | float) and (not whole or number == int(number)):
+            # a seed has more digits than a float
+            return int(value if str(value).isdecimal() else number) if whole else float(number)
+    except (ValueError, OverflowError):
+        pass
+    what = "whole number" if whole else "number"
+    raise InputError(f"where {name} = {value}: no such value; accepted: a {what}")

@@ -533,3 +533,27 @@ def test_what_an_algorithm_records_takes_no_column_of_the_tables(tmp_path):
         y = name if name == "mine" else f"internal_{name}"
         (panel,) = made(tmp_path / "out", kind="timeline", y=y, by="name").panels
         assert set(panel.curves[0].y) == {7.0}
+
+
+def test_where_takes_values_of_any_column_by_its_type(swept):
+    for value in ("1", 1):
+        where = {"name": [value], "title": ["far"]}
+        (panel,) = made(swept, kind="bars", x="algorithm", y="throughput_bps", where=where).panels
+        flows = sweep.open_sweep(swept).to_polars("flows")
+        own = flows.filter((flows["name"] == "1") & (flows["title"] == "far"))
+        assert panel.curves[0].y[0] == pytest.approx(
+            1e-6 * own.filter(own["algorithm"] == "cubic")["throughput_bps"].mean()
+        )
+    timeline = ["--kind", "timeline", "--where", "name=1", "--where", "run=0", "--json"]
+    done = CliRunner().invoke(app, ["plot", str(swept), *timeline], catch_exceptions=False)
+    assert "Only name 1." in done.stdout
+    words = [swept, "--y", "jain", "--x", "title"]
+    for given, accepted in (
+        ("jain=abc", "a number"),
+        ("packets=1.5", "a whole number"),
+        ("packets=3 ms", "a whole number"),
+    ):
+        column, value = given.split("=")
+        told = refused(*words, "--where", given)
+        assert f"where {column} = {value}: no such value; accepted: {accepted}" in told
+    assert "no row is left" in refused(*words, "--where", "jain=0.123")
