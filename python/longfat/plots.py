@@ -96,7 +96,7 @@ def plot(
         key: list(value) if isinstance(value, list | tuple) else [value]
         for key, value in (where or {}).items()
     }
-    chosen: Any = kind or usual_kind(source, x, by)
+    chosen: Any = kind or usual_kind(source, x, by, kept)
     asked = check(Request(chosen, y, x, by, panels, kept), source)
     look = Look(log_x, log_y, x_limits, y_limits, x_label, y_label, title)
     styles = [style] if isinstance(style, str) else style

@@ -142,7 +142,7 @@ def plot(
     scale = True if log_x else False if linear_x else None
 
     def asked(source: Source) -> Request:
-        chosen: Any = kind or usual_kind(source, x, by)
+        chosen: Any = kind or usual_kind(source, x, by, kept)
         return Request(chosen, y, x, by, panels, kept)
 
     def refuse_unknown(source: Source) -> None:

@@ -288,8 +288,18 @@ def _rows(asked: Checked, source: Source) -> tuple[_Rows, dict[Any, str], list[s
     if not known.any():
         raise InputError(f"{source.folder}: {asked.asked} has no value in any of {value.size} rows")
     missing = 0 if asked.table.sampled else int(value.size - known.sum())
+    drawn = [name for name in ("" if scattered else asked.x, asked.by, asked.panels) if name]
+    has_value = known
+    for name in drawn:
+        known = known & table[name].is_valid().to_numpy()
+    if not known.any():
+        raise InputError(
+            f"{source.folder}: no row that is left has a value of {' and of '.join(drawn)}; "
+            "accepted: columns that have values there"
+        )
+    unplaced = 0 if asked.table.sampled else int(has_value.sum() - known.sum())
     kept = table.filter(pa.array(known))
-    single = (key for key, values in asked.where.items() if len(values) == 1)
+    single = [key for key, values in asked.where.items() if len(values) == 1]
     over = [] if scattered else list(_over(kept, source, {asked.x, asked.by, asked.panels, *single}))
     repeats, runs = (len(pc.unique(kept[key])) for key in ("repeat", "run"))
     # runs of unlike settings are no sample of anything, and flows of one run are not independent
@@ -311,7 +321,12 @@ def _rows(asked: Checked, source: Source) -> tuple[_Rows, dict[Any, str], list[s
         value[known],
         along,
     )
-    return rows, _algorithms(kept, asked.by, by, source), _notes(asked, source, rows, over, missing)
+    notes = _notes(asked, source, rows, over, missing, value.size)
+    if unplaced:
+        without = table.filter(pa.array(has_value & ~known))
+        which = " or ".join(_named(name, source) for name in drawn if without[name].null_count)
+        notes.append(f"{unplaced:,} of {value.size:,} rows are left out: they have no {which}.")
+    return rows, _algorithms(kept, asked.by, by, source), notes
 
 
 def _points(table: pa.Table, source: Source) -> Objects:
@@ -533,7 +548,9 @@ def _slug(name: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name.replace("/", "over")).strip("-")
 
 
-def _notes(asked: Checked, source: Source, rows: _Rows, over: Sequence[str], missing: int) -> list[str]:
+def _notes(
+    asked: Checked, source: Source, rows: _Rows, over: Sequence[str], missing: int, total: int
+) -> list[str]:
     """Sentences for the caption: what a point is, its interval, and what has no value."""
     points: dict[Any, set[Any]] = {}
     along = asked.kind in ("cdf", "timeline")
@@ -570,5 +587,5 @@ def _notes(asked: Checked, source: Source, rows: _Rows, over: Sequence[str], mis
     if only:
         shown.append(f"Only {', '.join(only)}.")
     if missing:
-        shown.append(f"{missing:,} of {missing + rows.value.size:,} rows have no value.")
+        shown.append(f"{missing:,} of {total:,} rows have no value.")
     return shown

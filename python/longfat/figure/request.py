@@ -118,7 +118,7 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
     if request.kind == "scatter":
         y, x = y or _first(source, RATES), x or _first(source, DELAYS)
     y = y or ("cwnd" if over_time else source.defaults["y"])
-    x = (x or _default(source, "x", request.by)) if has_x else ""
+    x = (x or _default(source, "x", request.by, request.where)) if has_x else ""
     by = request.by or _by(source, request.kind, x)
     columns = {"x": x, "by": by, "panels": request.panels}
     for (one, name), (other, again) in itertools.combinations(columns.items(), 2):
@@ -155,9 +155,11 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
     raise _refusal(wanted, source, over_time)
 
 
-def usual_kind(source: Source, x: str = "", by: str = "") -> Kind:
+def usual_kind(
+    source: Source, x: str = "", by: str = "", where: Mapping[str, Sequence[Any]] | None = None
+) -> Kind:
     """Lines along numbers, and bars along words."""
-    name = x or _default(source, "x", by)
+    name = x or _default(source, "x", by, where)
     values = source.settings.get(_column(source, name))
     return "lines" if values and all(isinstance(value, int | float) for value in values) else "bars"
 
@@ -167,15 +169,35 @@ def _column(source: Source, name: str) -> str:
     return next((found for table in source.tables if (found := table.resolve(name))), name)
 
 
-def _default(source: Source, key: str, taken: str) -> str:
-    """What the source proposes, or else the first of its settings with several values."""
-    proposed, other = source.defaults.get(key, ""), _column(source, taken)
-    if proposed and proposed != other:
-        return proposed
-    for name, values in source.settings.items():
-        if name != other and len(values) > 1:
-            return name
+def _default(source: Source, key: str, taken: str, where: Mapping[str, Sequence[Any]] | None = None) -> str:
+    """What the source proposes, or else the first of its settings with several values.
+
+    A restriction may leave rows without a value of it; then it is the first that has some.
+    """
+    other = _column(source, taken)
+    several = [name for name, values in source.settings.items() if len(values) > 1]
+    names = [name for name in (source.defaults.get(key, ""), *several) if name and name != other]
+    if where and names:
+        occurring = [name for name in names if _occurs(source, name, where)]
+        apart = source.defaults.get("by", "") if key == "x" else ""  # what tells curves apart, if possible
+        return next((name for name in occurring if name != apart), [*occurring, *names][0])
+    if names:
+        return names[0]
     raise InputError(f"{key}: there is no such column; accepted: a column: {source.listed()}")
+
+
+def _occurs(source: Source, name: str, where: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether rows that a restriction keeps have a value of a column; True where that cannot be said."""
+    for table in source.tables:
+        if not table.sampled and all(map(table.resolve, (name, *where))):
+            try:
+                kept = _where(where, source, table, set())
+                rows, _ = restricted(table.read(kept), kept)
+            except InputError:  # results of a part of a sweep lack values
+                return True
+            column = rows[table.resolve(name)]
+            return bool(len(column) > column.null_count)
+    return True
 
 
 def _by(source: Source, kind: Kind, x: str) -> str:

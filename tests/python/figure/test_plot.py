@@ -229,6 +229,18 @@ def test_a_comparison_is_drawn_with_its_own_columns_and_paths(tmp_path):
     (near,) = made(folder, kind="lines", x="rtt_s", y="utilization", where={"trial": ["pair"]}).panels
     assert (near.x_label, near.curves[0].x) == ("RTT, ms", (20.0,))
     assert lossy.panels[0].x_log
+    # the pair has no path: its own axes are along the figure, and columns without values are refused
+    pair = made(folder, kind="bars", where={"trial": ["pair"]})
+    assert pair.panels[0].categories == ("1 Mbit/s",)
+    assert [curve.label for curve in pair.panels[0].curves] == ["cubic", "htcp"]
+    given = ["plot", str(folder), "--where", "trial=pair", "--json"]
+    assert CliRunner().invoke(app, given, catch_exceptions=False).exit_code == 0
+    for part in ({"x": "path"}, {"x": "rtt_s", "by": "path"}, {"x": "rtt_s", "panels": "path"}):
+        with pytest.raises(InputError, match=r"no row that is left has a value of .*path"):
+            made(folder, kind="bars", y="utilization", where={"trial": ["pair"]}, **part)
+    both = made(folder, kind="bars", x="path", y="utilization", where={"trial": ["pair", "path"]})
+    assert both.panels[0].categories == ("short",)
+    assert "rows are left out: they have no path." in both.caption
 
 
 def test_a_sweep_file_is_run_and_drawn(tmp_path, monkeypatch):
