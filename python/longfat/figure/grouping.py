@@ -305,7 +305,8 @@ def _rows(asked: Checked, source: Source) -> tuple[_Rows, dict[Any, str], list[s
     # runs of unlike settings are no sample of anything, and flows of one run are not independent
     unit = "repeat" if over or (repeats > 1 and runs > repeats and not scattered) else "run"
     names = pc.unique(kept["name"]).to_pylist() if "name" in kept.column_names else []
-    if len(names) > 1 and "name" not in (asked.by, asked.panels, asked.x) and not scattered:
+    shown = {asked.x, asked.by, asked.panels, *single}.intersection(kept.column_names)
+    if len(names) > 1 and not scattered and not any(_follows(kept, "name", other) for other in shown):
         over.append(f"name ({', '.join(names[:MOST_NAMES])}{', ...' if len(names) > MOST_NAMES else ''})")
     along = value[known]
     if scattered:

@@ -569,3 +569,8 @@ def test_where_takes_values_of_any_column_by_its_type(swept):
         told = refused(*words, "--where", given)
         assert f"where {column} = {value}: no such value; accepted: {accepted}" in told
     assert "no row is left" in refused(*words, "--where", "jain=0.123")
+
+
+def test_a_caption_speaks_of_a_mean_over_flows_only_where_there_is_one(ran):
+    assert "Averaged" not in made(ran / "a", kind="bars", x="algorithm", y="throughput_bps").caption
+    assert "name (1, 2)" in made(ran / "a", kind="bars", x="seed", y="throughput_bps").caption
