@@ -124,6 +124,11 @@ def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float =
         else:
             curves = tuple(_curves(asked, part, along, dict(zip(keys, labels, strict=True)), algorithms))
             panels.append(replace(named, curves=curves, x_range=named.x_range or _lasting(asked, curves)))
+    if asked.kind == "timeline" and not any(curve.x for panel in panels for curve in panel.curves):
+        raise InputError(
+            f"{source.folder}: {asked.asked} has no value over time, since no run is as long as a full bin; "
+            "accepted: longer runs, or more samples of them"
+        )
     chosen = [f"{column}-{value}" for column, values in asked.chosen.items() for value in values]
     parts = (asked.asked, asked.x, asked.by, asked.panels, *chosen)
     name = "-".join(filter(None, (asked.kind, *map(_slug, parts))))[:MOST_NAME]
@@ -434,7 +439,9 @@ def _over_time(rows: _Rows, as_rate: bool) -> tuple[Array, Array, Array]:
         period_s = max(float(np.median(np.diff(time_s))) if time_s.size > 1 else 0.0 for time_s, _ in parts)
         bin_s = round_bin(float(rows.along.max(initial=0.0)), period_s)
         rates = [binned((time_s.tolist(), values.tolist()), bin_s) for time_s, values in parts]
-        parts = [(np.array(time_s), 1e6 * np.array(values)) for time_s, values in rates]
+        parts = [(np.array(time_s), 1e6 * np.array(values)) for time_s, values in rates if time_s]
+        if not parts:  # no bin is full
+            return np.empty(0), np.empty(0), np.empty(0)
     if len(parts) == 1:
         time_s, values = parts[0]
         stride = max(1, math.ceil(time_s.size / MOST_SAMPLES))

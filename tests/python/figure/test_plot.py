@@ -574,3 +574,12 @@ def test_where_takes_values_of_any_column_by_its_type(swept):
 def test_a_caption_speaks_of_a_mean_over_flows_only_where_there_is_one(ran):
     assert "Averaged" not in made(ran / "a", kind="bars", x="algorithm", y="throughput_bps").caption
     assert "name (1, 2)" in made(ran / "a", kind="bars", x="seed", y="throughput_bps").caption
+
+
+def test_a_timeline_of_runs_shorter_than_a_bin_is_refused(tmp_path):
+    flow = {"algorithm": "cubic", "rtt": "20 ms"}
+    base = {"duration": "0.03 s", "bottleneck": {"rate": "2 Mbit/s"}, "flow": [flow]}
+    results = longfat.run(longfat.Scenario.from_dict(base), repeats=3)
+    with pytest.raises(InputError, match="throughput_bps has no value over time, since no run is as long"):
+        plots_figure(results, kind="timeline", y="throughput_bps")
+    assert plots_figure(results, kind="timeline", y="cwnd").panels[0].curves[0].x
