@@ -138,7 +138,9 @@ def plot(
     if log_x and linear_x:
         raise InputError("--log-x cannot be used with --linear-x; accepted: one of them")
     width_in = inches(width, styles)
-    kept = dict(map(_condition, where))
+    kept: dict[str, list[str]] = {}
+    for key, values in map(_condition, where):
+        kept.setdefault(key, []).extend(values)
     scale = True if log_x else False if linear_x else None
 
     def asked(source: Source) -> Request:

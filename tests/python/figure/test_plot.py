@@ -583,3 +583,10 @@ def test_a_timeline_of_runs_shorter_than_a_bin_is_refused(tmp_path):
     with pytest.raises(InputError, match="throughput_bps has no value over time, since no run is as long"):
         plots_figure(results, kind="timeline", y="throughput_bps")
     assert plots_figure(results, kind="timeline", y="cwnd").panels[0].curves[0].x
+
+
+def test_values_of_a_column_in_several_conditions_are_joined(swept):
+    given = ["plot", str(swept), "--y", "jain", "--x", "title", "--json"]
+    more = ["--where", "title=far", "--where", "title=campus"]
+    done = CliRunner().invoke(app, [*given, *more], catch_exceptions=False)
+    assert "Only title far or campus." in done.stdout
