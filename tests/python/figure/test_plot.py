@@ -590,3 +590,9 @@ def test_values_of_a_column_in_several_conditions_are_joined(swept):
     more = ["--where", "title=far", "--where", "title=campus"]
     done = CliRunner().invoke(app, [*given, *more], catch_exceptions=False)
     assert "Only title far or campus." in done.stdout
+
+
+def test_a_whole_number_keeps_its_digits_in_words():
+    from longfat.sweep import words
+
+    assert [words.value(step) for step in (12345678901, 0.1 + 0.2, True)] == ["12345678901", "0.3", "true"]
