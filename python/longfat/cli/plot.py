@@ -188,13 +188,14 @@ def _condition(text: str) -> tuple[str, list[str]]:
 def _stored(folder: Path, refuse_unknown: Callable[[Source], None]) -> Path:
     """The folder itself; for a sweep file its results, whose missing runs are done first.
 
-    The columns that the chart needs are looked for in results from before, or in a first run.
+    The columns that the chart needs are looked for in results of the same file, or in a first run.
     """
     if folder.suffix != ".toml" or folder.is_dir():
         return folder
     from longfat import sweep as sweeps
     from longfat.sources import open_folders
     from longfat.sweep import estimate
+    from longfat.sweep.run import plan
     from longfat.sweep.tables import SWEEP_FILE
 
     asked = sweeps.load(folder)
@@ -202,7 +203,7 @@ def _stored(folder: Path, refuse_unknown: Callable[[Source], None]) -> Path:
     target = Path("out") / folder.stem
     console = make_console(stderr=True)
     with on_ctrl_c(lambda: f"finished runs are kept in {target}; run again to continue"):
-        if (target / SWEEP_FILE).is_file():
+        if (target / SWEEP_FILE).is_file() and sweeps.open_sweep(target).document.get("plan") == plan(asked):
             refuse_unknown(open_folders([target]))
         else:
             import tempfile

@@ -1,6 +1,7 @@
 """`longfat plot`: figures for papers from stored runs, sweeps and comparisons."""
 
 import dataclasses
+import json
 import math
 import re
 import shlex
@@ -596,3 +597,17 @@ def test_a_whole_number_keeps_its_digits_in_words():
     from longfat.sweep import words
 
     assert [words.value(step) for step in (12345678901, 0.1 + 0.2, True)] == ["12345678901", "0.3", "true"]
+
+
+def test_columns_are_not_looked_for_in_results_of_another_state_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "[base]\nduration = '1 s'\nbottleneck = { rate = '1 Mbit/s' }\n"
+        "flow = [{ algorithm = 'reno', rtt = '20 ms' }]\n[axes]\n'flow.0.algorithm' = ['reno', 'cubic']\n"
+    )
+    Path("mine.toml").write_text(text)
+    given = ["plot", "mine.toml", "--y", "jain"]
+    assert CliRunner().invoke(app, given, catch_exceptions=False).exit_code == 0
+    Path("mine.toml").write_text(text + "'flow.0.rtt' = ['20 ms', '40 ms']\n")
+    done = CliRunner().invoke(app, [*given, "--x", "rtt", "--json"], catch_exceptions=False)
+    assert Path(json.loads(done.stdout)["file"]).is_file()
