@@ -26,7 +26,9 @@ def load(package: str, extra: str, asked: str) -> Any:
     """
     try:
         return import_module(package)
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if error.name != package:  # it is there, and lacks something itself
+            raise
         raise InputError(f'{asked}: needs {package}; accepted: pip install "longfat[{extra}]"') from None
 
 

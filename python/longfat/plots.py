@@ -91,14 +91,17 @@ def plot(
         InputError: there is no such folder, column, value or style, which it names with the nearest; or
             arguments contradict each other.
     """
+    if not isinstance(where, Mapping | None):
+        accepted = 'accepted: columns with their values, such as {"title": "far"}'
+        raise InputError(f"where = {shown(where)}: this is no restriction; {accepted}")
+    look = Look(log_x, log_y, x_limits, y_limits, x_label, y_label, title)
     source = _source(results)
     kept = {
         key: list(value) if isinstance(value, list | tuple) else [value]
         for key, value in (where or {}).items()
     }
-    chosen: Any = kind or usual_kind(source, x, by)
+    chosen: Any = kind or usual_kind(source, x, by, kept)
     asked = check(Request(chosen, y, x, by, panels, kept), source)
-    look = Look(log_x, log_y, x_limits, y_limits, x_label, y_label, title)
     styles = [style] if isinstance(style, str) else style
     width_in = inches(width, styles)
     return draw(figure(asked, source, look, width_in), width_in=width_in, styles=styles)

@@ -13,7 +13,7 @@ from longfat.compare.paths import TRIAL as PATH_TRIAL
 from longfat.compare.table import COMPARE_FILE
 from longfat.errors import InputError
 from longfat.figure.histories import UNKNOWN
-from longfat.figure.tables import IDENTITY, Kept, Source, Table, joined, with_internals
+from longfat.figure.tables import IDENTITY, Kept, Source, Table, free_name, joined, with_internals
 from longfat.report import run as run_page
 from longfat.runs.repeats import Results
 from longfat.runs.result import Result
@@ -155,15 +155,19 @@ def _samples_of_sweep(swept: Swept, runs: pa.Table, others: Mapping[str, str]) -
         rows[0]["run"],
         *({(key, row[key]): row["run"] for row in rows for key in swept.keys}.values()),
     }
-    sampled = {
-        name: None for run in sorted(looked_at) for name in swept.series(run).column_names if name != "of"
-    }
+
+    def series(run: int) -> pa.Table:
+        table = swept.series(run).drop_columns(["of"])
+        # only here are the axes known
+        return table.rename_columns([free_name(name, settings) for name in table.column_names])
+
+    sampled = {name: None for run in sorted(looked_at) for name in series(run).column_names}
 
     def read(kept: Kept) -> pa.Table:
         found = []
         for row in rows:
             if all(row[key] in values for key, values in kept.items() if key in row):
-                table = swept.series(row["run"]).drop_columns(["of"])
+                table = series(row["run"])
                 for key in settings:
                     table = table.append_column(
                         key, pa.repeat(pa.scalar(row[key], runs[key].type), table.num_rows)

@@ -105,7 +105,7 @@ def swept_html(swept: Swept) -> str:
     from longfat.sweep import figures
 
     document = swept.document
-    parts = [_axestable(document["axes"])]
+    parts = [_axes_table(document["axes"])]
     failed = swept.failures.num_rows
     counted = f"{swept.runs.num_rows} runs, {failed} failure{'' if failed == 1 else 's'}"
     parts.append(f"<p>{html.escape(swept.note or counted)}</p>")
@@ -117,7 +117,7 @@ def swept_html(swept: Swept) -> str:
 def sweep_html(sweep: Sweep) -> str:
     """A sweep that has not run in a notebook: its axes and the number of runs."""
     axes = [{"keys": axis.keys, "values": axis.steps} for axis in sweep.axes]
-    return block(sweep.title or "Sweep", [_axestable(axes), f"<p>{sweep.count()} runs</p>"])
+    return block(sweep.title or "Sweep", [_axes_table(axes), f"<p>{sweep.count()} runs</p>"])
 
 
 def small(figure: Figure) -> str:
@@ -133,7 +133,7 @@ def small(figure: Figure) -> str:
     return f'<div style="max-width: {SMALL_WIDTH}px; background: white">{sized}</div>'
 
 
-def _axestable(axes: Iterable[Mapping[str, Any]]) -> str:
+def _axes_table(axes: Iterable[Mapping[str, Any]]) -> str:
     rows = []
     for axis in axes:
         values = [" & ".join(map(str, step)) for step in axis["values"]]

@@ -138,11 +138,13 @@ def plot(
     if log_x and linear_x:
         raise InputError("--log-x cannot be used with --linear-x; accepted: one of them")
     width_in = inches(width, styles)
-    kept = dict(map(_condition, where))
+    kept: dict[str, list[str]] = {}
+    for key, values in map(_condition, where):
+        kept.setdefault(key, []).extend(values)
     scale = True if log_x else False if linear_x else None
 
     def asked(source: Source) -> Request:
-        chosen: Any = kind or usual_kind(source, x, by)
+        chosen: Any = kind or usual_kind(source, x, by, kept)
         return Request(chosen, y, x, by, panels, kept)
 
     def refuse_unknown(source: Source) -> None:
@@ -186,13 +188,14 @@ def _condition(text: str) -> tuple[str, list[str]]:
 def _stored(folder: Path, refuse_unknown: Callable[[Source], None]) -> Path:
     """The folder itself; for a sweep file its results, whose missing runs are done first.
 
-    The columns that the chart needs are looked for in results from before, or in a first run.
+    The columns that the chart needs are looked for in results of the same file, or in a first run.
     """
     if folder.suffix != ".toml" or folder.is_dir():
         return folder
     from longfat import sweep as sweeps
     from longfat.sources import open_folders
     from longfat.sweep import estimate
+    from longfat.sweep.run import plan
     from longfat.sweep.tables import SWEEP_FILE
 
     asked = sweeps.load(folder)
@@ -200,7 +203,7 @@ def _stored(folder: Path, refuse_unknown: Callable[[Source], None]) -> Path:
     target = Path("out") / folder.stem
     console = make_console(stderr=True)
     with on_ctrl_c(lambda: f"finished runs are kept in {target}; run again to continue"):
-        if (target / SWEEP_FILE).is_file():
+        if (target / SWEEP_FILE).is_file() and sweeps.open_sweep(target).document.get("plan") == plan(asked):
             refuse_unknown(open_folders([target]))
         else:
             import tempfile

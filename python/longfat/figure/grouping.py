@@ -17,7 +17,7 @@ from longfat.figure import quantities, scales
 from longfat.figure.data import Curve, Figure, Kind, Panel
 from longfat.figure.histories import binned, round_bin
 from longfat.figure.matplotlib import WIDTHS
-from longfat.figure.request import COUNTER, RATE, TIME, Checked, Limits, Look
+from longfat.figure.request import COUNTER, RATE, TIME, Checked, Limits, Look, restricted
 from longfat.figure.tables import IDENTITY, Source
 from longfat.intervals import half_width_95
 from longfat.units import dimension_of, in_si, split
@@ -124,6 +124,11 @@ def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float =
         else:
             curves = tuple(_curves(asked, part, along, dict(zip(keys, labels, strict=True)), algorithms))
             panels.append(replace(named, curves=curves, x_range=named.x_range or _lasting(asked, curves)))
+    if asked.kind == "timeline" and not any(curve.x for panel in panels for curve in panel.curves):
+        raise InputError(
+            f"{source.folder}: {asked.asked} has no value over time, since no run is as long as a full bin; "
+            "accepted: longer runs, or more samples of them"
+        )
     chosen = [f"{column}-{value}" for column, values in asked.chosen.items() for value in values]
     parts = (asked.asked, asked.x, asked.by, asked.panels, *chosen)
     name = "-".join(filter(None, (asked.kind, *map(_slug, parts))))[:MOST_NAME]
@@ -175,7 +180,7 @@ def _limits(option: str, given: Limits | None, axis: _Axis, log: bool) -> tuple[
                 raise InputError(f"{option} {end}: this is no end of {axis.label}; accepted: {what}")
         ends.append(axis.factor * value)
     low, high = ends
-    if not low < high or (log and low <= 0.0):
+    if not low < high or (log and low <= 0.0) or not (math.isfinite(low) and math.isfinite(high)):
         above = " above 0, since the axis is logarithmic" if log else ""
         wanted = f"accepted: the lower end, then the higher one{above}"
         raise InputError(f"{option} {given[0]} {given[1]}: these are no ends; {wanted}")
@@ -273,9 +278,8 @@ def _rows(asked: Checked, source: Source) -> tuple[_Rows, dict[Any, str], list[s
     table = asked.table.read(asked.where)
     if TIME not in table.column_names and asked.table.sampled:
         table = pa.table({name: pa.array([], pa.float64()) for name in asked.table.columns})
-    for name, values in asked.where.items():
-        column = _plain(table[name])
-        table = table.filter(pc.is_in(column, value_set=pa.array(values, column.type)))
+    table, where = restricted(table, asked.where)
+    asked = replace(asked, where=where)
     if not table.num_rows:
         raise InputError(f"{source.folder}: no row is left; accepted: values of where that occur together")
     value = _numbers(table, asked.parts[0], source)
@@ -289,14 +293,25 @@ def _rows(asked: Checked, source: Source) -> tuple[_Rows, dict[Any, str], list[s
     if not known.any():
         raise InputError(f"{source.folder}: {asked.asked} has no value in any of {value.size} rows")
     missing = 0 if asked.table.sampled else int(value.size - known.sum())
+    drawn = [name for name in ("" if scattered else asked.x, asked.by, asked.panels) if name]
+    has_value = known
+    for name in drawn:
+        known = known & table[name].is_valid().to_numpy()
+    if not known.any():
+        raise InputError(
+            f"{source.folder}: no row that is left has a value of {' and of '.join(drawn)}; "
+            "accepted: columns that have values there"
+        )
+    unplaced = 0 if asked.table.sampled else int(has_value.sum() - known.sum())
     kept = table.filter(pa.array(known))
-    single = (key for key, values in asked.where.items() if len(values) == 1)
+    single = [key for key, values in asked.where.items() if len(values) == 1]
     over = [] if scattered else list(_over(kept, source, {asked.x, asked.by, asked.panels, *single}))
     repeats, runs = (len(pc.unique(kept[key])) for key in ("repeat", "run"))
     # runs of unlike settings are no sample of anything, and flows of one run are not independent
     unit = "repeat" if over or (repeats > 1 and runs > repeats and not scattered) else "run"
     names = pc.unique(kept["name"]).to_pylist() if "name" in kept.column_names else []
-    if len(names) > 1 and "name" not in (asked.by, asked.panels, asked.x) and not scattered:
+    shown = {asked.x, asked.by, asked.panels, *single}.intersection(kept.column_names)
+    if len(names) > 1 and not scattered and not any(_follows(kept, "name", other) for other in shown):
         over.append(f"name ({', '.join(names[:MOST_NAMES])}{', ...' if len(names) > MOST_NAMES else ''})")
     along = value[known]
     if scattered:
@@ -312,7 +327,12 @@ def _rows(asked: Checked, source: Source) -> tuple[_Rows, dict[Any, str], list[s
         value[known],
         along,
     )
-    return rows, _algorithms(kept, asked.by, by, source), _notes(asked, source, rows, over, missing)
+    notes = _notes(asked, source, rows, over, missing, value.size)
+    if unplaced:
+        without = table.filter(pa.array(has_value & ~known))
+        which = " or ".join(_named(name, source) for name in drawn if without[name].null_count)
+        notes.append(f"{unplaced:,} of {value.size:,} rows are left out: they have no {which}.")
+    return rows, _algorithms(kept, asked.by, by, source), notes
 
 
 def _points(table: pa.Table, source: Source) -> Objects:
@@ -419,7 +439,9 @@ def _over_time(rows: _Rows, as_rate: bool) -> tuple[Array, Array, Array]:
         period_s = max(float(np.median(np.diff(time_s))) if time_s.size > 1 else 0.0 for time_s, _ in parts)
         bin_s = round_bin(float(rows.along.max(initial=0.0)), period_s)
         rates = [binned((time_s.tolist(), values.tolist()), bin_s) for time_s, values in parts]
-        parts = [(np.array(time_s), 1e6 * np.array(values)) for time_s, values in rates]
+        parts = [(np.array(time_s), 1e6 * np.array(values)) for time_s, values in rates if time_s]
+        if not parts:  # no bin is full
+            return np.empty(0), np.empty(0), np.empty(0)
     if len(parts) == 1:
         time_s, values = parts[0]
         stride = max(1, math.ceil(time_s.size / MOST_SAMPLES))
@@ -534,7 +556,9 @@ def _slug(name: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name.replace("/", "over")).strip("-")
 
 
-def _notes(asked: Checked, source: Source, rows: _Rows, over: Sequence[str], missing: int) -> list[str]:
+def _notes(
+    asked: Checked, source: Source, rows: _Rows, over: Sequence[str], missing: int, total: int
+) -> list[str]:
     """Sentences for the caption: what a point is, its interval, and what has no value."""
     points: dict[Any, set[Any]] = {}
     along = asked.kind in ("cdf", "timeline")
@@ -571,5 +595,5 @@ def _notes(asked: Checked, source: Source, rows: _Rows, over: Sequence[str], mis
     if only:
         shown.append(f"Only {', '.join(only)}.")
     if missing:
-        shown.append(f"{missing:,} of {missing + rows.value.size:,} rows have no value.")
+        shown.append(f"{missing:,} of {total:,} rows have no value.")
     return shown

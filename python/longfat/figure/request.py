@@ -6,12 +6,16 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Literal, get_args
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from longfat.errors import InputError
-from longfat.figure.tables import Source, Table
+from longfat.figure.tables import IDENTITY, Source, Table
 from longfat.units import in_si
-from longfat.words import choice, suggestion
+from longfat.words import choice, shown, suggestion
 
 Kind = Literal["lines", "bars", "heat", "cdf", "box", "timeline", "scatter"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -72,6 +76,21 @@ class Look:
     y_label: str | None = None
     title: str = ""
 
+    def __post_init__(self) -> None:
+        """Raises InputError if limits are not two quantities or numbers."""
+        for option in ("x_limits", "y_limits"):
+            given: Any = getattr(self, option)
+            if given is None or (
+                isinstance(given, list | tuple)
+                and len(given) == 2
+                and all(isinstance(end, str | Real) and not isinstance(end, bool) for end in given)
+            ):
+                continue
+            raise InputError(
+                f"{option} = {shown(given)}: these are no ends; "
+                'accepted: two quantities or numbers, such as ("0 ms", "80 ms")'
+            )
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -115,7 +134,7 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
     if request.kind == "scatter":
         y, x = y or _first(source, RATES), x or _first(source, DELAYS)
     y = y or ("cwnd" if over_time else source.defaults["y"])
-    x = (x or _default(source, "x", request.by)) if has_x else ""
+    x = (x or _default(source, "x", request.by, request.where)) if has_x else ""
     by = request.by or _by(source, request.kind, x)
     columns = {"x": x, "by": by, "panels": request.panels}
     for (one, name), (other, again) in itertools.combinations(columns.items(), 2):
@@ -152,9 +171,11 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
     raise _refusal(wanted, source, over_time)
 
 
-def usual_kind(source: Source, x: str = "", by: str = "") -> Kind:
+def usual_kind(
+    source: Source, x: str = "", by: str = "", where: Mapping[str, Sequence[Any]] | None = None
+) -> Kind:
     """Lines along numbers, and bars along words."""
-    name = x or _default(source, "x", by)
+    name = x or _default(source, "x", by, where)
     values = source.settings.get(_column(source, name))
     return "lines" if values and all(isinstance(value, int | float) for value in values) else "bars"
 
@@ -164,15 +185,35 @@ def _column(source: Source, name: str) -> str:
     return next((found for table in source.tables if (found := table.resolve(name))), name)
 
 
-def _default(source: Source, key: str, taken: str) -> str:
-    """What the source proposes, or else the first of its settings with several values."""
-    proposed, other = source.defaults.get(key, ""), _column(source, taken)
-    if proposed and proposed != other:
-        return proposed
-    for name, values in source.settings.items():
-        if name != other and len(values) > 1:
-            return name
+def _default(source: Source, key: str, taken: str, where: Mapping[str, Sequence[Any]] | None = None) -> str:
+    """What the source proposes, or else the first of its settings with several values.
+
+    A restriction may leave rows without a value of it; then it is the first that has some.
+    """
+    other = _column(source, taken)
+    several = [name for name, values in source.settings.items() if len(values) > 1]
+    names = [name for name in (source.defaults.get(key, ""), *several) if name and name != other]
+    if where and names:
+        occurring = [name for name in names if _occurs(source, name, where)]
+        apart = source.defaults.get("by", "") if key == "x" else ""  # what tells curves apart, if possible
+        return next((name for name in occurring if name != apart), [*occurring, *names][0])
+    if names:
+        return names[0]
     raise InputError(f"{key}: there is no such column; accepted: a column: {source.listed()}")
+
+
+def _occurs(source: Source, name: str, where: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether rows that a restriction keeps have a value of a column; True where that cannot be said."""
+    for table in source.tables:
+        if not table.sampled and all(map(table.resolve, (name, *where))):
+            try:
+                kept = _where(where, source, table, set())
+                rows, _ = restricted(table.read(kept), kept)
+            except InputError:  # results of a part of a sweep lack values
+                return True
+            column = rows[table.resolve(name)]
+            return bool(len(column) > column.null_count)
+    return True
 
 
 def _by(source: Source, kind: Kind, x: str) -> str:
@@ -240,4 +281,49 @@ def _stored(value: Any, column: str, source: Source) -> Any:
             f"where {column} = {value}: no such value{suggestion(value, listed)}; "
             f"accepted: {', '.join(listed)}"
         )
-    return in_si(value)
+    # rows of samples are chosen by these before their table is made
+    return in_si(value) if column in IDENTITY else value
+
+
+def restricted(
+    table: pa.Table, where: Mapping[str, Sequence[Any]]
+) -> tuple[pa.Table, dict[str, Sequence[Any]]]:
+    """Returns the rows that a restriction keeps, and the restriction with values of the columns' types.
+
+    Raises:
+        InputError: a value is none of its column's type.
+    """
+    kept: dict[str, Sequence[Any]] = {}
+    for name, values in where.items():
+        column = table[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        kept[name] = [_typed(value, name, column.type) for value in values]
+        if pa.types.is_null(column.type):
+            table = table.slice(0, 0)
+        else:
+            table = table.filter(pc.is_in(column, value_set=pa.array(kept[name], column.type)))
+    return table, kept
+
+
+def _typed(value: Any, name: str, kind: pa.DataType) -> Any:
+    """A value of `where` as a column of this type has it."""
+    if pa.types.is_null(kind):
+        return value
+    if pa.types.is_boolean(kind):
+        known = {"true": True, "false": False, "1": True, "0": False}
+        if (text := str(value).lower()) in known:
+            return known[text]
+        raise InputError(f"where {name} = {value}: no such value; accepted: true or false")
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return str(value)
+    whole = pa.types.is_integer(kind)
+    try:
+        number = in_si(value)
+        if isinstance(number, int | float) and (not whole or number == int(number)):
+            # a seed has more digits than a float
+            return int(value if str(value).isdecimal() else number) if whole else float(number)
+    except (ValueError, OverflowError):
+        pass
+    what = "whole number" if whole else "number"
+    raise InputError(f"where {name} = {value}: no such value; accepted: a {what}")

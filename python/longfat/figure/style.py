@@ -39,8 +39,9 @@ NO_VALUES = "no values"
 HUES = 48
 SATURATION = 0.65
 LIGHTNESSES = (0.32, 0.45, 0.58)
-DARK, LEAST_ON_DARK = 0.4, 0.7
 """Colours that follow from names: a number of hues, each in a number of shades."""
+DARK, LEAST_ON_DARK = 0.4, 0.7
+"""Below the one, a colour has lighter shades; on a dark page, none is below the other."""
 
 
 @functools.cache

@@ -6,7 +6,7 @@ together: a figure averages over them before it looks at the spread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 FOLDER = "folder"
 """The column that tells several folders apart."""
 IDENTITY = ("run", "repeat")
+RESERVED = (*IDENTITY, FOLDER, "of", "seed", "algorithm")
+"""Columns that tables of samples get later, which what an algorithm records does not take."""
 USUAL = (
     "throughput_bps",
     "goodput_bps",
@@ -157,10 +159,17 @@ def with_internals(flows: pa.Table, internals: pa.Table | None) -> pa.Table:
     found = flows.set_column(flows.column_names.index("name"), "name", _plain(flows["name"]))
     for quantity in pc.unique(table["quantity"]).to_pylist():
         own = table.filter(pc.equal(table["quantity"], quantity)).select([*keys, "value"])
-        name = quantity if quantity not in found.column_names else f"internal_{quantity}"
+        name = free_name(quantity, (*found.column_names, *RESERVED))
         found = found.join(own.rename_columns([*keys, name]), keys)
     found = found.sort_by([(key, "ascending") for key in keys])
     return found.set_column(found.column_names.index("name"), "name", found["name"].dictionary_encode())
+
+
+def free_name(quantity: str, taken: Collection[str]) -> str:
+    """Returns the column of a recorded quantity: its own name, after `internal_` where that is taken."""
+    while quantity in taken:
+        quantity = f"internal_{quantity}"
+    return quantity
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

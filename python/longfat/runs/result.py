@@ -31,9 +31,9 @@ else:
     np = Module("numpy")
 
 TABLES = ("flows", "links", "internals", "events", "transfers")
+"""The tables of a result."""
 TRANSFERS = {"duration_s": "completion_time_s", "delivery_s": "delivery_time_s"}
 """The times of a transfer by their names in the core; they have the same names as those of a flow."""
-"""The tables of a result."""
 Columns = Mapping[str, bytes]
 
 REACHED = 0.05

@@ -240,6 +240,11 @@ def _said(error: Exception) -> str:
     return " ".join(f"{error}".split()) or type(error).__name__
 
 
+def plan(sweep: Sweep) -> str:
+    """Returns what sweep.json says of the sweep file: other runs give another text."""
+    return digest([sweep.document, [[axis.keys, axis.steps] for axis in sweep.axes], sweep.repeats])[:16]
+
+
 def _described(sweep: Sweep) -> dict[str, Any]:
     """What sweep.json says of a sweep that may not yet have run."""
     return {
@@ -250,9 +255,7 @@ def _described(sweep: Sweep) -> dict[str, Any]:
         "repeats": sweep.repeats,
         "keep": sweep.keep,
         "figures": [layout.to_json() for layout in sweep.figures],
-        "plan": digest([sweep.document, [[axis.keys, axis.steps] for axis in sweep.axes], sweep.repeats])[
-            :16
-        ],
+        "plan": plan(sweep),
         "results_version": _core.results_version(),
         "runs": sweep.count(),
         "provenance": output.provenance(sys.argv),

@@ -54,7 +54,9 @@ def value(step: Any) -> str:
         return ", ".join(map(value, step))
     if isinstance(step, bool):
         return str(step).lower()
-    return f"{step:.10g}" if isinstance(step, (int, float)) else step or '""'
+    if isinstance(step, int):
+        return str(step)
+    return f"{step:.10g}" if isinstance(step, float) else step or '""'
 
 
 def named(name: str, step: Any) -> str:

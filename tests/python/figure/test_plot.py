@@ -1,6 +1,7 @@
 """`longfat plot`: figures for papers from stored runs, sweeps and comparisons."""
 
 import dataclasses
+import json
 import math
 import re
 import shlex
@@ -229,6 +230,18 @@ def test_a_comparison_is_drawn_with_its_own_columns_and_paths(tmp_path):
     (near,) = made(folder, kind="lines", x="rtt_s", y="utilization", where={"trial": ["pair"]}).panels
     assert (near.x_label, near.curves[0].x) == ("RTT, ms", (20.0,))
     assert lossy.panels[0].x_log
+    # the pair has no path: its own axes are along the figure, and columns without values are refused
+    pair = made(folder, kind="bars", where={"trial": ["pair"]})
+    assert pair.panels[0].categories == ("1 Mbit/s",)
+    assert [curve.label for curve in pair.panels[0].curves] == ["cubic", "htcp"]
+    given = ["plot", str(folder), "--where", "trial=pair", "--json"]
+    assert CliRunner().invoke(app, given, catch_exceptions=False).exit_code == 0
+    for part in ({"x": "path"}, {"x": "rtt_s", "by": "path"}, {"x": "rtt_s", "panels": "path"}):
+        with pytest.raises(InputError, match=r"no row that is left has a value of .*path"):
+            made(folder, kind="bars", y="utilization", where={"trial": ["pair"]}, **part)
+    both = made(folder, kind="bars", x="path", y="utilization", where={"trial": ["pair", "path"]})
+    assert both.panels[0].categories == ("short",)
+    assert "rows are left out: they have no path." in both.caption
 
 
 def test_a_sweep_file_is_run_and_drawn(tmp_path, monkeypatch):
@@ -507,3 +520,107 @@ def test_the_commands_of_the_guide_draw_what_they_say(swept, tmp_path, monkeypat
         done = CliRunner().invoke(app, shlex.split(command), catch_exceptions=False)
         assert done.exit_code == 0, command
         assert Path(done.stdout.strip()).stat().st_size > 5000
+
+
+RECORDED = ("of", "run", "seed", "repeat", "algorithm", "name", "bottleneck.loss", "mine")
+
+
+def test_what_an_algorithm_records_takes_no_column_of_the_tables(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(
+        "class Own:\n"
+        "    def on_ack(self, ack, window):\n"
+        f"        for name in {RECORDED}:\n"
+        "            window.record(name, 7.0)\n"
+        "    def on_congestion(self, event, window): ...\n"
+    )
+    flow = {"algorithm": f"{file}:Own", "rtt": "20 ms"}
+    base = {"duration": "1 s", "bottleneck": {"rate": "2 Mbit/s"}, "flow": [flow]}
+    results = longfat.run(longfat.Scenario.from_dict(base), repeats=2)
+    document = {"base": base, "keep": "series", "axes": {"bottleneck.loss": [0.0, 0.001]}}
+    assert sweep.run(sweep.from_dict(document), tmp_path / "out")["failed"] == 0
+    for name in RECORDED:
+        y = name if name in ("mine", "bottleneck.loss") else f"internal_{name}"
+        (panel,) = plots_figure(results, kind="timeline", y=y).panels
+        assert set(panel.curves[0].y) == {7.0}
+        y = name if name == "mine" else f"internal_{name}"
+        (panel,) = made(tmp_path / "out", kind="timeline", y=y, by="name").panels
+        assert set(panel.curves[0].y) == {7.0}
+
+
+def test_where_takes_values_of_any_column_by_its_type(swept):
+    for value in ("1", 1):
+        where = {"name": [value], "title": ["far"]}
+        (panel,) = made(swept, kind="bars", x="algorithm", y="throughput_bps", where=where).panels
+        flows = sweep.open_sweep(swept).to_polars("flows")
+        own = flows.filter((flows["name"] == "1") & (flows["title"] == "far"))
+        assert panel.curves[0].y[0] == pytest.approx(
+            1e-6 * own.filter(own["algorithm"] == "cubic")["throughput_bps"].mean()
+        )
+    timeline = ["--kind", "timeline", "--where", "name=1", "--where", "run=0", "--json"]
+    done = CliRunner().invoke(app, ["plot", str(swept), *timeline], catch_exceptions=False)
+    assert "Only name 1." in done.stdout
+    words = [swept, "--y", "jain", "--x", "title"]
+    for given, accepted in (
+        ("jain=abc", "a number"),
+        ("packets=1.5", "a whole number"),
+        ("packets=3 ms", "a whole number"),
+    ):
+        column, value = given.split("=")
+        told = refused(*words, "--where", given)
+        assert f"where {column} = {value}: no such value; accepted: {accepted}" in told
+    assert "no row is left" in refused(*words, "--where", "jain=0.123")
+
+
+def test_a_caption_speaks_of_a_mean_over_flows_only_where_there_is_one(ran):
+    assert "Averaged" not in made(ran / "a", kind="bars", x="algorithm", y="throughput_bps").caption
+    assert "name (1, 2)" in made(ran / "a", kind="bars", x="seed", y="throughput_bps").caption
+
+
+def test_a_timeline_of_runs_shorter_than_a_bin_is_refused(tmp_path):
+    flow = {"algorithm": "cubic", "rtt": "20 ms"}
+    base = {"duration": "0.03 s", "bottleneck": {"rate": "2 Mbit/s"}, "flow": [flow]}
+    results = longfat.run(longfat.Scenario.from_dict(base), repeats=3)
+    with pytest.raises(InputError, match="throughput_bps has no value over time, since no run is as long"):
+        plots_figure(results, kind="timeline", y="throughput_bps")
+    assert plots_figure(results, kind="timeline", y="cwnd").panels[0].curves[0].x
+
+
+def test_values_of_a_column_in_several_conditions_are_joined(swept):
+    given = ["plot", str(swept), "--y", "jain", "--x", "title", "--json"]
+    more = ["--where", "title=far", "--where", "title=campus"]
+    done = CliRunner().invoke(app, [*given, *more], catch_exceptions=False)
+    assert "Only title far or campus." in done.stdout
+
+
+def test_a_whole_number_keeps_its_digits_in_words():
+    from longfat.sweep import words
+
+    assert [words.value(step) for step in (12345678901, 0.1 + 0.2, True)] == ["12345678901", "0.3", "true"]
+
+
+def test_columns_are_not_looked_for_in_results_of_another_state_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "[base]\nduration = '1 s'\nbottleneck = { rate = '1 Mbit/s' }\n"
+        "flow = [{ algorithm = 'reno', rtt = '20 ms' }]\n[axes]\n'flow.0.algorithm' = ['reno', 'cubic']\n"
+    )
+    Path("mine.toml").write_text(text)
+    given = ["plot", "mine.toml", "--y", "jain"]
+    assert CliRunner().invoke(app, given, catch_exceptions=False).exit_code == 0
+    Path("mine.toml").write_text(text + "'flow.0.rtt' = ['20 ms', '40 ms']\n")
+    done = CliRunner().invoke(app, [*given, "--x", "rtt", "--json"], catch_exceptions=False)
+    assert Path(json.loads(done.stdout)["file"]).is_file()
+
+
+def test_arguments_of_another_form_are_refused(swept):
+    for given, told in (
+        ({"x_limits": (0, None)}, "x_limits = [0, null]: these are no ends; accepted: two quantities or num"),
+        ({"x_limits": 5}, "x_limits = 5: these are no ends; accepted: two quantities or numbers"),
+        ({"y_limits": (0, math.inf)}, "y_limits 0 inf: these are no ends; accepted: the lower end"),
+        ({"y_limits": "01"}, 'y_limits = "01": these are no ends'),
+        ({"where": "title=far"}, 'where = "title=far": this is no restriction; accepted: columns with'),
+    ):
+        with pytest.raises(InputError) as refused:
+            plots.plot(swept, "lines", x="rtt", y="jain", **given)
+        assert told in str(refused.value)

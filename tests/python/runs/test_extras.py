@@ -113,3 +113,12 @@ def test_a_package_that_is_missing_is_named_with_its_extra() -> None:
         InputError, match=r'^s3://a: needs no_such; accepted: pip install "longfat\[cluster\]"$'
     ):
         extras.load("no_such", "cluster", "s3://a")
+
+
+def test_a_package_that_lacks_another_is_not_called_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lacking.py").write_text("import no_such\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="'no_such'"):
+        extras.load("lacking", "cluster", "s3://a")
