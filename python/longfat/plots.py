@@ -91,6 +91,11 @@ def plot(
         InputError: there is no such folder, column, value or style, which it names with the nearest; or
             arguments contradict each other.
     """
+    restriction: Any = where
+    if not isinstance(restriction, Mapping | None):
+        accepted = 'accepted: columns with their values, such as {"title": "far"}'
+        raise InputError(f"where = {shown(restriction)}: this is no restriction; {accepted}")
+    look = Look(log_x, log_y, x_limits, y_limits, x_label, y_label, title)
     source = _source(results)
     kept = {
         key: list(value) if isinstance(value, list | tuple) else [value]
@@ -98,7 +103,6 @@ def plot(
     }
     chosen: Any = kind or usual_kind(source, x, by, kept)
     asked = check(Request(chosen, y, x, by, panels, kept), source)
-    look = Look(log_x, log_y, x_limits, y_limits, x_label, y_label, title)
     styles = [style] if isinstance(style, str) else style
     width_in = inches(width, styles)
     return draw(figure(asked, source, look, width_in), width_in=width_in, styles=styles)

@@ -180,7 +180,7 @@ def _limits(option: str, given: Limits | None, axis: _Axis, log: bool) -> tuple[
                 raise InputError(f"{option} {end}: this is no end of {axis.label}; accepted: {what}")
         ends.append(axis.factor * value)
     low, high = ends
-    if not low < high or (log and low <= 0.0):
+    if not low < high or (log and low <= 0.0) or not (math.isfinite(low) and math.isfinite(high)):
         above = " above 0, since the axis is logarithmic" if log else ""
         wanted = f"accepted: the lower end, then the higher one{above}"
         raise InputError(f"{option} {given[0]} {given[1]}: these are no ends; {wanted}")

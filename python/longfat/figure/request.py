@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 from longfat.errors import InputError
 from longfat.figure.tables import IDENTITY, Source, Table
 from longfat.units import in_si
-from longfat.words import choice, suggestion
+from longfat.words import choice, shown, suggestion
 
 Kind = Literal["lines", "bars", "heat", "cdf", "box", "timeline", "scatter"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -74,6 +75,21 @@ class Look:
     x_label: str | None = None
     y_label: str | None = None
     title: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises InputError if limits are not two quantities or numbers."""
+        for option in ("x_limits", "y_limits"):
+            given: Any = getattr(self, option)
+            if given is None or (
+                isinstance(given, list | tuple)
+                and len(given) == 2
+                and all(isinstance(end, str | Real) and not isinstance(end, bool) for end in given)
+            ):
+                continue
+            raise InputError(
+                f"{option} = {shown(given)}: these are no ends; "
+                'accepted: two quantities or numbers, such as ("0 ms", "80 ms")'
+            )
 
 
 @dataclass(frozen=True)

@@ -611,3 +611,16 @@ def test_columns_are_not_looked_for_in_results_of_another_state_of_the_file(tmp_
     Path("mine.toml").write_text(text + "'flow.0.rtt' = ['20 ms', '40 ms']\n")
     done = CliRunner().invoke(app, [*given, "--x", "rtt", "--json"], catch_exceptions=False)
     assert Path(json.loads(done.stdout)["file"]).is_file()
+
+
+def test_arguments_of_another_form_are_refused(swept):
+    for given, told in (
+        ({"x_limits": (0, None)}, "x_limits = [0, null]: these are no ends; accepted: two quantities or num"),
+        ({"x_limits": 5}, "x_limits = 5: these are no ends; accepted: two quantities or numbers"),
+        ({"y_limits": (0, math.inf)}, "y_limits 0 inf: these are no ends; accepted: the lower end"),
+        ({"y_limits": "01"}, 'y_limits = "01": these are no ends'),
+        ({"where": "title=far"}, 'where = "title=far": this is no restriction; accepted: columns with'),
+    ):
+        with pytest.raises(InputError) as refused:
+            plots.plot(swept, "lines", x="rtt", y="jain", **given)
+        assert told in str(refused.value)
