@@ -91,9 +91,10 @@ def plot(
         InputError: there is no such folder, column, value or style, which it names with the nearest; or
             arguments contradict each other.
     """
-    if not isinstance(where, Mapping | None):
+    restriction: Any = where
+    if not isinstance(restriction, Mapping | None):
         accepted = 'accepted: columns with their values, such as {"title": "far"}'
-        raise InputError(f"where = {shown(where)}: this is no restriction; {accepted}")
+        raise InputError(f"where = {shown(restriction)}: this is no restriction; {accepted}")
     look = Look(log_x, log_y, x_limits, y_limits, x_label, y_label, title)
     source = _source(results)
     kept = {
