@@ -218,7 +218,7 @@ def test_of_many_pairs_the_first_that_reproduce_a_claim_are_named_and_the_others
     shown = io.StringIO()
     Console(file=shown, width=200).print(turns.turns_table([entry]))
     assert shown.getvalue().count("+ b: x") == turns.MOST_PAIRS
-    assert "8 pairs more, 8 of which turn it" in shown.getvalue()
+    assert "8 pairs more, 8 turn it" in shown.getvalue()
 
 
 def test_the_error_of_a_difference_counts_the_repeats_of_both(entries):

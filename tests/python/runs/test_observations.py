@@ -16,10 +16,10 @@ from rich.console import Console
 
 import longfat
 from longfat.cli import tables
-from longfat.intervals import half_width_95
+from longfat.intervals import half_intervals, half_width_95
 from longfat.report import columns
 from longfat.runs import metrics, observations
-from longfat.runs.result import Result, aggregate, half_intervals
+from longfat.runs.result import Result, aggregate
 from longfat.scenario.model import Scenario
 
 OUTAGE = {"outages": [{"begin": "0 s", "length": "100 s"}]}
