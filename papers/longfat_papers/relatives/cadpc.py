@@ -18,7 +18,7 @@ CADPC = (
 
 POINT_MBPS, POINT_RTT_MS, POINT_S = 100, 50, 60
 POINT_SPAN_S = 20.0
-"""CADPC's rates count over so many seconds before the end."""
+"""CADPC's rates count over this many seconds before the end."""
 HARMED_MBPS, HARMED_RTT_MS, HARMED_S, HARMED_FROM_S = 100, 50, 60, 30.0
 HARMED_JOIN_S = 10.0
 PAIR = 2

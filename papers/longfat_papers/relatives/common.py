@@ -61,9 +61,9 @@ SMALL_START_S = 0.1
 """Starts are drawn from this time, so that repeats differ."""
 SHARE_MBPS, SHARE_RTT_MS = 100, 100
 SPAN_RTTS = 10
-"""Rates are averaged over so many round-trip times."""
+"""Rates are averaged over this many round-trip times."""
 SETTLED_S = 5.0
-"""Utilization and queue count over so many seconds before the end."""
+"""Utilization and queue count over this many seconds before the end."""
 SHORT_MBPS: dict[Mode, tuple[int, ...]] = {"quick": (600,), "full": (2400,)}
 ACKS_LOSS = 0.3
 CASES = {"system": WRAPPED, "case": (PLAIN, WRAPPING), "repeat": REPEATS}
