@@ -22,7 +22,7 @@ the stack `linux`: 5 repeats of each point, and ± is half of a 95 % interval. T
 first. Lines about others say what *they* get, and compare it with what they get beside Reno or CUBIC.
 
 What is known comes out. BBR v1 loses a great deal with buffers below 1.5 BDP, which RFC 9743 (section 5.1.3)
-tells of, and BBR v3 loses less. CUBIC fills a buffer of 16 BDP. `tests/python/assess/test_assess.py` checks
+describes, and BBR v3 loses less. CUBIC fills a buffer of 16 BDP. `tests/python/assess/test_assess.py` checks
 these, that Scalable TCP starves Reno, that Reno backs off as RFC 6298 says when everything is lost, and that
 DCTCP without marks does as Reno.
 """

@@ -1,4 +1,4 @@
-"""Packages that an extra brings, as `pip install "longfat[pandas]"`: imported where somebody needs them."""
+"""Packages that an extra brings, as `pip install "longfat[pandas]"`: imported where they are needed."""
 
 from __future__ import annotations
 

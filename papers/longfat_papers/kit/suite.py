@@ -15,7 +15,7 @@ from longfat.runs import cost, metrics
 from longfat.scenario.model import Scenario
 from longfat.words import Mode, natural_order, suggestion
 from longfat_papers.kit.assumptions import Assumption, check_table
-from longfat_papers.kit.claims import Claim, Finding, Missing
+from longfat_papers.kit.claims import Claim, Missing
 from longfat_papers.kit.hosts import Hosts
 
 Coordinate = str | float | int
@@ -255,7 +255,3 @@ class Data:
         if name not in self.experiments:
             raise Missing(f"Experiment {name} was not run.")
         return self.experiments[name]
-
-
-Find = Callable[[Data], Finding]
-"""A claim's rule: what the data of its suite says about it."""

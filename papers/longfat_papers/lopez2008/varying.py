@@ -39,7 +39,7 @@ ZOOM_SAMPLE_S = 0.02
 
 TUNED: dict[str, Any] = {"initial_ssthresh": 21_000.0, "max_window": 24_000.0}
 """Options of TCP. TCP fills 1 Gbit/s at 100 ms "during the startup" and has its first losses "at second 10
-approximately" whatever the RTT. Path and buffer hold 24 000 segments at 100 ms. With 21 000 the buffer
+approximately" for any RTT. Path and buffer hold 24 000 segments at 100 ms. With 21 000 the buffer
 overflows when the sine is down to 730 Mbit/s (7 s) at 100 ms, and to 370 (13 s) at 200 ms.
 """
 PROTOCOLS: dict[str, tuple[str, ...]] = {"sine": ("newreno", "hstcp", "xcp"), "steps": ("hstcp", "xcp")}

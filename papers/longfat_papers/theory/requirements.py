@@ -85,7 +85,7 @@ def requirement(
     "and 200 ms, queue 100 % BDP, without and with a random loss of 1e-6",
 )
 def _performance(runs: Runs) -> Estimate:
-    """Good performance over a large BDP, whatever the RTT and the conditions, such as lossy links."""
+    """Good performance over a large BDP, for any RTT and under any conditions, such as lossy links."""
     return min(
         runs.where(test=f"large {rtt_ms:g} ms {loss:g}").mean_stderr("utilization")
         for rtt_ms in th.LARGE_RTTS_MS
