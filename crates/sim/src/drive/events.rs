@@ -208,29 +208,8 @@ impl Driver<'_, '_> {
             if let Some(tap) = self.tap.as_mut().filter(|_| packet.kind != Kind::Control) {
                 tap.drops(now, index, &packet, DropReason::Lost);
             }
-            return self.settle(now, index);
-        }
-        let link = &mut self.run.links[index];
-        if !link.is_computed() {
-            link.arrive(now, packet);
         } else {
-            match link.offer(now, &mut packet) {
-                Ok(departure) => {
-                    if let Some(tap) = &mut self.tap {
-                        let (arrival, last) = self.run.arrival(index, &packet, departure);
-                        tap.leaves(now, index, &packet, arrival, last);
-                    }
-                    if let Some(flow) = self.run.pass_on(index, packet, departure) {
-                        self.plan_flow(flow);
-                    }
-                }
-                Err(reason) => {
-                    if let Some(tap) = &mut self.tap {
-                        tap.drops(now, index, &packet, reason);
-                    }
-                    self.run.drop(&packet);
-                }
-            }
+            self.run.links[index].arrive(now, packet);
         }
         self.settle(now, index);
     }

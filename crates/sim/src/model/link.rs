@@ -22,7 +22,7 @@ use longfat_net::{
 };
 use longfat_scenario::plan::{CheckedLink, CheckedQueue, CheckedRouter};
 use longfat_units::{Interval, Rate, Time};
-use longfat_wire::{Ecn, FlowId, Packet, SimPacket};
+use longfat_wire::{FlowId, Packet, SimPacket};
 use thiserror::Error;
 
 /// How packets get from the queue to the wire.
@@ -87,7 +87,7 @@ pub struct Link<P = SimPacket> {
     pub layer2: bool,
     /// Messages of its elements on their way to the first link, by that link's index.
     pub control: Vec<(usize, Pipe<P>)>,
-    /// What it has released; the caller takes it away. Nothing where departures are computed.
+    /// What it has released; the caller takes it away.
     pub released: Released<P>,
     /// Counters.
     pub counters: LinkCounters,
@@ -235,34 +235,16 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         }
     }
 
-    /// Whether departures are computed: then packets go through [`Link::offer`], otherwise through
-    /// [`Link::arrive`].
-    #[inline]
-    pub const fn is_computed(&self) -> bool {
-        matches!(self.server, Some(Server::Computed(_)))
-    }
-
-    /// Offers a packet to the queue that computes departures, which may mark it. Returns when its last bit is
-    /// on the wire.
-    ///
-    /// # Errors
-    /// Why the queue drops it.
-    #[inline(always)]
-    pub fn offer(&mut self, now: Time, packet: &mut P) -> Result<Time, DropReason> {
-        let (bytes, markable) = (packet.bytes(), packet.ecn() != Ecn::NotCapable);
-        self.counters.packets_in += 1;
-        let offered = match &mut self.server {
-            Some(Server::Computed(queue)) => {
-                each_computed!(queue, fifo => fifo.offer(now, bytes, markable))
-            }
-            _ => unreachable!("a queue that the link asks for packets"),
-        };
-        self.counters.count(offered, || packet.set_ecn(Ecn::Marked))
-    }
-
-    /// A packet arrives at a queue that the link asks; see [`Link::released`].
+    /// A packet arrives; see [`Link::released`].
     pub fn arrive(&mut self, now: Time, packet: P) {
-        self.with_asked(|queue, counters, exit| queue.arrive(now, packet, counters, exit));
+        let Link { server, counters, released, .. } = self;
+        match server {
+            Some(Server::Computed(queue)) => {
+                queue.run(core::iter::once((now, packet)), counters, released);
+            }
+            Some(Server::Asked(queue)) => queue.arrive(now, packet, counters, released),
+            _ => unreachable!("a queue of handles"),
+        }
     }
 
     /// A message arrives at the elements it is addressed to. Unlike a packet that [`arrives`](Link::arrive),
@@ -275,12 +257,8 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// The transmitter is free again, the queue's timer fires, or a packet leaves the disturbed part of the
     /// link.
     pub fn on_timer(&mut self, now: Time) {
-        self.with_asked(|queue, counters, exit| queue.act(now, counters, exit));
-    }
-
-    fn with_asked(&mut self, act: impl FnOnce(&mut Asked<P>, &mut LinkCounters, &mut Released<P>)) {
         if let Some(Server::Asked(queue)) = &mut self.server {
-            act(queue, &mut self.counters, &mut self.released);
+            queue.act(now, &mut self.counters, &mut self.released);
         }
     }
 
@@ -363,7 +341,7 @@ fn computed(queue: &CheckedQueue, rate: Rate, capacity: &Capacity, ticks: Option
 /// What a link has released.
 #[derive(Default)]
 pub struct Released<P> {
-    /// Packets whose transmission has begun, with the time of their last bit.
+    /// Packets whose transmission has begun, or will begin for certain, with the time of their last bit.
     pub departed: Vec<(P, Time)>,
     /// Packets that elements dropped, or that were lost behind the wire, and why.
     pub dropped: Vec<(P, DropReason)>,

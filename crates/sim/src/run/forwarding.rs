@@ -31,7 +31,7 @@ impl Simulation {
 
     /// The last bit of a packet leaves link `index` at `departure`: sends the packet on. Returns the flow if
     /// the packet is on the way to one of its ends.
-    pub(crate) fn pass_on(&mut self, index: usize, mut packet: SimPacket, departure: Time) -> Option<usize> {
+    fn pass_on(&mut self, index: usize, mut packet: SimPacket, departure: Time) -> Option<usize> {
         let link = &mut self.links[index];
         let at = departure + link.delay;
         if packet.kind == Kind::Control {
@@ -62,8 +62,7 @@ impl Simulation {
     }
 
     /// Counts a packet that a queue or an element has dropped.
-    #[inline]
-    pub(crate) fn drop(&mut self, packet: &SimPacket) {
+    fn drop(&mut self, packet: &SimPacket) {
         if packet.kind != Kind::Control {
             self.flows[packet.flow.0 as usize].drop(packet.kind);
         } else if let Some(messages) = &mut self.messages {
