@@ -102,7 +102,7 @@ impl Driver<'_> {
                         loans.extend(order.map(|(at, handle)| (at, lend(batch.flows, handle))));
                         queue.run(loans.drain(..), until, counters, &mut batch)
                     }
-                    Server::Asked(_) => unreachable!("a queue of packets"),
+                    Server::Asked(_) | Server::Unbuilt(_) => unreachable!("a queue without handles"),
                 }
             }
         };

@@ -27,6 +27,8 @@ use thiserror::Error;
 
 /// How packets get from the queue to the wire.
 pub enum Server<P> {
+    /// A queue that has yet to be built; nothing while it is.
+    Unbuilt(Option<Box<Unbuilt>>),
     /// Departures are computed at arrival.
     Computed(Computed),
     /// Any queue: the link asks it for packets.
@@ -42,11 +44,11 @@ pub enum Server<P> {
 macro_rules! each_server {
     ($server:expr, $fifo:ident => $computed:expr, $queue:ident => $asked:expr) => {
         match $server {
-            Some(Server::Computed(computed)) => each_computed!(computed, $fifo => $computed),
-            Some(Server::Asked($queue)) => $asked,
-            Some(Server::Handles($queue)) => $asked,
-            Some(Server::Loans($queue)) => $asked,
-            None => unreachable!("a link without a queue"),
+            Server::Computed(computed) => each_computed!(computed, $fifo => $computed),
+            Server::Asked($queue) => $asked,
+            Server::Handles($queue) => $asked,
+            Server::Loans($queue) => $asked,
+            Server::Unbuilt(_) => unreachable!("a link without a queue"),
         }
     };
 }
@@ -101,14 +103,12 @@ pub struct Link<P = SimPacket> {
     pub doubles: bool,
     /// Whether a router holds its queue.
     pub has_router: bool,
-    /// What its queue is built from, until it is.
-    unbuilt: Option<Box<Unbuilt>>,
-    /// How packets get from the queue to the wire; none before the queue is built.
-    server: Option<Server<P>>,
+    /// How packets get from the queue to the wire.
+    server: Server<P>,
 }
 
 /// What a queue that is asked for packets is built from.
-struct Unbuilt {
+pub struct Unbuilt {
     queue: CheckedQueue,
     router: Option<CheckedRouter>,
     ticks: Option<Ticks>,
@@ -153,26 +153,14 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// The same, but a queue that is asked for packets has yet to be built.
     pub(crate) fn without_queue(planned: CheckedLink, fast: bool) -> Self {
         let CheckedLink { plan, rate, capacity, ticks, disturbances, queue, router, .. } = planned;
-        let limit = queue.setup.limit;
-        let reorders = disturbances.as_ref().is_some_and(|law| !law.keeps_order())
-            || router.as_ref().is_some_and(CheckedRouter::reorders);
-        let l4s = queue.discipline.l4s;
-        let doubles = disturbances.as_ref().is_some_and(|law| law.duplicate > 0.0);
-        let has_router = router.is_some();
-        let fixed = match (&capacity, &router) {
-            (Capacity::Constant(_), None) => fast.then_some(RateError::Fixed),
-            (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
-            _ => Some(RateError::Varies),
-        };
+        let disturbs = |how: fn(&Disturbances) -> bool| disturbances.as_deref().is_some_and(how);
         let computes = fast && router.is_none() && disturbances.is_none();
-        let computed = computes.then(|| computed(&queue, rate, &capacity, ticks)).flatten();
-        let unbuilt = computed.is_none().then(|| Box::new(Unbuilt { queue, router, ticks, disturbances }));
+        let computed = if computes { computed(&queue, rate, &capacity, ticks) } else { None };
         Link {
             name: plan.name,
             rate,
-            capacity,
             delay: Interval::from_secs_f64(plan.delay_s),
-            limit,
+            limit: queue.setup.limit,
             loss: plan.loss,
             ack_loss: plan.ack_loss,
             onward: Vec::new(),
@@ -180,25 +168,33 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             control: Vec::new(),
             released: Released::default(),
             counters: LinkCounters::default(),
-            fixed,
-            reorders,
-            l4s,
-            doubles,
-            has_router,
-            unbuilt,
-            server: computed.map(Server::Computed),
+            fixed: match (&capacity, &router) {
+                (Capacity::Constant(_), None) => fast.then_some(RateError::Fixed),
+                (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
+                _ => Some(RateError::Varies),
+            },
+            capacity,
+            reorders: disturbs(|law| !law.keeps_order())
+                || router.as_ref().is_some_and(CheckedRouter::reorders),
+            l4s: queue.discipline.l4s,
+            doubles: disturbs(|law| law.duplicate > 0.0),
+            has_router: router.is_some(),
+            server: computed.map_or_else(
+                || Server::Unbuilt(Some(Box::new(Unbuilt { queue, router, ticks, disturbances }))),
+                Server::Computed,
+            ),
         }
     }
 
     /// Builds its queue, unless it has one. With `in_rings`, packets stay in the rings of their ends.
     pub(crate) fn build_queue(&mut self, in_rings: bool) {
-        let Some(unbuilt) = self.unbuilt.take() else { return };
-        let (capacity, limit) = (&self.capacity, self.limit);
-        self.server = Some(match (in_rings, self.has_router) {
+        let Server::Unbuilt(unbuilt) = &mut self.server else { return };
+        let (Some(unbuilt), capacity, limit) = (unbuilt.take(), &self.capacity, self.limit) else { return };
+        self.server = match (in_rings, self.has_router) {
             (false, _) => Server::Asked(unbuilt.build(capacity, limit)),
             (true, false) => Server::Handles(unbuilt.build(capacity, limit)),
             (true, true) => Server::Loans(unbuilt.build(capacity, limit)),
-        });
+        };
     }
 
     /// Whether, and if not why, [`Link::set_rate`] may be called.
@@ -212,12 +208,10 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             return Err(reason);
         }
         self.capacity = self.capacity.changed(now, rate).ok_or(RateError::Varies)?;
-        match self.server.as_mut() {
-            Some(Server::Asked(queue)) => queue.change(now, &self.capacity),
-            Some(Server::Handles(queue)) => queue.change(now, &self.capacity),
-            Some(Server::Loans(_) | Server::Computed(_)) | None => return Err(RateError::Fixed),
-        }
-        Ok(())
+        each_server!(&mut self.server, _fifo => return Err(RateError::Fixed), queue => {
+            queue.change(now, &self.capacity);
+            Ok(())
+        })
     }
 
     /// A flow begins whose packets will cross the link, and this is its identity; one that had its place is
@@ -230,8 +224,8 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     #[cfg(test)]
     pub fn install(&mut self, element: impl FnOnce(queue::Boxed<P>) -> queue::Boxed<P>) {
         self.build_queue(false);
-        if let Some(Server::Asked(server)) = self.server.take() {
-            self.server = Some(Server::Asked(Box::new((*server).behind(element))));
+        if let Server::Asked(server) = core::mem::replace(&mut self.server, Server::Unbuilt(None)) {
+            self.server = Server::Asked(Box::new(Asked { queue: element(server.queue), ..*server }));
         }
     }
 
@@ -239,10 +233,10 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub fn arrive(&mut self, now: Time, packet: P) {
         let Link { server, counters, released, .. } = self;
         match server {
-            Some(Server::Computed(queue)) => {
+            Server::Computed(queue) => {
                 queue.run(core::iter::once((now, packet)), counters, released);
             }
-            Some(Server::Asked(queue)) => queue.arrive(now, packet, counters, released),
+            Server::Asked(queue) => queue.arrive(now, packet, counters, released),
             _ => unreachable!("a queue of handles"),
         }
     }
@@ -257,7 +251,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// The transmitter is free again, the queue's timer fires, or a packet leaves the disturbed part of the
     /// link.
     pub fn on_timer(&mut self, now: Time) {
-        if let Some(Server::Asked(queue)) = &mut self.server {
+        if let Server::Asked(queue) = &mut self.server {
             queue.act(now, &mut self.counters, &mut self.released);
         }
     }
@@ -272,7 +266,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// occupancy and the counters.
     pub fn settle(&mut self, now: Time) -> (Occupancy, LinkCounters) {
         let Link { server, counters, .. } = self;
-        if server.is_none() {
+        if matches!(server, Server::Unbuilt(_)) {
             return (Occupancy::default(), *counters);
         }
         each_server!(server, fifo => {
@@ -311,10 +305,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// What the fast driver needs: the server, the counters, and the propagation delay.
     pub(crate) fn parts(&mut self) -> (&mut Server<P>, &mut LinkCounters, Interval) {
-        let Link { server: Some(server), counters, delay, .. } = self else {
-            unreachable!("a link without a queue")
-        };
-        (server, counters, *delay)
+        (&mut self.server, &mut self.counters, self.delay)
     }
 }
 

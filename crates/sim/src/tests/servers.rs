@@ -34,6 +34,7 @@ fn machinery(plan: &Value, rates: Rates) -> (&'static str, Vec<&'static str>) {
         Server::Asked(_) => "packets",
         Server::Handles(_) => "handles",
         Server::Loans(_) => "loans",
+        Server::Unbuilt(_) => "nothing",
     };
     (driver, run.links.iter_mut().map(|link| holds(link.parts().0)).collect())
 }

@@ -15,11 +15,11 @@ pub struct Asked<P> {
     /// The queue, perhaps behind a router.
     pub queue: Boxed<P>,
     pub(super) line: Line,
-    special: Option<Box<Special<P>>>,
+    pub(super) special: Option<Box<Special<P>>>,
 }
 
 /// What few links have.
-struct Special<P> {
+pub(super) struct Special<P> {
     /// The clock by which the queue is served; otherwise packets leave one after the other.
     clock: Option<Clock<P>>,
     /// What lies behind the wire and disturbs packets.
@@ -52,12 +52,6 @@ impl<P: Packet + Clone> Asked<P> {
         let is_special = clock.is_some() || disturbed.is_some();
         let special = is_special.then(|| Box::new(Special { clock, disturbed, held_until: Time::ZERO }));
         Asked { queue, line, special }
-    }
-
-    /// The same with its queue behind another element.
-    #[cfg(test)]
-    pub(super) fn behind(self, element: impl FnOnce(Boxed<P>) -> Boxed<P>) -> Self {
-        Asked { queue: element(self.queue), ..self }
     }
 
     /// When something happens by itself.
