@@ -7,7 +7,6 @@ use super::link_batch::{LinkBatch, activate};
 use crate::model::link::{Handle, LinkCounters};
 use longfat_net::{Departures, GONE};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, Packet};
 
 /// The first arrivals of up to this many ends are compared with each other.
 pub const FEW: usize = 4;
@@ -21,8 +20,7 @@ impl Arrivals {
         let (from, keys, handles) = self.sorted();
         for &key in keys {
             let handle = &mut handles[place_of(key)];
-            let outcome = queue.offer(time_of(key, from), handle.bytes(), handle.ecn() != Ecn::NotCapable);
-            let departure = counters.count(outcome, || handle.set_ecn(Ecn::Marked)).unwrap_or(GONE);
+            let departure = counters.offer(queue, time_of(key, from), handle).unwrap_or(GONE);
             handle.leave(departure);
         }
         counters.packets_in += keys.len() as u64;
@@ -72,8 +70,7 @@ impl LinkBatch<'_> {
             let flow = &mut self.flows[id];
             admitted += flow.admit(data, (next, usize::MAX), self.lossy, |_, now, packet| {
                 offered += 1;
-                let outcome = queue.offer(now, packet.bytes(), packet.ecn != Ecn::NotCapable);
-                counters.count(outcome, || packet.ecn = Ecn::Marked).ok()
+                counters.offer(queue, now, packet).ok()
             }) as u64;
             heads[place] = key(flow.head(data), place);
         }

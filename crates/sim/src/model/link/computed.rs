@@ -5,7 +5,7 @@ use super::counters::LinkCounters;
 use longfat_net::queue::{Limit, RedLaw};
 use longfat_net::{ConstantFifo, Departures, ListedFifo, TickingFifo};
 use longfat_units::Time;
-use longfat_wire::{Ecn, Packet};
+use longfat_wire::Packet;
 
 /// A queue that computes departures. [`each_computed`] works with one as what it is.
 pub enum Computed {
@@ -54,8 +54,7 @@ fn serve<P: Packet, Q: Departures>(
     let mut arrived = 0;
     for (now, mut packet) in arrivals {
         arrived += 1;
-        let offered = queue.offer(now, packet.bytes(), packet.ecn() != Ecn::NotCapable);
-        match counters.count(offered, || packet.set_ecn(Ecn::Marked)) {
+        match counters.offer(queue, now, &mut packet) {
             Ok(at) => exit.departs(packet, at),
             Err(reason) => exit.drops(packet, reason),
         }
