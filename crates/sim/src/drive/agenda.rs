@@ -61,12 +61,6 @@ impl Agenda {
         }
     }
 
-    /// The time planned for the next event of `slot`.
-    #[inline]
-    pub fn get(&self, slot: usize) -> Time {
-        self.slots[slot].0
-    }
-
     /// The earliest event: its time and slot.
     #[inline]
     pub fn first(&self) -> (Time, usize) {
