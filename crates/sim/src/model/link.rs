@@ -236,7 +236,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             Server::Computed(queue) => {
                 queue.run(core::iter::once((now, packet)), counters, released);
             }
-            Server::Asked(queue) => queue.arrive(now, packet, counters, released),
+            Server::Asked(queue) => queue.service(counters, released).arrive(now, packet),
             _ => unreachable!("a queue of handles"),
         }
     }
@@ -252,7 +252,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// link.
     pub fn on_timer(&mut self, now: Time) {
         if let Server::Asked(queue) = &mut self.server {
-            queue.act(now, &mut self.counters, &mut self.released);
+            queue.service(&mut self.counters, &mut self.released).act(now);
         }
     }
 

@@ -59,18 +59,14 @@ impl<P: Packet + Clone> Asked<P> {
         wake(self.line.asks(self.queue.packets()), &self.line, self.special.as_deref())
     }
 
-    /// A packet arrives; everything before has happened.
-    pub fn arrive(&mut self, now: Time, packet: P, counters: &mut LinkCounters, exit: &mut impl Exit<P>) {
+    /// The server while it works for this exit.
+    pub(super) fn service<'a, X>(
+        &'a mut self,
+        counters: &'a mut LinkCounters,
+        exit: &'a mut X,
+    ) -> Service<'a, P, dyn Element<P> + Send, X> {
         let Asked { queue, line, special } = self;
-        let out = Out { exit, counters, line };
-        Service { queue: &mut **queue, special: special.as_deref_mut(), out }.arrive(now, packet);
-    }
-
-    /// What is due by itself at `now` happens.
-    pub fn act(&mut self, now: Time, counters: &mut LinkCounters, exit: &mut impl Exit<P>) {
-        let Asked { queue, line, special } = self;
-        let out = Out { exit, counters, line };
-        Service { queue: &mut **queue, special: special.as_deref_mut(), out }.act(now);
+        Service { queue: &mut **queue, special: special.as_deref_mut(), out: Out { exit, counters, line } }
     }
 
     /// Takes these arrivals, in order, each with its time, and everything that happens by itself before
@@ -82,9 +78,8 @@ impl<P: Packet + Clone> Asked<P> {
         counters: &mut LinkCounters,
         exit: &mut impl Exit<P>,
     ) -> u64 {
-        let Asked { queue, line, special } = self;
-        let out = Out { exit, counters, line };
-        visit(&mut **queue, Batch { arrivals, until, special: special.as_deref_mut(), out })
+        let Service { queue, special, out } = self.service(counters, exit);
+        visit(queue, Batch { arrivals, until, special, out })
     }
 
     /// From `now` on, this is the capacity.
@@ -167,7 +162,7 @@ where
 }
 
 /// A server whose queue is of a known discipline.
-struct Service<'a, P, E: ?Sized, X> {
+pub(super) struct Service<'a, P, E: ?Sized, X> {
     queue: &'a mut E,
     special: Option<&'a mut Special<P>>,
     out: Out<'a, X>,
@@ -208,18 +203,18 @@ impl<P: Packet + Clone, E: Element<P> + ?Sized, X: Exit<P>> Service<'_, P, E, X>
         self.out.counters.packets_in - before + events
     }
 
-    /// A packet arrives.
+    /// A packet arrives; everything before has happened.
     #[inline(always)]
-    fn arrive(&mut self, now: Time, packet: P) {
+    pub(super) fn arrive(&mut self, now: Time, packet: P) {
         self.out.counters.packets_in += 1;
         self.out.line.withheld = false;
         self.queue.arrive(now, packet, &mut self.out);
         self.serve_if_free(now);
     }
 
-    /// What is due by itself happens.
+    /// What is due by itself at `now` happens.
     #[inline(never)]
-    fn act(&mut self, now: Time) {
+    pub(super) fn act(&mut self, now: Time) {
         let asks = self.asks();
         let line = &mut *self.out.line;
         if self.special.as_ref().is_some_and(|special| special.wake_of_queue(asks, line) > now) {
