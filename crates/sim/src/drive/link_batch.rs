@@ -3,8 +3,8 @@
 
 use super::ahead::{self, ask};
 use crate::model::flow::Flow;
-use crate::model::link::{End, Exit, Handle, Loan};
-use longfat_net::{Address, COPY, DropReason, GONE, Pipe, WAITS};
+use crate::model::link::{End, Exit, Handle, Loan, pipe_of};
+use longfat_net::{COPY, DropReason, GONE, Pipe, WAITS};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Packet, SimPacket};
 
@@ -73,12 +73,7 @@ impl LinkBatch<'_> {
         let path = if data { &flow.route.forward } else { &flow.route.reverse };
         let (next, at) = (path[path.len() - handle.links()], departure + self.delay);
         self.idle_until[next] = self.idle_until[next].min(at);
-        let incoming = &mut self.incoming[next];
-        let place = incoming.binary_search_by_key(&self.link, |(from, _)| *from).unwrap_or_else(|place| {
-            incoming.insert(place, (self.link, Pipe::default()));
-            place
-        });
-        incoming[place].1.push(at, handle.at_next_link());
+        pipe_of(&mut self.incoming[next], self.link).push(at, handle.at_next_link());
     }
 
     /// The packet is dropped or lost.
@@ -131,10 +126,6 @@ impl Exit<Handle> for LinkBatch<'_> {
         let (outcome, _) = self.waiting(handle);
         *outcome = *outcome - COPY;
     }
-
-    fn originates(&mut self, _: Handle, _: Address) {
-        debug_assert!(false, "the oracle runs plans whose elements send messages");
-    }
 }
 
 impl Exit<Loan> for LinkBatch<'_> {
@@ -153,10 +144,6 @@ impl Exit<Loan> for LinkBatch<'_> {
     fn doubles(&mut self, loan: Loan) {
         debug_assert!(false, "the oracle runs plans in which packets with headers are doubled");
         self.doubles(loan.handle);
-    }
-
-    fn originates(&mut self, loan: Loan, to: Address) {
-        self.originates(loan.handle, to);
     }
 }
 

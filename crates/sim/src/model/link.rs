@@ -64,7 +64,9 @@ pub trait Exit<P> {
     /// A packet was doubled.
     fn doubles(&mut self, packet: P);
     /// An element sends a message of its own.
-    fn originates(&mut self, packet: P, to: Address);
+    fn originates(&mut self, _packet: P, _to: Address) {
+        debug_assert!(false, "the oracle runs plans whose elements send messages");
+    }
 }
 
 /// A shared link.
@@ -359,11 +361,12 @@ impl<P: Packet> Exit<P> for Released<P> {
     }
 }
 
-/// The pipe that leads to link `to`; creates it if there is none yet.
-pub fn outlet<P: Default>(outlets: &mut Vec<(usize, Pipe<P>)>, to: usize) -> &mut Pipe<P> {
-    let at = outlets.iter().position(|(link, _)| *link == to).unwrap_or_else(|| {
-        outlets.push((to, Pipe::default()));
-        outlets.len() - 1
+/// Among pipes in the order of their links, the one that leads to this link, or from it; creates it if there is
+/// none yet.
+pub fn pipe_of<P: Default>(pipes: &mut Vec<(usize, Pipe<P>)>, link: usize) -> &mut Pipe<P> {
+    let at = pipes.binary_search_by_key(&link, |(link, _)| *link).unwrap_or_else(|at| {
+        pipes.insert(at, (link, Pipe::default()));
+        at
     });
-    &mut outlets[at].1
+    &mut pipes[at].1
 }

@@ -2,7 +2,7 @@
 
 use super::messages::PROCESSING;
 use super::state::Simulation;
-use crate::model::link::outlet;
+use crate::model::link::pipe_of;
 use longfat_units::Time;
 use longfat_wire::{Kind, SimPacket};
 
@@ -92,7 +92,7 @@ impl Simulation {
     /// A packet goes from one link to another, where it arrives at `at`.
     fn lead(&mut self, from: usize, to: usize, at: Time, mut packet: SimPacket) {
         packet.ttl = packet.ttl.saturating_sub(u8::from(!self.links[to].layer2));
-        outlet(&mut self.links[from].onward, to).push(at, packet);
+        pipe_of(&mut self.links[from].onward, to).push(at, packet);
     }
 
     /// Counts a packet that comes to link `index`; hands it to the element there and returns true if it is a
@@ -122,7 +122,7 @@ impl Simulation {
         for (mut packet, to) in core::mem::take(&mut self.links[index].released.originated) {
             let Some(messages) = &mut self.messages else { continue };
             if let Some(first) = messages.send(&mut packet, index, to) {
-                outlet(&mut self.links[index].control, first).push(now + PROCESSING, packet);
+                pipe_of(&mut self.links[index].control, first).push(now + PROCESSING, packet);
             }
         }
     }
