@@ -24,7 +24,7 @@
 use super::agenda::Agenda;
 use super::arrivals::{Arrivals, PLACE_BITS};
 use super::link_batch::Incoming;
-use super::wakes::WakeIndex;
+use super::wakes::{Rank, WakeIndex};
 use crate::model::link::{End, Handle, Loan};
 use crate::results::outcome::RunError;
 use crate::run::lookahead::Approaches;
@@ -43,18 +43,16 @@ pub struct DriverState {
     polled: u64,
     /// Longest batch.
     longest: Interval,
-    /// When each end of a flow acts next, by the link that it sends to.
+    /// When something happens next at each link and at each end of a flow that sends to it.
     pub(super) wakes: WakeIndex,
     /// From where packets come to each link.
     approaches: Approaches,
     /// The clock of each link: what comes before has been handled.
     clocks: Vec<Time>,
-    /// Nothing happens at each link by itself before this, and nothing arrives there from other links.
-    pub(super) idle_until: Vec<Time>,
     /// All links have the same clock.
     in_step: bool,
     /// What the handles of each end with packets for a link in this batch have in common.
-    pub(super) sources: Vec<Handle>,
+    pub(super) sources: Vec<(Rank, Handle)>,
     /// What comes to a link in this batch.
     pub(super) arrivals: Arrivals,
     /// The same at a link with a router.
@@ -81,7 +79,6 @@ impl DriverState {
             wakes: WakeIndex::new(run.links.len(), run.flows.len()),
             approaches: run.approaches(),
             clocks: vec![Time::ZERO; run.links.len()],
-            idle_until: vec![Time::ZERO; run.links.len()],
             in_step: !run.sessions.is_empty(),
             sources: Vec::new(),
             arrivals: Arrivals::default(),
@@ -102,12 +99,6 @@ impl DriverState {
             state.wakes.admit(i, &run.flows[i]);
         }
         state
-    }
-
-    /// Nothing happens at this link, nor at the ends that send to it, before this.
-    #[inline(always)]
-    fn idle_until(&self, link: usize) -> Time {
-        self.idle_until[link].min(self.wakes.links[link].idle_until)
     }
 
     /// Notes when a flow acts next.
@@ -174,7 +165,7 @@ impl Driver<'_> {
 
     /// Nothing happens before this.
     fn next_event(&self) -> Time {
-        let links = (0..self.run.links.len()).map(|link| self.state.idle_until(link));
+        let links = self.state.wakes.links.iter().map(|link| link.idle_until);
         links.fold(self.state.requests.first().0, Time::min)
     }
 
@@ -188,7 +179,7 @@ impl Driver<'_> {
             let from = self.state.clocks[link];
             let known = self.state.approaches.known(link, &self.state.clocks);
             let until = known.min(from + self.state.longest).min(end);
-            if self.state.idle_until(link) < until {
+            if self.state.wakes.links[link].idle_until < until {
                 self.hosts(link, until)?;
                 if from < until {
                     self.link(link, from, until)?;
@@ -217,7 +208,7 @@ impl Driver<'_> {
         }
         let until = self.requests(from, until)?;
         for link in 0..self.run.links.len() {
-            if self.state.idle_until(link) < until {
+            if self.state.wakes.links[link].idle_until < until {
                 self.link(link, from, until)?;
                 self.look_at_link(link);
                 self.poll_seldom()?;
@@ -256,8 +247,8 @@ impl Driver<'_> {
     /// Finds out until when nothing happens at this link.
     fn look_at_link(&mut self, link: usize) {
         let heads = self.state.incoming[link].iter().map(|(_, pipe)| pipe.head());
-        self.state.idle_until[link] = heads.fold(self.run.links[link].wake(), Time::min);
-        self.state.wakes.links[link].look();
+        let own = heads.fold(self.run.links[link].wake(), Time::min);
+        self.state.wakes.links[link].look(own);
     }
 
     /// Runs the hosts that send to this link up to `until`.

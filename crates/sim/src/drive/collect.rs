@@ -3,6 +3,7 @@
 use super::ahead::{self, ask};
 use super::arrivals::Arrivals;
 use super::link_batch::{LinkBatch, activate};
+use super::wakes::Rank;
 use crate::model::flow::Flow;
 use crate::model::link::{Handle, LinkCounters, Loan};
 use longfat_net::WAITS;
@@ -19,7 +20,7 @@ impl LinkBatch<'_> {
     #[inline(never)] // a loop that needs the registers
     pub fn collect(
         &mut self,
-        sources: &[Handle],
+        sources: &[(Rank, Handle)],
         until: Time,
         arrivals: &mut Arrivals,
         counters: &mut LinkCounters,
@@ -43,9 +44,9 @@ impl LinkBatch<'_> {
             pipe.leave(|_, _| true);
         }
         self.incoming[self.link] = pipes;
-        for (place, &source) in sources.iter().enumerate() {
+        for (place, &(_, source)) in sources.iter().enumerate() {
             if self.many {
-                let next = |places: usize| sources.get(place + places).map(|source| source.end());
+                let next = |places: usize| sources.get(place + places).map(|(_, source)| source.end());
                 ask(self.flows, next(ahead::PIPE), Flow::prefetch_pipe);
                 ask(self.flows, next(ahead::FIRST_PACKETS), Flow::prefetch_next);
                 if self.lossy.is_some() {

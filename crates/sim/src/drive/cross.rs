@@ -16,6 +16,7 @@ use super::batches::{Driver, DriverState};
 use super::collect::{MOST, lend};
 use super::link_batch::LinkBatch;
 use super::straight::FEW;
+use super::wakes::Rank;
 use crate::model::flow::Flow;
 use crate::model::link::{Handle, Server, each_computed};
 use crate::results::outcome::RunError;
@@ -51,9 +52,9 @@ impl Driver<'_> {
     }
 
     /// How many packets reach the link before `until`.
-    fn reach(&self, index: usize, sources: &[Handle], until: Time) -> usize {
+    fn reach(&self, index: usize, sources: &[(Rank, Handle)], until: Time) -> usize {
         let of_links: usize = self.state.incoming[index].iter().map(|(_, pipe)| pipe.due(until)).sum();
-        let of_ends = sources.iter().map(|source| {
+        let of_ends = sources.iter().map(|(_, source)| {
             let (flow, data) = source.end().host();
             self.run.flows[flow].on_the_way(data).due(until)
         });
@@ -65,40 +66,37 @@ impl Driver<'_> {
     fn cross(
         &mut self,
         index: usize,
-        sources: &[Handle],
+        sources: &[(Rank, Handle)],
         (from, until): (Time, Time),
         many: bool,
     ) -> Result<bool, RunError> {
         let Driver { run, state, .. } = self;
-        let DriverState { arrivals, loans, incoming, idle_until, later, active, events, .. } = &mut **state;
+        let DriverState { arrivals, loans, incoming, wakes, later, active, events, .. } = &mut **state;
         let Simulation { links, flows, .. } = &mut **run;
         let link = &mut links[index];
         let is_lossy = link.loss != LossModel::None || link.ack_loss != LossModel::None;
         let is_straight = incoming[index].iter().all(|(_, pipe)| pipe.is_empty())
-            && sources.iter().all(|source| source.is_straight());
+            && sources.iter().all(|(_, source)| source.is_straight());
         let (server, counters, delay) = link.parts();
         let lossy = is_lossy.then_some(index);
-        let mut batch =
-            LinkBatch { link: index, delay, lossy, flows, incoming, idle_until, active, later, many };
+        let mut batch = LinkBatch { link: index, delay, lossy, flows, incoming, wakes, active, later, many };
         let (mut admitted, mut offered) = (0, false);
         *events += match server {
             Server::Computed(queue) if is_straight && sources.len() <= FEW => {
                 each_computed!(queue, fifo => batch.serve_few(sources, (from, until), &mut **fifo, counters))
             }
-            Server::Computed(queue) if is_straight => {
-                arrivals.clear(from, until);
-                admitted = batch.collect(sources, until, arrivals, counters);
-                offered = true;
-                each_computed!(queue, fifo => arrivals.offer_all(&mut **fifo, counters))
-            }
             _ => {
                 arrivals.clear(from, until);
                 admitted = batch.collect(sources, until, arrivals, counters);
-                let order = arrivals.in_order();
                 match server {
-                    Server::Computed(queue) => queue.run(order, counters, &mut batch),
-                    Server::Handles(queue) => queue.run(order, until, counters, &mut batch),
+                    Server::Computed(queue) if is_straight => {
+                        offered = true;
+                        each_computed!(queue, fifo => arrivals.offer_all(&mut **fifo, counters))
+                    }
+                    Server::Computed(queue) => queue.run(arrivals.in_order(), counters, &mut batch),
+                    Server::Handles(queue) => queue.run(arrivals.in_order(), until, counters, &mut batch),
                     Server::Loans(queue) => {
+                        let order = arrivals.in_order();
                         loans.extend(order.map(|(at, handle)| (at, lend(batch.flows, handle))));
                         queue.run(loans.drain(..), until, counters, &mut batch)
                     }
@@ -108,7 +106,7 @@ impl Driver<'_> {
         };
         batch.settle_all();
         let failed = self.hand_out(many, offered);
-        let is_left = |source: &Handle| {
+        let is_left = |(_, source): &(Rank, Handle)| {
             let (flow, data) = source.end().host();
             self.run.flows[flow].head(data) < until
         };

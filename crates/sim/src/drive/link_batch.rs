@@ -2,6 +2,7 @@
 //! of the [way over a link](super::cross) writes it there.
 
 use super::ahead::{self, ask};
+use super::wakes::WakeIndex;
 use crate::model::flow::Flow;
 use crate::model::link::{End, Exit, Handle, Loan, pipe_of};
 use longfat_net::{COPY, DropReason, GONE, Pipe, WAITS};
@@ -21,8 +22,8 @@ pub struct LinkBatch<'a> {
     pub flows: &'a mut [Flow],
     /// What is on its way to each link from others.
     pub incoming: &'a mut [Incoming],
-    /// Nothing happens at each link by itself before this.
-    pub idle_until: &'a mut [Time],
+    /// When something happens next at each link.
+    pub wakes: &'a mut WakeIndex,
     /// The ends whose packets came, or left.
     pub active: &'a mut Vec<End>,
     /// Packets that leave the link, and those that are [`GONE`], in a batch that [asks for memory
@@ -72,7 +73,8 @@ impl LinkBatch<'_> {
         }
         let path = if data { &flow.route.forward } else { &flow.route.reverse };
         let (next, at) = (path[path.len() - handle.links()], departure + self.delay);
-        self.idle_until[next] = self.idle_until[next].min(at);
+        let idle_until = &mut self.wakes.links[next].idle_until;
+        *idle_until = at.min(*idle_until);
         pipe_of(&mut self.incoming[next], self.link).push(at, handle.at_next_link());
     }
 

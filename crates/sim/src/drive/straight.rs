@@ -4,6 +4,7 @@
 
 use super::arrivals::{Arrivals, PLACE_BITS, place_of, time_of};
 use super::link_batch::{LinkBatch, activate};
+use super::wakes::Rank;
 use crate::model::link::{Handle, LinkCounters};
 use longfat_net::{Departures, GONE};
 use longfat_units::{Interval, Time};
@@ -34,7 +35,7 @@ impl LinkBatch<'_> {
     #[inline(never)] // a loop that needs the registers
     pub fn serve_few<Q: Departures>(
         &mut self,
-        sources: &[Handle],
+        sources: &[(Rank, Handle)],
         (from, until): (Time, Time),
         queue: &mut Q,
         counters: &mut LinkCounters,
@@ -43,7 +44,7 @@ impl LinkBatch<'_> {
             if at < until { at.since(from).as_ns() << PLACE_BITS | place as u64 } else { NEVER }
         };
         let mut heads = [NEVER; FEW];
-        for (place, source) in sources.iter().enumerate() {
+        for (place, (_, source)) in sources.iter().enumerate() {
             let (id, data) = source.end().host();
             let ring = self.flows[id].on_the_way_mut(data);
             activate(ring, source.end(), self.active);
@@ -66,7 +67,7 @@ impl LinkBatch<'_> {
             } else {
                 time_of(others, from) + Interval::from_ns(u64::from(place < place_of(others)))
             };
-            let (id, data) = sources[place].end().host();
+            let (id, data) = sources[place].1.end().host();
             let flow = &mut self.flows[id];
             admitted += flow.admit(data, (next, usize::MAX), self.lossy, |_, now, packet| {
                 offered += 1;
