@@ -5,7 +5,7 @@
 use super::fifo::Fifo;
 use super::limit::Limit;
 use super::row::{Discipline, Setup};
-use crate::{DropReason, Element, Sink};
+use crate::{DropReason, Element, Law, Sink};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style, Time};
 use longfat_wire::Packet;
@@ -33,6 +33,7 @@ pub const ROW: Discipline = Discipline {
     ecn: false,
     l4s: false,
     random: false,
+    law: Some(|setup, _| Law::DropTail(setup.limit)),
     check: |_, _| Ok(()),
 };
 

@@ -81,6 +81,7 @@ pub const ROW: Discipline = Discipline {
     ecn: true,
     l4s: false,
     random: true,
+    law: Some(|setup, p| crate::Law::Red(Law::build(setup, p))),
     check,
 };
 

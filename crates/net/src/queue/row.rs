@@ -1,7 +1,7 @@
 //! A row of the registry of queues: what the rest of Longfat knows about a discipline.
 
 use super::limit::Limit;
-use crate::Element;
+use crate::{Element, Law};
 use core::ops::Deref;
 use longfat_units::parameters::{ParameterError, Parameters};
 use longfat_units::{Entry, Rate, Stream};
@@ -19,6 +19,8 @@ pub struct Discipline {
     pub l4s: bool,
     /// Whether it draws random numbers.
     pub random: bool,
+    /// Its law, if it decides at arrival: a link can compute departures then.
+    pub law: Option<fn(Setup, &Parameters) -> Law>,
     /// Refuses values that do not go together before a link of this rate.
     pub check: fn(Rate, &Parameters) -> Result<(), ParameterError>,
 }

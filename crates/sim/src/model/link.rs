@@ -15,10 +15,9 @@ use line::Line;
 use longfat_net::disturbance::{Disturbances, Disturbed};
 #[cfg(test)]
 use longfat_net::queue;
-use longfat_net::queue::{Limit, RedLaw};
+use longfat_net::queue::Limit;
 use longfat_net::{
-    Address, Capacity, ConstantFifo, Credit, Departures, DropReason, ListedFifo, LossModel, Occupancy, Pipe,
-    Sojourn, TickingFifo, Ticks,
+    Address, Capacity, Credit, Departures, DropReason, LossModel, Occupancy, Pipe, Sojourn, Ticks,
 };
 use longfat_scenario::plan::{CheckedLink, CheckedQueue, CheckedRouter};
 use longfat_units::{Interval, Rate, Time};
@@ -157,7 +156,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         let CheckedLink { plan, rate, capacity, ticks, disturbances, queue, router, .. } = planned;
         let disturbs = |how: fn(&Disturbances) -> bool| disturbances.as_deref().is_some_and(how);
         let computes = fast && router.is_none() && disturbances.is_none();
-        let computed = if computes { computed(&queue, rate, &capacity, ticks) } else { None };
+        let computed = if computes { Computed::new(&queue, rate, &capacity, ticks) } else { None };
         Link {
             name: plan.name,
             rate,
@@ -210,7 +209,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             return Err(reason);
         }
         self.capacity = self.capacity.changed(now, rate).ok_or(RateError::Varies)?;
-        each_server!(&mut self.server, _fifo => return Err(RateError::Fixed), queue => {
+        each_server!(&mut self.server, _fifo => Err(RateError::Fixed), queue => {
             queue.change(now, &self.capacity);
             Ok(())
         })
@@ -308,26 +307,6 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// What the fast driver needs: the server, the counters, and the propagation delay.
     pub(crate) fn parts(&mut self) -> (&mut Server<P>, &mut LinkCounters, Interval) {
         (&mut self.server, &mut self.counters, self.delay)
-    }
-}
-
-/// The queue that computes departures, where there is one for this rate.
-fn computed(queue: &CheckedQueue, rate: Rate, capacity: &Capacity, ticks: Option<Ticks>) -> Option<Computed> {
-    let limit = queue.setup.limit;
-    let measured = queue.measures_waits();
-    let is_plain = queue.is_drop_tail() && capacity.is_constant() && !measured;
-    match ticks {
-        None if is_plain => Some(Computed::Constant(Box::new(ConstantFifo::new(rate, limit)))),
-        Some(ticks) if is_plain => Some(Computed::Ticking(Box::new(TickingFifo::new(rate, limit, ticks)))),
-        Some(_) => None,
-        None if queue.is_drop_tail() => {
-            Some(Computed::Listed(Box::new(ListedFifo::new(capacity.clone(), limit, measured))))
-        }
-        None if queue.discipline.name == "red" => {
-            let law = RedLaw::build(queue.setup.clone(), &queue.parameters);
-            Some(Computed::Red(Box::new(ListedFifo::new(capacity.clone(), law, measured))))
-        }
-        None => None,
     }
 }
 
