@@ -1,23 +1,9 @@
-//! The fast driver: moves the run through time in batches instead of single events.
+//! The fast driver: moves the run through time in batches instead of single events. The page on the architecture
+//! has the reasons why that gives the results of the oracle ("Two drivers").
 //!
-//! A packet that leaves a link reaches a host or another link only after some propagation delay. Everything
-//! that hosts do until then follows from what is already on its way to them, and no host's actions depend on
-//! another's: each host can be run through a batch on its own, in a tight loop, without a scheduler. Then the
-//! link takes what the hosts (and other links) have sent it in the batch, merged in the canonical order
-//! (time, source), which is the order in which the oracle would have handled it.
-//!
-//! The ends of a lasting flow need not even wait for the next batch. Only its own packets and timers change
-//! an end, so it handles each packet as soon as the link knows when that will arrive, and keeps snapshots of
-//! itself at the sample times that its clock passes. The ends of a transfer do so too, but its sender waits
-//! for what may complete it, as the session hears of that.
-//!
-//! So each link has a clock of its own, and takes its turn up to the time until when its arrivals are known:
-//! the clock of each link before it, and the shortest way from there, directly or through a host. Of two
-//! links between the same hosts, each may so be a round-trip time ahead of where it was at its last turn.
-//! Where connections come and go, all links keep in step instead, and a
-//! batch is at most the shortest of those delays, the lookahead.
-//!
-//! Batches also end where samples are taken, so that samples see the same state with both drivers.
+//! Each link has a clock of its own, and takes its turn up to the time until when its arrivals are known. Where
+//! connections come and go, all links keep in step instead, and a batch is at most the lookahead. Batches also end
+//! where samples are taken, so that samples see the same state with both drivers.
 //!
 //! How packets cross a link is in `cross`.
 
@@ -263,45 +249,29 @@ impl Driver<'_> {
     /// Runs an end of a flow up to `until`, as far as what arrives at it is known.
     fn host(&mut self, end: End, until: Time) -> Result<(), RunError> {
         let (index, is_sender) = end.host();
-        let route = &self.run.flows[index].route;
-        let from = self.state.clocks[route.last(!is_sender)];
-        let until = until.min(from + route.to_end(!is_sender));
+        let flow = &mut self.run.flows[index];
+        let from = self.state.clocks[flow.route.last(!is_sender)];
+        let until = until.min(from + flow.route.to_end(!is_sender));
+        let due = |at: Time| (at < until).then_some(at);
         if is_sender {
-            self.sender(index, until)?
+            while let Some(now) = due(self.run.flows[index].sending.wake()) {
+                let sending = &mut self.run.flows[index].sending;
+                sending.event(now);
+                let goes_on = sending.wake() == now; // a burst, which may be of any length
+                self.run.after_sender(now, index)?;
+                self.state.events += 1;
+                if goes_on {
+                    self.poll()?;
+                }
+            }
         } else {
-            self.receiver(index, until)
+            while let Some(now) = due(flow.receiving.wake()) {
+                flow.receiving.event(now);
+                self.state.events += 1;
+            }
         }
         self.poll_seldom()?;
         self.state.look_at(self.run, index);
         Ok(())
-    }
-
-    fn receiver(&mut self, index: usize, until: Time) {
-        let receiving = &mut self.run.flows[index].receiving;
-        loop {
-            let now = receiving.wake();
-            if now >= until {
-                return;
-            }
-            receiving.event(now);
-            self.state.events += 1;
-        }
-    }
-
-    fn sender(&mut self, index: usize, until: Time) -> Result<(), RunError> {
-        loop {
-            let sending = &mut self.run.flows[index].sending;
-            let now = sending.wake();
-            if now >= until {
-                return Ok(());
-            }
-            sending.event(now);
-            let goes_on = sending.wake() == now; // a burst, which may be of any length
-            self.run.after_sender(now, index)?;
-            self.state.events += 1;
-            if goes_on {
-                self.poll()?;
-            }
-        }
     }
 }

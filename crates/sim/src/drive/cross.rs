@@ -1,15 +1,5 @@
-//! How packets cross a link in a batch. There is one way, in three steps:
-//!
-//! 1. The arrivals are collected, from other links and from the ends of flows, and put in order: a key has
-//!    the time of an arrival above its place among those collected. Loss processes take theirs here.
-//! 2. The server of the link takes the arrivals in that order, and puts each packet that leaves or is dropped
-//!    into an exit ([`LinkBatch`]).
-//! 3. Each end takes those of the packets sent to it that have left their last link.
-//!
-//! A packet stays in the ring of the end that has sent it until its last link, and only its handle moves. The
-//! ring holds, in place of the time of its arrival at the first link, what is known of it: that it waits,
-//! that it is gone, or when it leaves its last link. So an end takes its packets together, and its state
-//! comes into the cache once.
+//! How packets cross a link in a batch: they are collected and put in order, served, and taken by the ends that
+//! they are sent to. The page on the architecture has the three steps ("How a packet crosses a link").
 
 use super::ahead::{self, ask};
 use super::batches::{Driver, DriverState};

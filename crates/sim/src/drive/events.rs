@@ -1,11 +1,8 @@
-//! The oracle: handles one event at a time. It takes the earliest event off the agenda, lets its element act,
-//! and plans what follows. Tests compare the fast driver with it, and it runs plans in which packets can
-//! cross from one link to another in no time.
+//! The oracle: handles one event at a time. It takes the earliest event off the agenda, its element acts, and what
+//! follows is planned. Tests compare the fast driver with it.
 //!
-//! The slots of the agenda are in the canonical order of events at the same time: probes, link transmitters,
-//! pipes from link to link, messages of the links' elements, background sessions, then four for each flow:
-//! the sender's own link, the receiver, the receiver's own link, the sender. Flows have an order of their
-//! own, since one may have any slot.
+//! The slots of the agenda are in the canonical order of events at the same time, which the page on the
+//! architecture has ("Two drivers"). Flows have an order of their own, since one may have any slot.
 
 use super::agenda::Agenda;
 use super::tap::Tap;

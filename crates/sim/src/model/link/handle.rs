@@ -209,14 +209,12 @@ impl Packet for Loan {
 mod tests {
     use super::*;
 
-    const KINDS: [Kind; 7] =
-        [Kind::Data, Kind::Ack, Kind::Syn, Kind::SynAck, Kind::AckAck, Kind::Control, Kind::Query];
     const FIELDS: [Ecn; 4] = [Ecn::NotCapable, Ecn::Capable, Ecn::Ect1, Ecn::Marked];
 
     #[test]
     fn a_handle_has_what_links_ask_for() {
         for (kind, flow) in
-            KINDS.into_iter().flat_map(|kind| [0, 7, u32::MAX >> 1].map(|flow| (kind, FlowId(flow))))
+            KINDS[..7].iter().flat_map(|kind| [0, 7, u32::MAX >> 1].map(|flow| (*kind, FlowId(flow))))
         {
             let packet = SimPacket { ecn: Ecn::Ect1, ..SimPacket::new(kind, flow, 3, 1234, Time::ZERO) };
             let end = End::of(flow.0, kind.is_forward());
