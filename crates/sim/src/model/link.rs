@@ -11,14 +11,11 @@ pub use computed::Computed;
 pub(crate) use computed::each_computed;
 pub use counters::LinkCounters;
 pub use handle::{End, Handle, Loan};
-use line::Line;
-use longfat_net::disturbance::{Disturbances, Disturbed};
+use longfat_net::disturbance::Disturbances;
 #[cfg(test)]
 use longfat_net::queue;
 use longfat_net::queue::Limit;
-use longfat_net::{
-    Address, Capacity, Credit, Departures, DropReason, LossModel, Occupancy, Pipe, Sojourn, Ticks,
-};
+use longfat_net::{Address, Capacity, Departures, DropReason, LossModel, Occupancy, Pipe, Sojourn, Ticks};
 use longfat_scenario::plan::{CheckedLink, CheckedQueue, CheckedRouter};
 use longfat_units::{Interval, Rate, Time};
 use longfat_wire::{FlowId, Packet, SimPacket};
@@ -61,7 +58,9 @@ pub trait Exit<P> {
     /// The packet was dropped or lost.
     fn drops(&mut self, packet: P, reason: DropReason);
     /// A packet was doubled.
-    fn doubles(&mut self, packet: P);
+    fn doubles(&mut self, _packet: P) {
+        debug_assert!(false, "the oracle runs plans in which packets with headers are doubled");
+    }
     /// An element sends a message of its own.
     fn originates(&mut self, _packet: P, _to: Address) {
         debug_assert!(false, "the oracle runs plans whose elements send messages");
@@ -114,19 +113,6 @@ pub struct Unbuilt {
     router: Option<CheckedRouter>,
     ticks: Option<Ticks>,
     disturbances: Option<Box<Disturbances>>,
-}
-
-impl Unbuilt {
-    fn build<P: Packet + Clone + Send + 'static>(self, capacity: &Capacity, limit: Limit) -> Box<Asked<P>> {
-        let line = Line::new(capacity.clone(), self.queue.measures_waits());
-        let queue = self.queue.build();
-        let queue = match self.router {
-            None => queue,
-            Some(router) => router.build(queue, limit, capacity.clone()),
-        };
-        let ticks = self.ticks.map(|ticks| (ticks, Credit::new(capacity.clone())));
-        Box::new(Asked::new(queue, line, ticks, self.disturbances.map(|law| Disturbed::new(*law))))
-    }
 }
 
 /// Why the rate of a link cannot be set while it runs.
@@ -192,9 +178,9 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         let Server::Unbuilt(unbuilt) = &mut self.server else { return };
         let (Some(unbuilt), capacity, limit) = (unbuilt.take(), &self.capacity, self.limit) else { return };
         self.server = match (in_rings, self.has_router) {
-            (false, _) => Server::Asked(unbuilt.build(capacity, limit)),
-            (true, false) => Server::Handles(unbuilt.build(capacity, limit)),
-            (true, true) => Server::Loans(unbuilt.build(capacity, limit)),
+            (false, _) => Server::Asked(Box::new(Asked::new(*unbuilt, capacity, limit))),
+            (true, false) => Server::Handles(Box::new(Asked::new(*unbuilt, capacity, limit))),
+            (true, true) => Server::Loans(Box::new(Asked::new(*unbuilt, capacity, limit))),
         };
     }
 
@@ -281,11 +267,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// Restarts the queue statistics.
     pub fn restart(&mut self, now: Time) {
-        each_server!(
-            &mut self.server,
-            fifo => fifo.restart(now),
-            queue => queue.line.restart(now)
-        );
+        each_server!(&mut self.server, fifo => fifo.restart(now), queue => queue.line.restart(now));
     }
 
     /// How many active flows its queue estimates, if it does.

@@ -1,11 +1,11 @@
 //! A server that asks its queue for the next packet: when its wire is free, or for several packets at a tick
 //! of its clock.
 
-use super::Exit;
 use super::counters::LinkCounters;
 use super::line::Line;
+use super::{Exit, Unbuilt};
 use longfat_net::disturbance::{Disturbed, Fate};
-use longfat_net::queue::Boxed;
+use longfat_net::queue::{Boxed, Limit};
 use longfat_net::{Address, Capacity, Credit, DropReason, Element, Sink, Ticks, Visitor, visit};
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
@@ -40,15 +40,20 @@ struct Clock<P> {
 }
 
 impl<P: Packet + Clone> Asked<P> {
-    /// The queue is empty. Packets leave at ticks if there are any, and cross what is disturbed if anything
-    /// is.
-    pub(super) fn new(
-        queue: Boxed<P>,
-        line: Line,
-        ticks: Option<(Ticks, Credit)>,
-        disturbed: Option<Disturbed<P>>,
-    ) -> Self {
-        let clock = ticks.map(|(ticks, credit)| Clock { ticks, credit, begun: None, next: Time::NEVER });
+    /// An empty queue before an idle link of this capacity; a router gets the limit.
+    pub(super) fn new(unbuilt: Unbuilt, capacity: &Capacity, limit: Limit) -> Self
+    where
+        P: Send + 'static,
+    {
+        let Unbuilt { queue, router, ticks, disturbances } = unbuilt;
+        let line = Line::new(capacity.clone(), queue.measures_waits());
+        let queue = match router {
+            None => queue.build(),
+            Some(router) => router.build(queue.build(), limit, capacity.clone()),
+        };
+        let credit = || Credit::new(capacity.clone());
+        let clock = ticks.map(|ticks| Clock { ticks, credit: credit(), begun: None, next: Time::NEVER });
+        let disturbed = disturbances.map(|law| Disturbed::new(*law));
         let is_special = clock.is_some() || disturbed.is_some();
         let special = is_special.then(|| Box::new(Special { clock, disturbed, held_until: Time::ZERO }));
         Asked { queue, line, special }
@@ -143,21 +148,11 @@ where
     A: Iterator<Item = (Time, P)>,
     X: Exit<P>,
 {
-    /// The number of events.
     type Output = u64;
 
     fn visit<E: Element<P> + ?Sized>(self, queue: &mut E) -> u64 {
         let Batch { arrivals, until, special, out } = self;
-        let mut service = Service { queue, special, out };
-        let mut events = service.take_all(arrivals);
-        loop {
-            let now = service.wake();
-            if now >= until {
-                return events;
-            }
-            service.act(now);
-            events += 1;
-        }
+        Service { queue, special, out }.run(arrivals, until)
     }
 }
 
@@ -181,14 +176,17 @@ impl<P: Packet + Clone, E: Element<P> + ?Sized, X: Exit<P>> Service<'_, P, E, X>
         wake(self.asks(), self.out.line, self.special.as_deref())
     }
 
-    /// Takes all arrivals, and what happens by itself before each. Returns the number of events.
+    /// Takes all arrivals, and what happens by itself before each and then before `until`. Returns the number of
+    /// events.
     #[inline(never)] // a loop that needs the registers
-    fn take_all(&mut self, arrivals: impl Iterator<Item = (Time, P)>) -> u64 {
+    fn run(&mut self, mut arrivals: impl Iterator<Item = (Time, P)>, until: Time) -> u64 {
         let (before, mut events) = (self.out.counters.packets_in, 0);
-        for (now, packet) in arrivals {
+        loop {
+            let next = arrivals.next();
+            let end = next.as_ref().map_or(until, |(now, _)| now.later_by(Interval::from_ns(1)));
             loop {
                 let at = self.wake();
-                if at > now {
+                if at >= end {
                     break;
                 }
                 if self.out.line.timer_at <= at || self.special.is_some() {
@@ -198,9 +196,9 @@ impl<P: Packet + Clone, E: Element<P> + ?Sized, X: Exit<P>> Service<'_, P, E, X>
                 }
                 events += 1;
             }
+            let Some((now, packet)) = next else { return self.out.counters.packets_in - before + events };
             self.arrive(now, packet);
         }
-        self.out.counters.packets_in - before + events
     }
 
     /// A packet arrives; everything before has happened.
@@ -326,23 +324,18 @@ impl<P: Packet + Clone, E: Element<P> + ?Sized, X: Exit<P>> Service<'_, P, E, X>
         let Some(disturbed) = disturbed else { return self.out.exit.departs(packet, departure) };
         let Out { exit, counters, .. } = &mut self.out;
         counters.marks[DropReason::Forced as usize] += u64::from(disturbed.remark(&mut packet));
-        let lost = if X::RUNS_AHEAD && disturbed.leads() {
-            match disturbed.lead(departure) {
-                Some(at) => return exit.departs(packet, at),
-                None => packet,
+        match disturbed.enter(departure, packet, X::RUNS_AHEAD) {
+            Fate::Leaves(packet, at) => exit.departs(packet, at),
+            Fate::Carried => {}
+            Fate::Doubled(packet) => {
+                counters.packets_doubled += 1;
+                exit.doubles(packet);
             }
-        } else {
-            match disturbed.enter(departure, packet) {
-                Fate::Carried => return,
-                Fate::Doubled(packet) => {
-                    counters.packets_doubled += 1;
-                    return exit.doubles(packet);
-                }
-                Fate::Lost(packet) => packet,
+            Fate::Lost(packet) => {
+                counters.packets_lost += 1;
+                exit.drops(packet, DropReason::Lost);
             }
-        };
-        counters.packets_lost += 1;
-        exit.drops(lost, DropReason::Lost);
+        }
     }
 
     /// What leaves the disturbed part by `now` goes on.
