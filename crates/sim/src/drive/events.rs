@@ -50,7 +50,6 @@ impl DriverState {
     /// Includes the flow at this index, which is new; one that had the index before is over.
     fn admit(&mut self, run: &Simulation, index: usize) {
         let slot = self.first_flow + SLOTS_PER_FLOW * index;
-        self.agenda.reserve(slot + SLOTS_PER_FLOW);
         for part in 0..SLOTS_PER_FLOW {
             self.agenda.set_order(slot + part, run.flows[index].order);
         }
