@@ -3,8 +3,7 @@
 
 use super::ahead::{self, ask};
 use super::batches::{Driver, DriverState};
-use super::collect::{MOST, lend};
-use super::link_batch::LinkBatch;
+use super::link_batch::{LinkBatch, MOST, lend};
 use super::straight::FEW;
 use super::wakes::Rank;
 use crate::model::flow::Flow;

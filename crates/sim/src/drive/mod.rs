@@ -8,7 +8,6 @@ mod agenda;
 mod ahead;
 mod arrivals;
 pub mod batches;
-mod collect;
 mod cross;
 pub mod events;
 mod link_batch;
