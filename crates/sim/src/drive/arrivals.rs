@@ -76,7 +76,7 @@ impl Arrivals {
         let until = self.len + most;
         if self.keys.len() < until {
             self.keys.resize(until, 0);
-            self.handles.resize(until, Handle::NONE);
+            self.handles.resize(until, Handle::default());
         }
         let slots = self.keys[self.len..until].iter_mut().zip(&mut self.handles[self.len..until]);
         let first = (self.len as u64).wrapping_sub(self.from.as_ns() << PLACE_BITS);
@@ -87,9 +87,16 @@ impl Arrivals {
         added
     }
 
-    /// When the batch begins, the keys in their order, and the packets by their places.
+    /// When the batch begins, the keys in their order, and the packets by their places. Links are busy most of
+    /// the time, so the keys are spread over a batch almost evenly: one to two buckets for each key leave little
+    /// to sort.
     pub fn sorted(&mut self) -> (Time, &[u64], &mut [Handle]) {
-        self.sort();
+        if self.len <= FEW || !self.spread() {
+            self.keys[..self.len].sort_unstable();
+        } else {
+            insert_each(&mut self.sorted[..self.len]);
+            core::mem::swap(&mut self.keys, &mut self.sorted);
+        }
         (self.from, &self.keys[..self.len], &mut self.handles[..self.len])
     }
 
@@ -102,16 +109,6 @@ impl Arrivals {
     /// The packets by their places.
     pub fn handles(&self) -> &[Handle] {
         &self.handles[..self.len]
-    }
-
-    /// Puts the keys in order. Links are busy most of the time, so the keys are spread over a batch almost
-    /// evenly: one to two buckets for each key leave little to sort.
-    fn sort(&mut self) {
-        if self.len <= FEW || !self.spread() {
-            return self.keys[..self.len].sort_unstable();
-        }
-        insert_each(&mut self.sorted[..self.len]);
-        core::mem::swap(&mut self.keys, &mut self.sorted);
     }
 
     /// Puts the keys into buckets, in the order of the buckets. Returns false if a bucket is crowded.

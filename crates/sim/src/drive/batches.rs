@@ -171,7 +171,6 @@ impl Driver<'_> {
                     self.link(link, from, until)?;
                 }
                 self.look_at_link(link);
-                self.poll_seldom()?;
             }
             self.state.clocks[link] = until.max(from);
         }
@@ -197,7 +196,6 @@ impl Driver<'_> {
             if self.state.wakes.links[link].idle_until < until {
                 self.link(link, from, until)?;
                 self.look_at_link(link);
-                self.poll_seldom()?;
             }
         }
         self.run.leave(until);

@@ -7,7 +7,7 @@ use super::link_batch::{LinkBatch, MOST, lend};
 use super::straight::FEW;
 use super::wakes::Rank;
 use crate::model::flow::Flow;
-use crate::model::link::{Handle, Server, each_computed};
+use crate::model::link::{Handle, Server, each_computed, serve};
 use crate::results::outcome::RunError;
 use crate::run::state::Simulation;
 use longfat_net::{GONE, LossModel};
@@ -82,7 +82,9 @@ impl Driver<'_> {
                         offered = true;
                         each_computed!(queue, fifo => arrivals.offer_all(&mut **fifo, counters))
                     }
-                    Server::Computed(queue) => queue.run(arrivals.in_order(), counters, &mut batch),
+                    Server::Computed(computed) => each_computed!(computed, queue => {
+                        serve(&mut **queue, arrivals.in_order(), counters, &mut batch)
+                    }),
                     Server::Handles(queue) => queue.run(arrivals.in_order(), until, counters, &mut batch),
                     Server::Loans(queue) => {
                         let order = arrivals.in_order();

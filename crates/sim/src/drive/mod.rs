@@ -43,12 +43,9 @@ pub enum Drive {
 impl Drive {
     /// The driver that suits this run, which has not begun.
     pub fn of(run: &mut Simulation) -> Self {
-        // messages have no end that keeps them, and the copies of a packet have one header between them
-        let routers_and_copies =
-            run.links.iter().any(|link| link.has_router) && run.links.iter().any(|link| link.doubles);
         let in_batches = run.plan.fast
             && run.lookahead.least() >= LEAST_LOOKAHEAD
-            && !(run.sends_messages || routers_and_copies || may_answer_at_once(run));
+            && !(run.needs_oracle || may_answer_at_once(run));
         run.build_queues(in_batches);
         if in_batches {
             Drive::Batches(Box::new(batches::DriverState::new(run)))

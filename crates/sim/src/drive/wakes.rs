@@ -190,56 +190,46 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// An end of flow `.0`, when it acts, and when its first packet arrives; or the flow leaves.
-    type Step = (usize, bool, Option<(u64, u64)>);
-
     proptest! {
         #[test]
         fn ends_come_in_the_order_of_their_flows_wherever_they_have_a_place(
+            // an end, and when it acts and its first packet arrives; or it leaves
             steps in proptest::collection::vec(
-                (0..60usize, any::<bool>(), proptest::option::weighted(0.8, (0..9u64, 0..9u64))),
+                (0..60u32, any::<bool>(), proptest::option::weighted(0.8, [0..9u64, 0..9u64])),
                 1..200,
             ),
         ) {
-            let steps: Vec<Step> = steps;
-            let rank = |flow: usize, is_sender: bool| (Order::of_flow(flow as u32 * 7 % 60), !is_sender);
-            let order = |end: End| rank(end.host().0, end.host().1);
-            let mut ends = LinkWakes::default();
-            let mut model = std::collections::BTreeMap::<Rank, (usize, u64, u64)>::new();
+            let rank = |end: End| (Order::of_flow(end.host().0 as u32 * 7 % 60), !end.host().1);
+            let (mut ends, mut model) = (LinkWakes::default(), std::collections::BTreeMap::new());
+            let until = Time::from_ns(4);
             for (flow, is_sender, times) in steps {
-                let end = End::of(flow as u32, is_sender);
-                let key = order(end);
-                let Some((wake, head)) = times else {
-                    if let Some((place, ..)) = model.remove(&key) {
-                        ends.remove(place);
-                    }
+                let end = End::of(flow, is_sender);
+                let Some([wake, head]) = times.map(|times| times.map(Time::from_ns)) else {
+                    model.remove(&rank(end)).into_iter().for_each(|(place, _)| ends.remove(place));
                     continue;
                 };
-                let add = || ends.add(key, Handle::of_end(end, 0, false));
-                let place = model.get(&key).map_or_else(add, |known| known.0);
+                let add = || ends.add(rank(end), Handle::of_end(end, 0, false));
+                let place = model.get(&rank(end)).map_or_else(add, |&(place, _)| place);
                 let mut sent = Pipe::default();
-                sent.push(Time::from_ns(head), SimPacket::default());
-                ends.set(place, Some(Time::from_ns(wake)), &sent);
-                model.insert(key, (place, wake, head));
-                let until = 4;
+                sent.push(head, SimPacket::default());
+                ends.set(place, Some(wake), &sent);
+                model.insert(rank(end), (place, [wake, head]));
+                let due = |which: usize| -> Vec<Rank> {
+                    let due = model.iter().filter(|(_, (_, times))| times[which] < until);
+                    due.map(|(&rank, _)| rank).collect()
+                };
                 let mut sources = Vec::new();
-                let most = ends.arriving(Time::from_ns(until), &mut sources);
-                let due = model.iter().filter(|(_, known)| known.2 < until);
-                let due: Vec<_> = due.map(|(&key, _)| key).collect();
-                let found: Vec<_> = sources.iter().map(|(_, source)| order(source.end())).collect();
-                prop_assert_eq!(found, due.clone());
-                prop_assert_eq!(most, due.len());
-                let first = model.values().map(|&(_, wake, head)| wake.min(head)).min();
-                let first = first.map_or(Time::NEVER, Time::from_ns);
+                prop_assert_eq!(ends.arriving(until, &mut sources), due(1).len());
+                prop_assert_eq!(sources.iter().map(|&(rank, _)| rank).collect::<Vec<_>>(), due(1));
+                let first = model.values().flat_map(|&(_, times)| times).fold(Time::NEVER, Time::min);
                 prop_assert!(ends.idle_until <= first);
                 ends.look(Time::NEVER);
                 prop_assert_eq!(ends.idle_until, first);
                 let mut place = 0;
-                let mut acting: Vec<_> =
-                    std::iter::from_fn(|| ends.acting(&mut place, Time::from_ns(until))).map(order).collect();
+                let acting = std::iter::from_fn(|| ends.acting(&mut place, until)).map(rank);
+                let mut acting: Vec<_> = acting.collect();
                 acting.sort_unstable();
-                let due = model.iter().filter(|(_, known)| known.1 < until);
-                prop_assert_eq!(acting, due.map(|(&key, _)| key).collect::<Vec<_>>());
+                prop_assert_eq!(acting, due(0));
             }
         }
     }

@@ -7,8 +7,8 @@ mod handle;
 mod line;
 
 pub use asked::Asked;
-pub use computed::Computed;
 pub(crate) use computed::each_computed;
+pub use computed::{Computed, serve};
 pub use counters::LinkCounters;
 pub use handle::{End, Handle, Loan};
 use longfat_net::disturbance::Disturbances;
@@ -99,10 +99,6 @@ pub struct Link<P = SimPacket> {
     pub reorders: bool,
     /// Whether its queue is for L4S and so has two queues.
     pub l4s: bool,
-    /// Whether packets may arrive twice.
-    pub doubles: bool,
-    /// Whether a router holds its queue.
-    pub has_router: bool,
     /// How packets get from the queue to the wire.
     server: Server<P>,
 }
@@ -140,7 +136,6 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// The same, but a queue that is asked for packets has yet to be built.
     pub(crate) fn without_queue(planned: CheckedLink, fast: bool) -> Self {
         let CheckedLink { plan, rate, capacity, ticks, disturbances, queue, router, .. } = planned;
-        let disturbs = |how: fn(&Disturbances) -> bool| disturbances.as_deref().is_some_and(how);
         let computes = fast && router.is_none() && disturbances.is_none();
         let computed = if computes { Computed::new(&queue, rate, &capacity, ticks) } else { None };
         Link {
@@ -161,11 +156,9 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
                 _ => Some(RateError::Varies),
             },
             capacity,
-            reorders: disturbs(|law| !law.keeps_order())
+            reorders: disturbances.as_ref().is_some_and(|law| !law.keeps_order())
                 || router.as_ref().is_some_and(CheckedRouter::reorders),
             l4s: queue.discipline.l4s,
-            doubles: disturbs(|law| law.duplicate > 0.0),
-            has_router: router.is_some(),
             server: computed.map_or_else(
                 || Server::Unbuilt(Some(Box::new(Unbuilt { queue, router, ticks, disturbances }))),
                 Server::Computed,
@@ -177,7 +170,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub(crate) fn build_queue(&mut self, in_rings: bool) {
         let Server::Unbuilt(unbuilt) = &mut self.server else { return };
         let (Some(unbuilt), capacity, limit) = (unbuilt.take(), &self.capacity, self.limit) else { return };
-        self.server = match (in_rings, self.has_router) {
+        self.server = match (in_rings, unbuilt.router.is_some()) {
             (false, _) => Server::Asked(Box::new(Asked::new(*unbuilt, capacity, limit))),
             (true, false) => Server::Handles(Box::new(Asked::new(*unbuilt, capacity, limit))),
             (true, true) => Server::Loans(Box::new(Asked::new(*unbuilt, capacity, limit))),
@@ -220,9 +213,9 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     pub fn arrive(&mut self, now: Time, packet: P) {
         let Link { server, counters, released, .. } = self;
         match server {
-            Server::Computed(queue) => {
-                queue.run(core::iter::once((now, packet)), counters, released);
-            }
+            Server::Computed(computed) => each_computed!(computed, queue => {
+                serve(&mut **queue, core::iter::once((now, packet)), counters, released);
+            }),
             Server::Asked(queue) => queue.service(counters, released).arrive(now, packet),
             _ => unreachable!("a queue of handles"),
         }

@@ -52,20 +52,11 @@ impl Computed {
             (_, Some(_)) => return None,
         })
     }
-
-    /// Takes these arrivals, in order, each with its time. Returns how many there are.
-    pub fn run<P: Packet>(
-        &mut self,
-        arrivals: impl Iterator<Item = (Time, P)>,
-        counters: &mut LinkCounters,
-        exit: &mut impl Exit<P>,
-    ) -> u64 {
-        each_computed!(self, queue => serve(&mut **queue, arrivals, counters, exit))
-    }
 }
 
+/// Offers these arrivals, in order, each with its time. Returns how many there are.
 #[inline(never)] // a loop that needs the registers
-fn serve<P: Packet, Q: Departures>(
+pub fn serve<P: Packet, Q: Departures>(
     queue: &mut Q,
     arrivals: impl Iterator<Item = (Time, P)>,
     counters: &mut LinkCounters,

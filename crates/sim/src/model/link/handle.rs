@@ -46,16 +46,14 @@ const ALWAYS: NonZeroU64 = match NonZeroU64::new(1 << 63) {
 /// The bit that says that packets may overtake each other; the lower ones are the number of links.
 const OVERTAKES: u16 = 1 << 15;
 
+/// Fills room that no packet has used yet.
 impl Default for Handle {
     fn default() -> Self {
-        Handle::NONE
+        Handle { origin: 0, rest: ALWAYS }
     }
 }
 
 impl Handle {
-    /// Fills room that no packet has used yet.
-    pub const NONE: Handle = Handle { origin: 0, rest: ALWAYS };
-
     /// What the handles of an end's packets have in common: they will cross this many links behind the first
     /// one, and may overtake each other or not.
     pub fn of_end(end: End, links: usize, may_overtake: bool) -> Self {
@@ -158,7 +156,7 @@ impl Packet for Handle {
         self.rest = NonZeroU64::new(rest).unwrap_or(self.rest);
     }
     fn control(_: Message, _: u32) -> Self {
-        Handle::NONE
+        Handle::default()
     }
 }
 
@@ -201,7 +199,7 @@ impl Packet for Loan {
         self.extra.as_mut().and_then(|extra| extra.explicit.as_mut())
     }
     fn control(_: Message, _: u32) -> Self {
-        Loan { handle: Handle::NONE, extra: None }
+        Loan { handle: Handle::default(), extra: None }
     }
 }
 
