@@ -1,7 +1,7 @@
 //! The arrivals of a batch at one link, in order.
 
 use crate::model::link::Handle;
-use core::slice;
+use core::{cell::Cell, slice};
 use longfat_units::{Interval, Time};
 
 /// Bits of a sort key that hold where an arrival stands among those collected; the others hold the time since
@@ -14,7 +14,6 @@ const CROWDED: u32 = 24;
 /// A bucket holds 1/2 to 1 key on average (measured, docs/performance.md): with fewer buckets more keys move.
 const BITS_MORE: u32 = 1;
 
-/// The place in this sort key.
 #[inline(always)]
 pub const fn place_of(key: u64) -> usize {
     (key & ((1 << PLACE_BITS) - 1)) as usize
@@ -106,7 +105,6 @@ impl Arrivals {
         keys.iter().map(move |&key| (time_of(key, from), handles[place_of(key)]))
     }
 
-    /// The packets by their places.
     pub fn handles(&self) -> &[Handle] {
         &self.handles[..self.len]
     }
@@ -147,26 +145,25 @@ impl Arrivals {
 /// Sorts keys that are almost in order. Neighbours change places without a branch, since which ones do
 /// cannot be predicted; few keys have to go further.
 fn insert_each(keys: &mut [u64]) {
-    let Some(&first) = keys.first() else { return };
-    // the last two of those in order; `len` without `last`
-    let (mut before, mut last, mut len) = (0, first, 0);
-    while let Some(&next) = keys.get(len + 1) {
+    let keys = Cell::from_mut(keys).as_slice_of_cells();
+    let [first, .., end] = keys else { return };
+    let (mut before, mut last) = (0, first.get()); // the last two of those in order
+    for (place, pair) in keys.windows(2).enumerate() {
+        let next = pair[1].get();
         let lesser = last.min(next);
         last = last.max(next);
-        keys[len] = lesser;
+        pair[0].set(lesser);
         if lesser >= before {
             before = lesser;
-        } else {
-            let mut at = len;
-            while at > 0 && keys[at - 1] > lesser {
-                keys[at] = keys[at - 1];
-                at -= 1;
-            }
-            keys[at] = lesser;
+            continue;
         }
-        len += 1;
+        let mut at = place;
+        while at > 0 && keys[at - 1].get() > lesser {
+            keys[at].swap(&keys[at - 1]);
+            at -= 1;
+        }
     }
-    keys[len] = last;
+    end.set(last);
 }
 
 #[cfg(test)]
