@@ -10,7 +10,6 @@ use core::cmp::Reverse;
 use longfat_units::Time;
 use std::collections::BinaryHeap;
 
-/// The agenda of one run.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     /// When the next event of each slot is, and the order of the slot.

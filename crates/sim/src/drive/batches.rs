@@ -27,7 +27,6 @@ const LONGEST_SPAN: Interval = Interval::from_ns(u64::MAX >> PLACE_BITS);
 pub struct DriverState {
     /// The number of events at the last question whether to go on.
     polled: u64,
-    /// Longest batch.
     longest: Interval,
     /// When something happens next at each link and at each end of a flow that sends to it.
     pub(super) wakes: WakeIndex,
@@ -56,13 +55,12 @@ pub struct DriverState {
 }
 
 impl DriverState {
-    /// At the beginning of a run.
     pub fn new(run: &Simulation) -> Self {
         let fastest = run.links.iter().map(|l| l.rate).max();
         let mut state = DriverState {
             longest: fastest
                 .map_or(LONGEST_SPAN, |r| r.transmission(1500 * PACKETS_PER_BATCH).min(LONGEST_SPAN)),
-            wakes: WakeIndex::new(run.links.len(), run.flows.len()),
+            wakes: WakeIndex::new(run.links.len()),
             approaches: run.approaches(),
             clocks: vec![Time::ZERO; run.links.len()],
             in_step: !run.sessions.is_empty(),
@@ -85,12 +83,6 @@ impl DriverState {
             state.wakes.admit(i, &run.flows[i]);
         }
         state
-    }
-
-    /// Notes when a flow acts next.
-    #[inline]
-    pub fn look_at(&mut self, run: &Simulation, index: usize) {
-        self.wakes.look_at(index, &run.flows[index], [true, true]);
     }
 }
 
@@ -133,7 +125,6 @@ pub fn drive(
 }
 
 impl Driver<'_> {
-    /// Asks whether to go on.
     fn poll(&mut self) -> Result<(), RunError> {
         self.state.polled = self.state.events;
         if (self.wanted)() { Ok(()) } else { Err(RunError::Interrupted) }
@@ -149,7 +140,6 @@ impl Driver<'_> {
         }
     }
 
-    /// Nothing happens before this.
     fn next_event(&self) -> Time {
         let links = self.state.wakes.links.iter().map(|link| link.idle_until);
         links.fold(self.state.requests.first().0, Time::min)
@@ -269,7 +259,7 @@ impl Driver<'_> {
             }
         }
         self.poll_seldom()?;
-        self.state.look_at(self.run, index);
+        self.state.wakes.look_at(index, &self.run.flows[index], [true, true]);
         Ok(())
     }
 }

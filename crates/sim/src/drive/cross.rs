@@ -17,7 +17,6 @@ use longfat_wire::{Packet, SimPacket};
 const NANOSECOND: Interval = Interval::from_ns(1);
 
 impl Driver<'_> {
-    /// Runs a link through the batch.
     pub(super) fn link(&mut self, index: usize, mut from: Time, until: Time) -> Result<(), RunError> {
         let mut sources = core::mem::take(&mut self.state.sources);
         sources.clear();
@@ -63,11 +62,10 @@ impl Driver<'_> {
         let DriverState { arrivals, loans, incoming, wakes, later, active, events, .. } = &mut **state;
         let Simulation { links, flows, .. } = &mut **run;
         let link = &mut links[index];
-        let is_lossy = link.loss != LossModel::None || link.ack_loss != LossModel::None;
+        let lossy = (link.loss != LossModel::None || link.ack_loss != LossModel::None).then_some(index);
         let is_straight = incoming[index].iter().all(|(_, pipe)| pipe.is_empty())
             && sources.iter().all(|(_, source)| source.is_straight());
         let (server, counters, delay) = link.parts();
-        let lossy = is_lossy.then_some(index);
         let mut batch = LinkBatch { link: index, delay, lossy, flows, incoming, wakes, active, later, many };
         let (mut admitted, mut offered) = (0, false);
         *events += match server {
@@ -130,13 +128,9 @@ impl Driver<'_> {
                 (true, true) => leaves = flow.take_data(leaves),
                 (false, true) => leaves = flow.take_acks(leaves),
             }
-            if data {
-                wakes.look_at(id, flow, [false, true]);
-            } else {
-                wakes.look_at(id, flow, [true, false]);
-                if flow.sending.sender.has_failed() {
-                    failed = failed.or(Some(id));
-                }
+            wakes.look_at(id, flow, [!data, data]);
+            if !data && flow.sending.sender.has_failed() {
+                failed = failed.or(Some(id));
             }
         }
         active.clear();

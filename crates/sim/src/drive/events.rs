@@ -31,7 +31,6 @@ pub struct DriverState {
 }
 
 impl DriverState {
-    /// At the beginning of a run.
     pub fn new(run: &Simulation) -> Self {
         let first_session = FIRST_LINK + 3 * run.links.len();
         let first_flow = first_session + run.sessions.len();
@@ -56,7 +55,6 @@ impl DriverState {
         self.plan_flow(run, index);
     }
 
-    /// Plans a link's next events.
     pub fn plan_link(&mut self, run: &Simulation, index: usize) {
         let (link, links) = (&run.links[index], run.links.len());
         self.agenda.set(FIRST_LINK + index, link.wake());
@@ -66,7 +64,6 @@ impl DriverState {
         }
     }
 
-    /// Plans a flow's next events.
     pub fn plan_flow(&mut self, run: &Simulation, index: usize) {
         let flow = &run.flows[index];
         let slot = self.first_flow + SLOTS_PER_FLOW * index;

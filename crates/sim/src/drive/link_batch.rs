@@ -17,7 +17,6 @@ pub const MOST: usize = if cfg!(any(fuzzing, debug_assertions)) { 64 } else { 1 
 /// Handles on their way to a link, by the link that they come from.
 pub type Incoming = Vec<(usize, Pipe<Handle>)>;
 
-/// A batch at a link.
 pub struct LinkBatch<'a> {
     pub link: usize,
     /// The link's propagation delay.
@@ -31,11 +30,10 @@ pub struct LinkBatch<'a> {
     pub wakes: &'a mut WakeIndex,
     /// The ends whose packets came, or left.
     pub active: &'a mut Vec<End>,
-    /// Packets that leave the link, and those that are [`GONE`], in a batch that [asks for memory
-    /// ahead](ahead); nothing has been done with them.
-    pub later: &'a mut Vec<(Handle, Time)>,
-    /// Whether it does.
+    /// Whether it [asks for memory ahead](ahead).
     pub many: bool,
+    /// Then: packets that leave the link, and those that are [`GONE`]; nothing has been done with them.
+    pub later: &'a mut Vec<(Handle, Time)>,
 }
 
 impl LinkBatch<'_> {
@@ -55,9 +53,8 @@ impl LinkBatch<'_> {
             let most = pipe.len().min(MOST - admitted);
             added += arrivals.add(most, |room| {
                 admitted += pipe.admit(until, most, |_, at, handle| {
-                    let (id, _) = handle.end().host();
-                    let lossy = self.lossy;
-                    if lossy.is_some_and(|link| self.flows[id].losses.strike(link, handle.kind())) {
+                    let losses = &mut self.flows[handle.end().host().0].losses;
+                    if self.lossy.is_some_and(|link| losses.strike(link, handle.kind())) {
                         self.discard(*handle);
                     } else {
                         room.put(at, *handle);
@@ -108,7 +105,6 @@ impl LinkBatch<'_> {
         self.later.clear();
     }
 
-    /// The packet leaves the link.
     #[inline(always)]
     fn leave(&mut self, handle: Handle, at: Time) {
         if !handle.is_straight() {
@@ -136,7 +132,6 @@ impl LinkBatch<'_> {
         pipe_of(&mut self.incoming[next], self.link).push(at, handle.at_next_link());
     }
 
-    /// The packet is dropped or lost.
     #[inline(never)]
     pub fn discard(&mut self, handle: Handle) {
         self.flows[handle.end().host().0].drop(handle.kind());

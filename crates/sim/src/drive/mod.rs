@@ -34,9 +34,7 @@ fn may_answer_at_once(run: &Simulation) -> bool {
 
 /// The driver of a run, with what it keeps while the run pauses.
 pub enum Drive {
-    /// The fast driver.
     Batches(Box<batches::DriverState>),
-    /// The oracle.
     Events(Box<events::DriverState>),
 }
 
@@ -76,7 +74,7 @@ impl Drive {
             flow.sending.pause_at(until);
             flow.receiving.pause_at(until);
             run.check_algorithm(index)?;
-            state.look_at(run, index);
+            state.wakes.look_at(index, &run.flows[index], [true, true]);
         }
         Ok(())
     }
@@ -84,7 +82,7 @@ impl Drive {
     /// The caller has acted on this flow: finds out when it acts next.
     pub fn look_at(&mut self, run: &Simulation, flow: usize) {
         match self {
-            Drive::Batches(state) => state.look_at(run, flow),
+            Drive::Batches(state) => state.wakes.look_at(flow, &run.flows[flow], [true, true]),
             Drive::Events(state) => state.plan_flow(run, flow),
         }
     }

@@ -21,8 +21,8 @@ impl Arrivals {
         let (from, keys, handles) = self.sorted();
         for &key in keys {
             let handle = &mut handles[place_of(key)];
-            let departure = counters.offer(queue, time_of(key, from), handle).unwrap_or(GONE);
-            handle.leave(departure);
+            let departure = counters.offer(queue, time_of(key, from), handle);
+            handle.leave(departure.unwrap_or(GONE));
         }
         counters.packets_in += keys.len() as u64;
         keys.len() as u64

@@ -149,9 +149,9 @@ pub struct WakeIndex {
 }
 
 impl WakeIndex {
-    /// No flow sends to any of this many links yet; there will be as many at least.
-    pub fn new(links: usize, flows: usize) -> Self {
-        WakeIndex { links: (0..links).map(|_| LinkWakes::default()).collect(), places: vec![NOWHERE; flows] }
+    /// No flow sends to any of this many links yet.
+    pub fn new(links: usize) -> Self {
+        WakeIndex { links: (0..links).map(|_| LinkWakes::default()).collect(), places: Vec::new() }
     }
 
     /// Includes the flow at this index, which is new; one that had the index before is over.
@@ -159,9 +159,7 @@ impl WakeIndex {
         if self.places.len() <= index {
             self.places.resize(index + 1, NOWHERE);
         }
-        let data = self.admit_end(index, flow, true);
-        let acks = self.admit_end(index, flow, false);
-        self.places[index] = [data, acks];
+        self.places[index] = [true, false].map(|is_sender| self.admit_end(index, flow, is_sender));
         self.look_at(index, flow, [true, true]);
     }
 

@@ -177,11 +177,6 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         };
     }
 
-    /// Whether, and if not why, [`Link::set_rate`] may be called.
-    pub const fn fixed(&self) -> Option<RateError> {
-        self.fixed
-    }
-
     /// The rate from `now` on. A packet whose transmission has begun leaves as planned before.
     pub fn set_rate(&mut self, now: Time, rate: Rate) -> Result<(), RateError> {
         if let Some(reason) = self.fixed {

@@ -114,7 +114,10 @@ impl<P> Clock<P> {
 fn wake<P>(asks: bool, line: &Line, special: Option<&Special<P>>) -> Time {
     match special {
         None => line.timer_at.min(if asks { line.busy_until } else { Time::NEVER }),
-        Some(special) => special.wake_of_queue(asks, line).min(special.head()),
+        Some(special) => {
+            let head = special.disturbed.as_ref().map_or(Time::NEVER, Disturbed::head);
+            special.wake_of_queue(asks, line).min(head)
+        }
     }
 }
 
@@ -126,11 +129,6 @@ impl<P> Special<P> {
             None if asks => line.busy_until.max(self.held_until),
             None => Time::NEVER,
         })
-    }
-
-    /// When the next packet leaves the disturbed part.
-    fn head(&self) -> Time {
-        self.disturbed.as_ref().map_or(Time::NEVER, Disturbed::head)
     }
 }
 
@@ -170,7 +168,6 @@ impl<P: Packet + Clone, E: Element<P> + ?Sized, X: Exit<P>> Service<'_, P, E, X>
         self.out.line.asks(self.queue.packets())
     }
 
-    /// When something happens by itself.
     #[inline(always)]
     fn wake(&self) -> Time {
         wake(self.asks(), self.out.line, self.special.as_deref())

@@ -165,9 +165,7 @@ impl Packet for Handle {
 /// plans with those.
 #[derive(Clone, Debug)]
 pub struct Loan {
-    /// The handle.
     pub handle: Handle,
-    /// What the packet carries.
     pub extra: Option<Box<Extra>>,
 }
 
