@@ -2,7 +2,7 @@
 //! nothing that arrives later changes that.
 
 use crate::DropReason;
-use crate::queue::{Limit, RedLaw};
+use crate::queue::Limit;
 use longfat_units::Time;
 
 /// What becomes of a packet that arrives at a queue.
@@ -35,33 +35,6 @@ impl Admission for Limit {
             Admitted::Unmarked
         } else {
             Admitted::Dropped(DropReason::Full)
-        }
-    }
-}
-
-/// The law of a discipline that decides at arrival; its registry row builds it.
-#[derive(Clone, Debug)]
-pub enum Law {
-    /// Drop-tail's.
-    DropTail(Limit),
-    /// RED's.
-    Red(RedLaw),
-}
-
-impl Admission for Law {
-    #[inline(always)]
-    fn admit(&mut self, now: Time, waiting: (u64, u64), bytes: u32, markable: bool) -> Admitted {
-        match self {
-            Law::DropTail(limit) => limit.admit(now, waiting, bytes, markable),
-            Law::Red(law) => law.admit(now, waiting, bytes, markable),
-        }
-    }
-
-    #[inline(always)]
-    fn starts(&mut self, now: Time, bytes: u32) {
-        match self {
-            Law::DropTail(limit) => limit.starts(now, bytes),
-            Law::Red(law) => law.starts(now, bytes),
         }
     }
 }

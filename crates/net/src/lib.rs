@@ -30,7 +30,7 @@ extern crate self as longfat_net;
 #[cfg(test)]
 mod testing;
 
-pub use admission::{Admission, Admitted, Law};
+pub use admission::{Admission, Admitted};
 pub use capacity::{Capacity, OPPORTUNITY_BYTES, Trace, Transmitter};
 pub use departures::{Departures, Offered};
 pub use element::{DropReason, Element, Sink, Visitor, into_type};

@@ -4,8 +4,8 @@
 
 use super::fifo::Fifo;
 use super::limit::Limit;
-use super::row::{Discipline, Setup};
-use crate::{DropReason, Element, Law, Sink};
+use super::row::{Discipline, LawKind, Setup};
+use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style, Time};
 use longfat_wire::Packet;
@@ -33,7 +33,7 @@ pub const ROW: Discipline = Discipline {
     ecn: false,
     l4s: false,
     random: false,
-    law: Some(|setup, _| Law::DropTail(setup.limit)),
+    law: Some(LawKind::DropTail),
     check: |_, _| Ok(()),
 };
 

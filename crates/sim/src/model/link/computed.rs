@@ -2,7 +2,8 @@
 
 use super::Exit;
 use super::counters::LinkCounters;
-use longfat_net::{Capacity, ConstantFifo, Departures, Law, ListedFifo, TickingFifo, Ticks};
+use longfat_net::queue::Law;
+use longfat_net::{Capacity, ConstantFifo, Departures, ListedFifo, TickingFifo, Ticks};
 use longfat_scenario::plan::CheckedQueue;
 use longfat_units::{Rate, Time};
 use longfat_wire::Packet;
@@ -38,7 +39,7 @@ impl Computed {
         capacity: &Capacity,
         ticks: Option<Ticks>,
     ) -> Option<Self> {
-        let law = (queue.discipline.law?)(queue.setup.clone(), &queue.parameters);
+        let law = Law::build(queue.discipline.law?, queue.setup.clone(), &queue.parameters);
         let measured = queue.measures_waits();
         let is_plain = capacity.is_constant() && !measured;
         Some(match (law, ticks) {
