@@ -205,11 +205,6 @@ impl Network {
         if known.is_some_and(|known| known.path.losses.strike(index, packet.kind())) {
             link.counters.packets_lost += 1;
             self.lose(now, place, packet, DropReason::Lost, lost);
-        } else if link.is_computed() {
-            match link.offer(now, &mut packet) {
-                Ok(departure) => self.pass_on(now, place, packet, departure),
-                Err(reason) => self.lose(now, place, packet, reason, lost),
-            }
         } else {
             link.arrive(now, packet);
             self.clear(now, place, lost);
@@ -381,7 +376,7 @@ mod tests {
     #[test]
     fn a_message_that_any_queue_refuses_counts_as_dropped() -> Result<(), PlanError> {
         // without a router, a drop-tail queue of constant rate is arithmetic; with one, it holds its packets
-        for (router, is_computed) in [("null", true), (r#"{"kind": "xcp-i"}"#, false)] {
+        for (router, server) in [("null", "computed"), (r#"{"kind": "xcp-i"}"#, "asked")] {
             let link = |name, nodes, router| {
                 format!(
                     r#"{{"name": "{name}", "nodes": {nodes}, "rate_bps": 1e7, "delay_s": 0.0, "layer2": false,
@@ -399,7 +394,7 @@ mod tests {
             let plan: CheckedPlan = plan.check()?;
             let messages = Messages::new(&plan.links);
             let links: Vec<_> = plan.links.into_iter().map(|link| Link::new(link, true)).collect();
-            assert_eq!(links[0].is_computed(), is_computed);
+            assert_eq!(links[0].server_name(), server);
             let links = links.into_iter().enumerate().map(|(index, link)| (index, link, None)).collect();
             let mut network = Network::new(links, 2, (Time::ZERO, Time::NEVER)).talking(messages);
             let mut lost = Vec::new();

@@ -209,6 +209,8 @@ impl<P> Ord for Held<P> {
 /// What became of a packet that enters the disturbed part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate<P> {
+    /// It leaves at this time.
+    Leaves(P, Time),
     /// It is on its way.
     Carried,
     /// It is, and a copy of it too; this is another one.
@@ -248,24 +250,6 @@ impl Disturbances {
 }
 
 impl<P> Disturbed<P> {
-    /// Whether [`Disturbed::lead`] takes the place of [`Disturbed::enter`] and [`Disturbed::release`]:
-    /// packets keep their order, and none is on its way that entered before.
-    pub fn leads(&self) -> bool {
-        self.held.is_empty() && self.law.keeps_order()
-    }
-
-    /// When a packet leaves the disturbed part whose last bit leaves the transmitter at `departure`; `None`
-    /// if an outage takes it. Departures never decrease. Only where it [leads](Disturbed::leads).
-    #[inline]
-    pub fn lead(&mut self, departure: Time) -> Option<Time> {
-        debug_assert!(self.leads(), "packets leave in another order");
-        if self.law.outages.loses(departure) {
-            return None;
-        }
-        self.latest = self.latest.max(departure + self.law.delay(departure));
-        Some(self.latest)
-    }
-
     /// When a link that may not send at `now` may do so again; `None` if it may send.
     pub fn holds(&self, now: Time) -> Option<Time> {
         self.law.outages.holds(now)
@@ -297,8 +281,10 @@ impl<P: Packet + Clone> Disturbed<P> {
         self.held.push(Reverse(Held { at, number: self.numbers, packet }));
     }
 
-    /// The last bit of a packet leaves the transmitter at `departure`; departures never decrease.
-    pub fn enter(&mut self, departure: Time, packet: P) -> Fate<P> {
+    /// The last bit of a packet leaves the transmitter at `departure`; departures never decrease. With `ahead`, a
+    /// packet that will be the next one to leave does so at once.
+    #[inline]
+    pub fn enter(&mut self, departure: Time, packet: P, ahead: bool) -> Fate<P> {
         let law = &mut self.law;
         if law.outages.loses(departure) {
             return Fate::Lost(packet);
@@ -317,6 +303,9 @@ impl<P: Packet + Clone> Disturbed<P> {
             doubled = law.duplicate > 0.0 && law.streams.duplicate.unit() < law.duplicate;
         }
         if !doubled {
+            if ahead && self.held.is_empty() && self.law.keeps_order() {
+                return Fate::Leaves(packet, at);
+            }
             self.hold(at, packet);
             return Fate::Carried;
         }
@@ -382,7 +371,7 @@ mod tests {
             while let Some((packet, at)) = part.release(ms(seq)) {
                 arrived.push((packet.seq, at));
             }
-            if let Fate::Lost(packet) = part.enter(ms(seq), data(0, seq, 1500)) {
+            if let Fate::Lost(packet) = part.enter(ms(seq), data(0, seq, 1500), false) {
                 lost.push(packet.seq);
             }
         }
@@ -460,7 +449,7 @@ mod tests {
             let mut part: Disturbed<SimPacket> = Disturbed::new(law);
             let (mut copies, mut left) = (0, vec![]);
             for seq in 0..300 {
-                copies += usize::from(matches!(part.enter(ms(seq), data(0, seq, 1500)), Fate::Doubled(_)));
+                copies += usize::from(matches!(part.enter(ms(seq), data(0, seq, 1500), false), Fate::Doubled(_)));
                 while let Some((packet, at)) = part.release(ms(seq)) {
                     left.push((packet.seq, at));
                 }

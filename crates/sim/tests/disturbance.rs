@@ -208,19 +208,15 @@ proptest! {
         let counters = link.counters;
         let arrived = arrivals.len() as u64;
         let gone = left.len() as u64 + counters.packets_dropped + counters.packets_lost;
-        if link.is_computed() {
-            prop_assert!(planned.is_null());
-        } else {
-            prop_assert_eq!(gone, arrived + counters.packets_doubled);
-            prop_assert!(left.windows(2).all(|pair| pair[0].1 <= pair[1].1));
-            prop_assert!(left.iter().all(|(seq, at)| *at >= arrivals[*seq as usize] + Interval::from_millis(1)));
-            let late = planned["reorder"]["probability"].as_f64().unwrap_or(0.0) > 0.0;
-            if !late && planned["overtaking"] != json!(true) {
-                prop_assert!(left.windows(2).all(|pair| pair[0].0 <= pair[1].0));
-            }
-            // the transmitter: a packet a millisecond at most, however late they are behind it
-            prop_assert!(counters.busy.as_ns() == 0 || counters.packets_out == arrived - counters.packets_dropped);
+        prop_assert_eq!(gone, arrived + counters.packets_doubled);
+        prop_assert!(left.windows(2).all(|pair| pair[0].1 <= pair[1].1));
+        prop_assert!(left.iter().all(|(seq, at)| *at >= arrivals[*seq as usize] + Interval::from_millis(1)));
+        let late = planned["reorder"]["probability"].as_f64().unwrap_or(0.0) > 0.0;
+        if !late && planned["overtaking"] != json!(true) {
+            prop_assert!(left.windows(2).all(|pair| pair[0].0 <= pair[1].0));
         }
+        // the transmitter: a packet a millisecond at most, however late they are behind it
+        prop_assert!(counters.busy.as_ns() == 0 || counters.packets_out == arrived - counters.packets_dropped);
     }
 }
 

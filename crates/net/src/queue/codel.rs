@@ -40,6 +40,7 @@ pub const ROW: Discipline = Discipline {
     ecn: true,
     l4s: false,
     random: false,
+    law: None,
     check: |_, p| Law::check(&ROW, p),
 };
 

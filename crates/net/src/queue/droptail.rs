@@ -4,7 +4,7 @@
 
 use super::fifo::Fifo;
 use super::limit::Limit;
-use super::row::{Discipline, Setup};
+use super::row::{Discipline, LawKind, Setup};
 use crate::{DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, Parameters};
 use longfat_units::{Entry, Style, Time};
@@ -33,6 +33,7 @@ pub const ROW: Discipline = Discipline {
     ecn: false,
     l4s: false,
     random: false,
+    law: Some(LawKind::DropTail),
     check: |_, _| Ok(()),
 };
 

@@ -116,6 +116,7 @@ pub const ROW: Discipline = Discipline {
     ecn: true,
     l4s: true,
     random: true,
+    law: None,
     check: |_, _| Ok(()),
 };
 

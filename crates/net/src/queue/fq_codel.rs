@@ -62,6 +62,7 @@ pub const ROW: Discipline = Discipline {
     ecn: true,
     l4s: false,
     random: true,
+    law: None,
     check: |_, p| Law::check(&ROW, p),
 };
 

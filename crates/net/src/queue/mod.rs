@@ -4,6 +4,7 @@
 
 mod average;
 mod fifo;
+mod law;
 mod limit;
 mod list;
 mod row;
@@ -22,7 +23,8 @@ mod sfq;
 mod sred;
 
 pub use droptail::SOJOURN;
+pub use law::Law;
 pub use limit::Limit;
 pub use list::*;
 pub use red::Law as RedLaw;
-pub use row::{Boxed, Discipline, Setup};
+pub use row::{Boxed, Discipline, LawKind, Setup};

@@ -48,6 +48,7 @@ pub const ROW: Discipline = Discipline {
     ecn: true,
     l4s: false,
     random: true,
+    law: None,
     check: |_, _| Ok(()),
 };
 

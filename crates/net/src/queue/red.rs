@@ -27,7 +27,7 @@
 use super::average::{Average, Curve, Spacing, Verdict, packets_per_s};
 use super::fifo::Fifo;
 use super::limit::Limit;
-use super::row::{Discipline, Setup};
+use super::row::{Discipline, LawKind, Setup};
 use crate::{Admission, Admitted, DropReason, Element, Sink};
 use longfat_units::parameters::{Parameter, ParameterError, Parameters};
 use longfat_units::{Entry, Interval, Rate, Stream, Style, Time};
@@ -81,6 +81,7 @@ pub const ROW: Discipline = Discipline {
     ecn: true,
     l4s: false,
     random: true,
+    law: Some(LawKind::Red),
     check,
 };
 

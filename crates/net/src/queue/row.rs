@@ -19,8 +19,19 @@ pub struct Discipline {
     pub l4s: bool,
     /// Whether it draws random numbers.
     pub random: bool,
+    /// Its law, if it only decides at arrival: a link can compute departures then.
+    pub law: Option<LawKind>,
     /// Refuses values that do not go together before a link of this rate.
     pub check: fn(Rate, &Parameters) -> Result<(), ParameterError>,
+}
+
+/// The laws of disciplines that only decide at arrival; [`Law`](super::Law) builds them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LawKind {
+    /// Drop-tail's.
+    DropTail,
+    /// RED's.
+    Red,
 }
 
 impl Deref for Discipline {

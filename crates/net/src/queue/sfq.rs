@@ -65,6 +65,7 @@ pub const ROW: Discipline = Discipline {
     ecn: false,
     l4s: false,
     random: true,
+    law: None,
     check: |_, _| Ok(()),
 };
 

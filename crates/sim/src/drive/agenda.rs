@@ -10,7 +10,6 @@ use core::cmp::Reverse;
 use longfat_units::Time;
 use std::collections::BinaryHeap;
 
-/// The agenda of one run.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     /// When the next event of each slot is, and the order of the slot.
@@ -25,14 +24,12 @@ impl Agenda {
         Agenda { slots: vec![(Time::NEVER, Order::default()); slots], events: BinaryHeap::new() }
     }
 
-    /// Makes room for `slots` slots; planned events stay.
-    pub fn reserve(&mut self, slots: usize) {
-        self.slots.resize(slots.max(self.slots.len()), (Time::NEVER, Order::default()));
-    }
-
-    /// Among events at the same time, those of `slot` come in this order; without this call, before all
-    /// flows.
+    /// Among events at the same time, those of `slot`, which may be a new one, come in this order; without this
+    /// call, before all flows.
     pub fn set_order(&mut self, slot: usize, order: Order) {
+        if self.slots.len() <= slot {
+            self.slots.resize(slot + 1, (Time::NEVER, Order::default()));
+        }
         let (at, _) = core::mem::replace(&mut self.slots[slot], (Time::NEVER, order));
         self.set(slot, at);
     }
@@ -61,12 +58,6 @@ impl Agenda {
         }
     }
 
-    /// The time planned for the next event of `slot`.
-    #[inline]
-    pub fn get(&self, slot: usize) -> Time {
-        self.slots[slot].0
-    }
-
     /// The earliest event: its time and slot.
     #[inline]
     pub fn first(&self) -> (Time, usize) {
@@ -88,8 +79,7 @@ mod tests {
             let mut expected = vec![(Time::NEVER, Order::default()); 37];
             for (slot, at, clear, order) in steps {
                 let at = if clear { Time::NEVER } else { Time::from_ns(at) };
-                agenda.reserve(slot + 1);
-                if order != 0 {
+                if order != 0 || slot >= agenda.slots.len() {
                     agenda.set_order(slot, Order::of_flow(order));
                     expected[slot].1 = Order::of_flow(order);
                 }

@@ -1,7 +1,7 @@
 //! The arrivals of a batch at one link, in order.
 
 use crate::model::link::Handle;
-use core::slice;
+use core::{cell::Cell, slice};
 use longfat_units::{Interval, Time};
 
 /// Bits of a sort key that hold where an arrival stands among those collected; the others hold the time since
@@ -14,7 +14,6 @@ const CROWDED: u32 = 24;
 /// A bucket holds 1/2 to 1 key on average (measured, docs/performance.md): with fewer buckets more keys move.
 const BITS_MORE: u32 = 1;
 
-/// The place in this sort key.
 #[inline(always)]
 pub const fn place_of(key: u64) -> usize {
     (key & ((1 << PLACE_BITS) - 1)) as usize
@@ -76,7 +75,7 @@ impl Arrivals {
         let until = self.len + most;
         if self.keys.len() < until {
             self.keys.resize(until, 0);
-            self.handles.resize(until, Handle::NONE);
+            self.handles.resize(until, Handle::default());
         }
         let slots = self.keys[self.len..until].iter_mut().zip(&mut self.handles[self.len..until]);
         let first = (self.len as u64).wrapping_sub(self.from.as_ns() << PLACE_BITS);
@@ -87,9 +86,16 @@ impl Arrivals {
         added
     }
 
-    /// When the batch begins, the keys in their order, and the packets by their places.
+    /// When the batch begins, the keys in their order, and the packets by their places. Links are busy most of
+    /// the time, so the keys are spread over a batch almost evenly: one to two buckets for each key leave little
+    /// to sort.
     pub fn sorted(&mut self) -> (Time, &[u64], &mut [Handle]) {
-        self.sort();
+        if self.len <= FEW || !self.spread() {
+            self.keys[..self.len].sort_unstable();
+        } else {
+            insert_each(&mut self.sorted[..self.len]);
+            core::mem::swap(&mut self.keys, &mut self.sorted);
+        }
         (self.from, &self.keys[..self.len], &mut self.handles[..self.len])
     }
 
@@ -99,19 +105,8 @@ impl Arrivals {
         keys.iter().map(move |&key| (time_of(key, from), handles[place_of(key)]))
     }
 
-    /// The packets by their places.
     pub fn handles(&self) -> &[Handle] {
         &self.handles[..self.len]
-    }
-
-    /// Puts the keys in order. Links are busy most of the time, so the keys are spread over a batch almost
-    /// evenly: one to two buckets for each key leave little to sort.
-    fn sort(&mut self) {
-        if self.len <= FEW || !self.spread() {
-            return self.keys[..self.len].sort_unstable();
-        }
-        insert_each(&mut self.sorted[..self.len]);
-        core::mem::swap(&mut self.keys, &mut self.sorted);
     }
 
     /// Puts the keys into buckets, in the order of the buckets. Returns false if a bucket is crowded.
@@ -150,26 +145,25 @@ impl Arrivals {
 /// Sorts keys that are almost in order. Neighbours change places without a branch, since which ones do
 /// cannot be predicted; few keys have to go further.
 fn insert_each(keys: &mut [u64]) {
-    let Some(&first) = keys.first() else { return };
-    // the last two of those in order; `len` without `last`
-    let (mut before, mut last, mut len) = (0, first, 0);
-    while let Some(&next) = keys.get(len + 1) {
+    let keys = Cell::from_mut(keys).as_slice_of_cells();
+    let [first, .., end] = keys else { return };
+    let (mut before, mut last) = (0, first.get()); // the last two of those in order
+    for (place, pair) in keys.windows(2).enumerate() {
+        let next = pair[1].get();
         let lesser = last.min(next);
         last = last.max(next);
-        keys[len] = lesser;
+        pair[0].set(lesser);
         if lesser >= before {
             before = lesser;
-        } else {
-            let mut at = len;
-            while at > 0 && keys[at - 1] > lesser {
-                keys[at] = keys[at - 1];
-                at -= 1;
-            }
-            keys[at] = lesser;
+            continue;
         }
-        len += 1;
+        let mut at = place;
+        while at > 0 && keys[at - 1].get() > lesser {
+            keys[at].swap(&keys[at - 1]);
+            at -= 1;
+        }
     }
-    keys[len] = last;
+    end.set(last);
 }
 
 #[cfg(test)]

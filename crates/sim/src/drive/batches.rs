@@ -1,30 +1,16 @@
-//! The fast driver: moves the run through time in batches instead of single events.
+//! The fast driver: moves the run through time in batches instead of single events. The page on the architecture
+//! has the reasons why that gives the results of the oracle ("Two drivers").
 //!
-//! A packet that leaves a link reaches a host or another link only after some propagation delay. Everything
-//! that hosts do until then follows from what is already on its way to them, and no host's actions depend on
-//! another's: each host can be run through a batch on its own, in a tight loop, without a scheduler. Then the
-//! link takes what the hosts (and other links) have sent it in the batch, merged in the canonical order
-//! (time, source), which is the order in which the oracle would have handled it.
-//!
-//! The ends of a lasting flow need not even wait for the next batch. Only its own packets and timers change
-//! an end, so it handles each packet as soon as the link knows when that will arrive, and keeps snapshots of
-//! itself at the sample times that its clock passes. The ends of a transfer do so too, but its sender waits
-//! for what may complete it, as the session hears of that.
-//!
-//! So each link has a clock of its own, and takes its turn up to the time until when its arrivals are known:
-//! the clock of each link before it, and the shortest way from there, directly or through a host. Of two
-//! links between the same hosts, each may so be a round-trip time ahead of where it was at its last turn.
-//! Where connections come and go, all links keep in step instead, and a
-//! batch is at most the shortest of those delays, the lookahead.
-//!
-//! Batches also end where samples are taken, so that samples see the same state with both drivers.
+//! Each link has a clock of its own, and takes its turn up to the time until when its arrivals are known. Where
+//! connections come and go, all links keep in step instead, and a batch is at most the lookahead. Batches also end
+//! where samples are taken, so that samples see the same state with both drivers.
 //!
 //! How packets cross a link is in `cross`.
 
 use super::agenda::Agenda;
 use super::arrivals::{Arrivals, PLACE_BITS};
 use super::link_batch::Incoming;
-use super::wakes::WakeIndex;
+use super::wakes::{Rank, WakeIndex};
 use crate::model::link::{End, Handle, Loan};
 use crate::results::outcome::RunError;
 use crate::run::lookahead::Approaches;
@@ -41,20 +27,17 @@ const LONGEST_SPAN: Interval = Interval::from_ns(u64::MAX >> PLACE_BITS);
 pub struct DriverState {
     /// The number of events at the last question whether to go on.
     polled: u64,
-    /// Longest batch.
     longest: Interval,
-    /// When each end of a flow acts next, by the link that it sends to.
+    /// When something happens next at each link and at each end of a flow that sends to it.
     pub(super) wakes: WakeIndex,
     /// From where packets come to each link.
     approaches: Approaches,
     /// The clock of each link: what comes before has been handled.
     clocks: Vec<Time>,
-    /// Nothing happens at each link by itself before this, and nothing arrives there from other links.
-    pub(super) idle_until: Vec<Time>,
     /// All links have the same clock.
     in_step: bool,
     /// What the handles of each end with packets for a link in this batch have in common.
-    pub(super) sources: Vec<Handle>,
+    pub(super) sources: Vec<(Rank, Handle)>,
     /// What comes to a link in this batch.
     pub(super) arrivals: Arrivals,
     /// The same at a link with a router.
@@ -72,16 +55,14 @@ pub struct DriverState {
 }
 
 impl DriverState {
-    /// At the beginning of a run.
     pub fn new(run: &Simulation) -> Self {
         let fastest = run.links.iter().map(|l| l.rate).max();
         let mut state = DriverState {
             longest: fastest
                 .map_or(LONGEST_SPAN, |r| r.transmission(1500 * PACKETS_PER_BATCH).min(LONGEST_SPAN)),
-            wakes: WakeIndex::new(run.links.len(), run.flows.len()),
+            wakes: WakeIndex::new(run.links.len()),
             approaches: run.approaches(),
             clocks: vec![Time::ZERO; run.links.len()],
-            idle_until: vec![Time::ZERO; run.links.len()],
             in_step: !run.sessions.is_empty(),
             sources: Vec::new(),
             arrivals: Arrivals::default(),
@@ -102,18 +83,6 @@ impl DriverState {
             state.wakes.admit(i, &run.flows[i]);
         }
         state
-    }
-
-    /// Nothing happens at this link, nor at the ends that send to it, before this.
-    #[inline(always)]
-    fn idle_until(&self, link: usize) -> Time {
-        self.idle_until[link].min(self.wakes.links[link].idle_until)
-    }
-
-    /// Notes when a flow acts next.
-    #[inline]
-    pub fn look_at(&mut self, run: &Simulation, index: usize) {
-        self.wakes.look_at(index, &run.flows[index], [true, true]);
     }
 }
 
@@ -156,7 +125,6 @@ pub fn drive(
 }
 
 impl Driver<'_> {
-    /// Asks whether to go on.
     fn poll(&mut self) -> Result<(), RunError> {
         self.state.polled = self.state.events;
         if (self.wanted)() { Ok(()) } else { Err(RunError::Interrupted) }
@@ -172,9 +140,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Nothing happens before this.
     fn next_event(&self) -> Time {
-        let links = (0..self.run.links.len()).map(|link| self.state.idle_until(link));
+        let links = self.state.wakes.links.iter().map(|link| link.idle_until);
         links.fold(self.state.requests.first().0, Time::min)
     }
 
@@ -188,13 +155,12 @@ impl Driver<'_> {
             let from = self.state.clocks[link];
             let known = self.state.approaches.known(link, &self.state.clocks);
             let until = known.min(from + self.state.longest).min(end);
-            if self.state.idle_until(link) < until {
+            if self.state.wakes.links[link].idle_until < until {
                 self.hosts(link, until)?;
                 if from < until {
                     self.link(link, from, until)?;
                 }
                 self.look_at_link(link);
-                self.poll_seldom()?;
             }
             self.state.clocks[link] = until.max(from);
         }
@@ -217,10 +183,9 @@ impl Driver<'_> {
         }
         let until = self.requests(from, until)?;
         for link in 0..self.run.links.len() {
-            if self.state.idle_until(link) < until {
+            if self.state.wakes.links[link].idle_until < until {
                 self.link(link, from, until)?;
                 self.look_at_link(link);
-                self.poll_seldom()?;
             }
         }
         self.run.leave(until);
@@ -256,8 +221,8 @@ impl Driver<'_> {
     /// Finds out until when nothing happens at this link.
     fn look_at_link(&mut self, link: usize) {
         let heads = self.state.incoming[link].iter().map(|(_, pipe)| pipe.head());
-        self.state.idle_until[link] = heads.fold(self.run.links[link].wake(), Time::min);
-        self.state.wakes.links[link].look();
+        let own = heads.fold(self.run.links[link].wake(), Time::min);
+        self.state.wakes.links[link].look(own);
     }
 
     /// Runs the hosts that send to this link up to `until`.
@@ -272,45 +237,29 @@ impl Driver<'_> {
     /// Runs an end of a flow up to `until`, as far as what arrives at it is known.
     fn host(&mut self, end: End, until: Time) -> Result<(), RunError> {
         let (index, is_sender) = end.host();
-        let route = &self.run.flows[index].route;
-        let from = self.state.clocks[route.last(!is_sender)];
-        let until = until.min(from + route.to_end(!is_sender));
+        let flow = &mut self.run.flows[index];
+        let from = self.state.clocks[flow.route.last(!is_sender)];
+        let until = until.min(from + flow.route.to_end(!is_sender));
+        let due = |at: Time| (at < until).then_some(at);
         if is_sender {
-            self.sender(index, until)?
+            while let Some(now) = due(self.run.flows[index].sending.wake()) {
+                let sending = &mut self.run.flows[index].sending;
+                sending.event(now);
+                let goes_on = sending.wake() == now; // a burst, which may be of any length
+                self.run.after_sender(now, index)?;
+                self.state.events += 1;
+                if goes_on {
+                    self.poll()?;
+                }
+            }
         } else {
-            self.receiver(index, until)
+            while let Some(now) = due(flow.receiving.wake()) {
+                flow.receiving.event(now);
+                self.state.events += 1;
+            }
         }
         self.poll_seldom()?;
-        self.state.look_at(self.run, index);
+        self.state.wakes.look_at(index, &self.run.flows[index], [true, true]);
         Ok(())
-    }
-
-    fn receiver(&mut self, index: usize, until: Time) {
-        let receiving = &mut self.run.flows[index].receiving;
-        loop {
-            let now = receiving.wake();
-            if now >= until {
-                return;
-            }
-            receiving.event(now);
-            self.state.events += 1;
-        }
-    }
-
-    fn sender(&mut self, index: usize, until: Time) -> Result<(), RunError> {
-        loop {
-            let sending = &mut self.run.flows[index].sending;
-            let now = sending.wake();
-            if now >= until {
-                return Ok(());
-            }
-            sending.event(now);
-            let goes_on = sending.wake() == now; // a burst, which may be of any length
-            self.run.after_sender(now, index)?;
-            self.state.events += 1;
-            if goes_on {
-                self.poll()?;
-            }
-        }
     }
 }

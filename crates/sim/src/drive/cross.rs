@@ -1,23 +1,13 @@
-//! How packets cross a link in a batch. There is one way, in three steps:
-//!
-//! 1. The arrivals are collected, from other links and from the ends of flows, and put in order: a key has
-//!    the time of an arrival above its place among those collected. Loss processes take theirs here.
-//! 2. The server of the link takes the arrivals in that order, and puts each packet that leaves or is dropped
-//!    into an exit ([`LinkBatch`]).
-//! 3. Each end takes those of the packets sent to it that have left their last link.
-//!
-//! A packet stays in the ring of the end that has sent it until its last link, and only its handle moves. The
-//! ring holds, in place of the time of its arrival at the first link, what is known of it: that it waits,
-//! that it is gone, or when it leaves its last link. So an end takes its packets together, and its state
-//! comes into the cache once.
+//! How packets cross a link in a batch: they are collected and put in order, served, and taken by the ends that
+//! they are sent to. The page on the architecture has the three steps ("How a packet crosses a link").
 
 use super::ahead::{self, ask};
 use super::batches::{Driver, DriverState};
-use super::collect::{MOST, lend};
-use super::link_batch::LinkBatch;
+use super::link_batch::{LinkBatch, MOST, lend};
 use super::straight::FEW;
+use super::wakes::Rank;
 use crate::model::flow::Flow;
-use crate::model::link::{Handle, Server, each_computed};
+use crate::model::link::{Handle, Server, each_computed, serve};
 use crate::results::outcome::RunError;
 use crate::run::state::Simulation;
 use longfat_net::{GONE, LossModel};
@@ -27,7 +17,6 @@ use longfat_wire::{Packet, SimPacket};
 const NANOSECOND: Interval = Interval::from_ns(1);
 
 impl Driver<'_> {
-    /// Runs a link through the batch.
     pub(super) fn link(&mut self, index: usize, mut from: Time, until: Time) -> Result<(), RunError> {
         let mut sources = core::mem::take(&mut self.state.sources);
         sources.clear();
@@ -51,9 +40,9 @@ impl Driver<'_> {
     }
 
     /// How many packets reach the link before `until`.
-    fn reach(&self, index: usize, sources: &[Handle], until: Time) -> usize {
+    fn reach(&self, index: usize, sources: &[(Rank, Handle)], until: Time) -> usize {
         let of_links: usize = self.state.incoming[index].iter().map(|(_, pipe)| pipe.due(until)).sum();
-        let of_ends = sources.iter().map(|source| {
+        let of_ends = sources.iter().map(|(_, source)| {
             let (flow, data) = source.end().host();
             self.run.flows[flow].on_the_way(data).due(until)
         });
@@ -61,63 +50,54 @@ impl Driver<'_> {
     }
 
     /// Takes what arrives from `from` to `until`; `many` batches ask for memory ahead. Returns false if some
-    /// is left, which happens only if too many arrive in the same nanosecond.
+    /// may be left, as when too many arrive in the same nanosecond.
     fn cross(
         &mut self,
         index: usize,
-        sources: &[Handle],
+        sources: &[(Rank, Handle)],
         (from, until): (Time, Time),
         many: bool,
     ) -> Result<bool, RunError> {
         let Driver { run, state, .. } = self;
-        let DriverState { arrivals, loans, incoming, idle_until, later, active, events, .. } = &mut **state;
+        let DriverState { arrivals, loans, incoming, wakes, later, active, events, .. } = &mut **state;
         let Simulation { links, flows, .. } = &mut **run;
         let link = &mut links[index];
-        let is_lossy = link.loss != LossModel::None || link.ack_loss != LossModel::None;
+        let lossy = (link.loss != LossModel::None || link.ack_loss != LossModel::None).then_some(index);
         let is_straight = incoming[index].iter().all(|(_, pipe)| pipe.is_empty())
-            && sources.iter().all(|source| source.is_straight());
+            && sources.iter().all(|(_, source)| source.is_straight());
         let (server, counters, delay) = link.parts();
-        let lossy = is_lossy.then_some(index);
-        let mut batch =
-            LinkBatch { link: index, delay, lossy, flows, incoming, idle_until, active, later, many };
+        let mut batch = LinkBatch { link: index, delay, lossy, flows, incoming, wakes, active, later, many };
         let (mut admitted, mut offered) = (0, false);
         *events += match server {
             Server::Computed(queue) if is_straight && sources.len() <= FEW => {
                 each_computed!(queue, fifo => batch.serve_few(sources, (from, until), &mut **fifo, counters))
             }
-            Server::Computed(queue) if is_straight => {
-                arrivals.clear(from, until);
-                admitted = batch.collect(sources, until, arrivals, counters);
-                offered = true;
-                each_computed!(queue, fifo => arrivals.offer_all(&mut **fifo, counters))
-            }
             _ => {
                 arrivals.clear(from, until);
                 admitted = batch.collect(sources, until, arrivals, counters);
-                let order = arrivals.in_order();
                 match server {
-                    Server::Computed(queue) => queue.run(order, counters, &mut batch),
-                    Server::Handles(queue) => queue.run(order, until, counters, &mut batch),
+                    Server::Computed(queue) if is_straight => {
+                        offered = true;
+                        each_computed!(queue, fifo => arrivals.offer_all(&mut **fifo, counters))
+                    }
+                    Server::Computed(computed) => each_computed!(computed, queue => {
+                        serve(&mut **queue, arrivals.in_order(), counters, &mut batch)
+                    }),
+                    Server::Handles(queue) => queue.run(arrivals.in_order(), until, counters, &mut batch),
                     Server::Loans(queue) => {
+                        let order = arrivals.in_order();
                         loans.extend(order.map(|(at, handle)| (at, lend(batch.flows, handle))));
                         queue.run(loans.drain(..), until, counters, &mut batch)
                     }
-                    Server::Asked(_) => unreachable!("a queue of packets"),
+                    Server::Asked(_) | Server::Unbuilt(_) => unreachable!("a queue without handles"),
                 }
             }
         };
         batch.settle_all();
         let failed = self.hand_out(many, offered);
-        let is_left = |source: &Handle| {
-            let (flow, data) = source.end().host();
-            self.run.flows[flow].head(data) < until
-        };
-        let is_all = admitted < MOST
-            || !(sources.iter().any(is_left)
-                || self.state.incoming[index].iter().any(|(_, pipe)| pipe.head() < until));
         failed.map_or(Ok(()), |id| self.run.check_algorithm(id))?;
         self.poll_seldom()?;
-        Ok(is_all)
+        Ok(admitted < MOST)
     }
 
     /// The third step. With `offered`, handles say what has become of the packets that wait. Returns a flow
@@ -148,13 +128,9 @@ impl Driver<'_> {
                 (true, true) => leaves = flow.take_data(leaves),
                 (false, true) => leaves = flow.take_acks(leaves),
             }
-            if data {
-                wakes.look_at(id, flow, [false, true]);
-            } else {
-                wakes.look_at(id, flow, [true, false]);
-                if flow.sending.sender.has_failed() {
-                    failed = failed.or(Some(id));
-                }
+            wakes.look_at(id, flow, [!data, data]);
+            if !data && flow.sending.sender.has_failed() {
+                failed = failed.or(Some(id));
             }
         }
         active.clear();

@@ -1,17 +1,14 @@
-//! The oracle: handles one event at a time. It takes the earliest event off the agenda, lets its element act,
-//! and plans what follows. Tests compare the fast driver with it, and it runs plans in which packets can
-//! cross from one link to another in no time.
+//! The oracle: handles one event at a time. It takes the earliest event off the agenda, its element acts, and what
+//! follows is planned. Tests compare the fast driver with it.
 //!
-//! The slots of the agenda are in the canonical order of events at the same time: probes, link transmitters,
-//! pipes from link to link, messages of the links' elements, background sessions, then four for each flow:
-//! the sender's own link, the receiver, the receiver's own link, the sender. Flows have an order of their
-//! own, since one may have any slot.
+//! The slots of the agenda are in the canonical order of events at the same time, which the page on the
+//! architecture has ("Two drivers"). Flows have an order of their own, since one may have any slot.
 
 use super::agenda::Agenda;
 use super::tap::Tap;
 use crate::results::outcome::RunError;
 use crate::run::state::Simulation;
-use longfat_net::{DropReason, Pipe};
+use longfat_net::DropReason;
 use longfat_units::Time;
 use longfat_wire::{Kind, SimPacket};
 
@@ -34,7 +31,6 @@ pub struct DriverState {
 }
 
 impl DriverState {
-    /// At the beginning of a run.
     pub fn new(run: &Simulation) -> Self {
         let first_session = FIRST_LINK + 3 * run.links.len();
         let first_flow = first_session + run.sessions.len();
@@ -53,14 +49,12 @@ impl DriverState {
     /// Includes the flow at this index, which is new; one that had the index before is over.
     fn admit(&mut self, run: &Simulation, index: usize) {
         let slot = self.first_flow + SLOTS_PER_FLOW * index;
-        self.agenda.reserve(slot + SLOTS_PER_FLOW);
         for part in 0..SLOTS_PER_FLOW {
             self.agenda.set_order(slot + part, run.flows[index].order);
         }
         self.plan_flow(run, index);
     }
 
-    /// Plans a link's next events.
     pub fn plan_link(&mut self, run: &Simulation, index: usize) {
         let (link, links) = (&run.links[index], run.links.len());
         self.agenda.set(FIRST_LINK + index, link.wake());
@@ -70,15 +64,12 @@ impl DriverState {
         }
     }
 
-    /// Plans a flow's next events.
     pub fn plan_flow(&mut self, run: &Simulation, index: usize) {
         let flow = &run.flows[index];
         let slot = self.first_flow + SLOTS_PER_FLOW * index;
         let times = [flow.head(true), flow.receiving.wake(), flow.head(false), flow.sending.wake()];
         for (part, at) in times.into_iter().enumerate() {
-            if self.agenda.get(slot + part) != at {
-                self.agenda.set(slot + part, at);
-            }
+            self.agenda.set(slot + part, at);
         }
     }
 }
@@ -126,15 +117,12 @@ impl Driver<'_, '_> {
             let index = slot - FIRST_LINK;
             self.run.links[index].on_timer(now);
             self.settle(now, index);
-        } else if slot < FIRST_LINK + 2 * links {
-            let index = slot - FIRST_LINK - links;
-            if let Some((to, packet)) = first_out(&mut self.run.links[index].onward) {
-                self.settle(now, index);
-                self.enter(now, to, packet);
-            }
         } else if slot < self.state.first_session {
-            let index = slot - FIRST_LINK - 2 * links;
-            if let Some((to, packet)) = first_out(&mut self.run.links[index].control) {
+            let (part, index) = ((slot - FIRST_LINK) / links, (slot - FIRST_LINK) % links);
+            let link = &mut self.run.links[index];
+            let outlets = if part == 1 { &mut link.onward } else { &mut link.control };
+            let first = outlets.iter_mut().min_by_key(|(_, pipe)| pipe.head());
+            if let Some((to, Some(packet))) = first.map(|(to, pipe)| (*to, pipe.pop())) {
                 self.settle(now, index);
                 self.enter(now, to, packet);
             }
@@ -159,9 +147,7 @@ impl Driver<'_, '_> {
         let flow = &mut self.run.flows[index];
         match part {
             ACCESS | ACK_ACCESS => {
-                let pipe =
-                    if part == ACCESS { &mut flow.sending.outgoing } else { &mut flow.receiving.outgoing };
-                if let Some(packet) = pipe.pop() {
+                if let Some(packet) = flow.on_the_way_mut(part == ACCESS).pop() {
                     let link = flow.route.path(packet.kind)[0];
                     self.enter(now, link, packet);
                 }
@@ -177,7 +163,7 @@ impl Driver<'_, '_> {
                 }
             }
         }
-        self.plan_flow(index);
+        self.state.plan_flow(self.run, index);
         Ok(())
     }
 
@@ -195,10 +181,6 @@ impl Driver<'_, '_> {
         }
     }
 
-    fn plan_flow(&mut self, index: usize) {
-        self.state.plan_flow(self.run, index);
-    }
-
     /// A packet comes to a link.
     fn enter(&mut self, now: Time, index: usize, mut packet: SimPacket) {
         if let Some(tap) = &mut self.tap {
@@ -208,58 +190,27 @@ impl Driver<'_, '_> {
             if let Some(tap) = self.tap.as_mut().filter(|_| packet.kind != Kind::Control) {
                 tap.drops(now, index, &packet, DropReason::Lost);
             }
-            return self.settle(now, index);
-        }
-        let link = &mut self.run.links[index];
-        if !link.is_computed() {
-            link.arrive(now, packet);
         } else {
-            match link.offer(now, &mut packet) {
-                Ok(departure) => {
-                    if let Some(tap) = &mut self.tap {
-                        let (arrival, last) = self.run.arrival(index, &packet, departure);
-                        tap.leaves(now, index, &packet, arrival, last);
-                    }
-                    if let Some(flow) = self.run.pass_on(index, packet, departure) {
-                        self.plan_flow(flow);
-                    }
-                }
-                Err(reason) => {
-                    if let Some(tap) = &mut self.tap {
-                        tap.drops(now, index, &packet, reason);
-                    }
-                    self.run.drop(&packet);
-                }
-            }
+            self.run.links[index].arrive(now, packet);
         }
         self.settle(now, index);
     }
 
-    /// Reports to the tap what a link has released.
-    fn report(&mut self, now: Time, index: usize) {
-        let Some(tap) = &mut self.tap else { return };
-        let link = &self.run.links[index];
-        for (packet, reason) in &link.released.dropped {
-            tap.drops(now, index, packet, *reason);
-        }
-        for (packet, departure) in &link.released.departed {
-            let (arrival, last) = self.run.arrival(index, packet, *departure);
-            tap.leaves(now, index, packet, arrival, last);
-        }
-    }
-
-    /// A link has acted: takes away what it has released, and plans its next events.
+    /// A link has acted: reports to the tap what it has released, takes that away, and plans its next events.
     fn settle(&mut self, now: Time, index: usize) {
-        self.report(now, index);
+        if let Some(tap) = &mut self.tap {
+            let released = &self.run.links[index].released;
+            for (packet, reason) in &released.dropped {
+                tap.drops(now, index, packet, *reason);
+            }
+            for (packet, departure) in &released.departed {
+                let (arrival, last) = self.run.arrival(index, packet, *departure);
+                tap.leaves(now, index, packet, arrival, last);
+            }
+        }
         for flow in self.run.clear_link(now, index) {
-            self.plan_flow(flow);
+            self.state.plan_flow(self.run, flow);
         }
         self.state.plan_link(self.run, index);
     }
-}
-
-/// Takes the packet that is the first to arrive at another link.
-fn first_out(outlets: &mut [(usize, Pipe<SimPacket>)]) -> Option<(usize, SimPacket)> {
-    let (to, pipe) = outlets.iter_mut().min_by_key(|(_, pipe)| pipe.head())?;
-    Some((*to, pipe.pop()?))
 }

@@ -1,17 +1,22 @@
-//! A batch at one link, and what becomes of the packets that wait in the rings of their ends: the second step
-//! of the [way over a link](super::cross) writes it there.
+//! A batch at one link: what comes to it, and what becomes of the packets that wait in the rings of their ends,
+//! where a server writes it.
 
 use super::ahead::{self, ask};
+use super::arrivals::Arrivals;
+use super::wakes::{Rank, WakeIndex};
 use crate::model::flow::Flow;
-use crate::model::link::{End, Exit, Handle, Loan};
-use longfat_net::{Address, COPY, DropReason, GONE, Pipe, WAITS};
+use crate::model::link::{End, Exit, Handle, LinkCounters, Loan, pipe_of};
+use longfat_net::{COPY, DropReason, GONE, Pipe, WAITS};
 use longfat_units::{Interval, Time};
 use longfat_wire::{Packet, SimPacket};
+
+/// The most arrivals that are sorted at once: the run cannot be stopped meanwhile. It is small in tests and
+/// fuzzing, so that batches are cut there.
+pub const MOST: usize = if cfg!(any(fuzzing, debug_assertions)) { 64 } else { 1 << 18 };
 
 /// Handles on their way to a link, by the link that they come from.
 pub type Incoming = Vec<(usize, Pipe<Handle>)>;
 
-/// A batch at a link.
 pub struct LinkBatch<'a> {
     pub link: usize,
     /// The link's propagation delay.
@@ -21,18 +26,69 @@ pub struct LinkBatch<'a> {
     pub flows: &'a mut [Flow],
     /// What is on its way to each link from others.
     pub incoming: &'a mut [Incoming],
-    /// Nothing happens at each link by itself before this.
-    pub idle_until: &'a mut [Time],
+    /// When something happens next at each link.
+    pub wakes: &'a mut WakeIndex,
     /// The ends whose packets came, or left.
     pub active: &'a mut Vec<End>,
-    /// Packets that leave the link, and those that are [`GONE`], in a batch that [asks for memory
-    /// ahead](ahead); nothing has been done with them.
-    pub later: &'a mut Vec<(Handle, Time)>,
-    /// Whether it does.
+    /// Whether it [asks for memory ahead](ahead).
     pub many: bool,
+    /// Then: packets that leave the link, and those that are [`GONE`]; nothing has been done with them.
+    pub later: &'a mut Vec<(Handle, Time)>,
 }
 
 impl LinkBatch<'_> {
+    /// Collects what comes before `until` from other links, and from the ends to whose packets these handles
+    /// belong. Returns how many packets come; those that loss processes take are not among the arrivals.
+    #[inline(never)] // a loop that needs the registers
+    pub fn collect(
+        &mut self,
+        sources: &[(Rank, Handle)],
+        until: Time,
+        arrivals: &mut Arrivals,
+        counters: &mut LinkCounters,
+    ) -> usize {
+        let (mut admitted, mut added) = (0, 0);
+        let mut pipes = core::mem::take(&mut self.incoming[self.link]);
+        for (_, pipe) in &mut pipes {
+            let most = pipe.len().min(MOST - admitted);
+            added += arrivals.add(most, |room| {
+                admitted += pipe.admit(until, most, |_, at, handle| {
+                    let losses = &mut self.flows[handle.end().host().0].losses;
+                    if self.lossy.is_some_and(|link| losses.strike(link, handle.kind())) {
+                        self.discard(*handle);
+                    } else {
+                        room.put(at, *handle);
+                    }
+                    at
+                });
+            });
+            pipe.leave(|_, _| true);
+        }
+        self.incoming[self.link] = pipes;
+        for (place, &(_, source)) in sources.iter().enumerate() {
+            if self.many {
+                let next = |places: usize| sources.get(place + places).map(|(_, source)| source.end());
+                ask(self.flows, next(ahead::PIPE), Flow::prefetch_pipe);
+                ask(self.flows, next(ahead::FIRST_PACKETS), Flow::prefetch_next);
+                if self.lossy.is_some() {
+                    ask(self.flows, next(ahead::PIPE), |flow, _| flow.prefetch_losses());
+                }
+            }
+            let (id, data) = source.end().host();
+            let flow = &mut self.flows[id];
+            let ring = flow.on_the_way_mut(data);
+            activate(ring, source.end(), self.active);
+            let most = ring.under_way().min(MOST - admitted);
+            added += arrivals.add(most, |room| {
+                admitted += flow.admit(data, (until, most), self.lossy, |number, at, packet| {
+                    room.put(at, source.of(packet, number));
+                    Some(WAITS)
+                });
+            });
+        }
+        counters.packets_lost += (admitted - added) as u64;
+        admitted
+    }
     /// Does what was left for the end of the batch.
     pub fn settle_all(&mut self) {
         let later = core::mem::take(self.later);
@@ -49,7 +105,6 @@ impl LinkBatch<'_> {
         self.later.clear();
     }
 
-    /// The packet leaves the link.
     #[inline(always)]
     fn leave(&mut self, handle: Handle, at: Time) {
         if !handle.is_straight() {
@@ -72,16 +127,11 @@ impl LinkBatch<'_> {
         }
         let path = if data { &flow.route.forward } else { &flow.route.reverse };
         let (next, at) = (path[path.len() - handle.links()], departure + self.delay);
-        self.idle_until[next] = self.idle_until[next].min(at);
-        let incoming = &mut self.incoming[next];
-        let place = incoming.binary_search_by_key(&self.link, |(from, _)| *from).unwrap_or_else(|place| {
-            incoming.insert(place, (self.link, Pipe::default()));
-            place
-        });
-        incoming[place].1.push(at, handle.at_next_link());
+        let idle_until = &mut self.wakes.links[next].idle_until;
+        *idle_until = at.min(*idle_until);
+        pipe_of(&mut self.incoming[next], self.link).push(at, handle.at_next_link());
     }
 
-    /// The packet is dropped or lost.
     #[inline(never)]
     pub fn discard(&mut self, handle: Handle) {
         self.flows[handle.end().host().0].drop(handle.kind());
@@ -131,10 +181,6 @@ impl Exit<Handle> for LinkBatch<'_> {
         let (outcome, _) = self.waiting(handle);
         *outcome = *outcome - COPY;
     }
-
-    fn originates(&mut self, _: Handle, _: Address) {
-        debug_assert!(false, "the oracle runs plans whose elements send messages");
-    }
 }
 
 impl Exit<Loan> for LinkBatch<'_> {
@@ -149,15 +195,6 @@ impl Exit<Loan> for LinkBatch<'_> {
     fn drops(&mut self, loan: Loan, reason: DropReason) {
         self.drops(loan.handle, reason);
     }
-
-    fn doubles(&mut self, loan: Loan) {
-        debug_assert!(false, "the oracle runs plans in which packets with headers are doubled");
-        self.doubles(loan.handle);
-    }
-
-    fn originates(&mut self, loan: Loan, to: Address) {
-        self.originates(loan.handle, to);
-    }
 }
 
 /// Makes an end, whose ring this is, active, unless it is already.
@@ -166,4 +203,11 @@ pub fn activate(ring: &mut Pipe<SimPacket>, end: End, active: &mut Vec<End>) {
     if !core::mem::replace(&mut ring.is_active, true) {
         active.push(end);
     }
+}
+
+/// The loan of a packet with what it carries besides the usual, which is in its ring.
+pub fn lend(flows: &mut [Flow], handle: Handle) -> Loan {
+    let (id, data) = handle.end().host();
+    let waiting = flows[id].on_the_way_mut(data).waiting_mut(handle.number());
+    Loan { handle, extra: waiting.and_then(|(_, packet)| packet.extra.take()) }
 }

@@ -8,7 +8,6 @@ mod agenda;
 mod ahead;
 mod arrivals;
 pub mod batches;
-mod collect;
 mod cross;
 pub mod events;
 mod link_batch;
@@ -35,21 +34,16 @@ fn may_answer_at_once(run: &Simulation) -> bool {
 
 /// The driver of a run, with what it keeps while the run pauses.
 pub enum Drive {
-    /// The fast driver.
     Batches(Box<batches::DriverState>),
-    /// The oracle.
     Events(Box<events::DriverState>),
 }
 
 impl Drive {
     /// The driver that suits this run, which has not begun.
     pub fn of(run: &mut Simulation) -> Self {
-        // messages have no end that keeps them, and the copies of a packet have one header between them
-        let routers_and_copies =
-            run.links.iter().any(|link| link.has_router) && run.links.iter().any(|link| link.doubles);
         let in_batches = run.plan.fast
             && run.lookahead.least() >= LEAST_LOOKAHEAD
-            && !(run.sends_messages || routers_and_copies || may_answer_at_once(run));
+            && !(run.needs_oracle || may_answer_at_once(run));
         run.build_queues(in_batches);
         if in_batches {
             Drive::Batches(Box::new(batches::DriverState::new(run)))
@@ -80,7 +74,7 @@ impl Drive {
             flow.sending.pause_at(until);
             flow.receiving.pause_at(until);
             run.check_algorithm(index)?;
-            state.look_at(run, index);
+            state.wakes.look_at(index, &run.flows[index], [true, true]);
         }
         Ok(())
     }
@@ -88,7 +82,7 @@ impl Drive {
     /// The caller has acted on this flow: finds out when it acts next.
     pub fn look_at(&mut self, run: &Simulation, flow: usize) {
         match self {
-            Drive::Batches(state) => state.look_at(run, flow),
+            Drive::Batches(state) => state.wakes.look_at(flow, &run.flows[flow], [true, true]),
             Drive::Events(state) => state.plan_flow(run, flow),
         }
     }

@@ -4,10 +4,10 @@
 
 use super::arrivals::{Arrivals, PLACE_BITS, place_of, time_of};
 use super::link_batch::{LinkBatch, activate};
+use super::wakes::Rank;
 use crate::model::link::{Handle, LinkCounters};
 use longfat_net::{Departures, GONE};
 use longfat_units::{Interval, Time};
-use longfat_wire::{Ecn, Packet};
 
 /// The first arrivals of up to this many ends are compared with each other.
 pub const FEW: usize = 4;
@@ -21,9 +21,8 @@ impl Arrivals {
         let (from, keys, handles) = self.sorted();
         for &key in keys {
             let handle = &mut handles[place_of(key)];
-            let outcome = queue.offer(time_of(key, from), handle.bytes(), handle.ecn() != Ecn::NotCapable);
-            let departure = counters.count(outcome, || handle.set_ecn(Ecn::Marked)).unwrap_or(GONE);
-            handle.leave(departure);
+            let departure = counters.offer(queue, time_of(key, from), handle);
+            handle.leave(departure.unwrap_or(GONE));
         }
         counters.packets_in += keys.len() as u64;
         keys.len() as u64
@@ -36,7 +35,7 @@ impl LinkBatch<'_> {
     #[inline(never)] // a loop that needs the registers
     pub fn serve_few<Q: Departures>(
         &mut self,
-        sources: &[Handle],
+        sources: &[(Rank, Handle)],
         (from, until): (Time, Time),
         queue: &mut Q,
         counters: &mut LinkCounters,
@@ -45,7 +44,7 @@ impl LinkBatch<'_> {
             if at < until { at.since(from).as_ns() << PLACE_BITS | place as u64 } else { NEVER }
         };
         let mut heads = [NEVER; FEW];
-        for (place, source) in sources.iter().enumerate() {
+        for (place, (_, source)) in sources.iter().enumerate() {
             let (id, data) = source.end().host();
             let ring = self.flows[id].on_the_way_mut(data);
             activate(ring, source.end(), self.active);
@@ -68,12 +67,11 @@ impl LinkBatch<'_> {
             } else {
                 time_of(others, from) + Interval::from_ns(u64::from(place < place_of(others)))
             };
-            let (id, data) = sources[place].end().host();
+            let (id, data) = sources[place].1.end().host();
             let flow = &mut self.flows[id];
             admitted += flow.admit(data, (next, usize::MAX), self.lossy, |_, now, packet| {
                 offered += 1;
-                let outcome = queue.offer(now, packet.bytes(), packet.ecn != Ecn::NotCapable);
-                counters.count(outcome, || packet.ecn = Ecn::Marked).ok()
+                counters.offer(queue, now, packet).ok()
             }) as u64;
             heads[place] = key(flow.head(data), place);
         }

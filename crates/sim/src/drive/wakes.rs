@@ -10,7 +10,7 @@ use longfat_wire::SimPacket;
 /// Number of ends for which one earliest time is kept, so that thousands of idle flows cost little.
 const BLOCK: usize = 16;
 
-/// What an end does next.
+/// What an end does next, or the earliest of what some do.
 #[derive(Clone, Copy)]
 struct Next {
     /// When it acts by itself.
@@ -23,79 +23,43 @@ struct Next {
 
 const NOTHING: Next = Next { wake: Time::NEVER, head: Time::NEVER, sent: 0 };
 
-/// The earliest times of some ends.
-#[derive(Clone, Copy)]
-struct Earliest {
-    wake: Time,
-    head: Time,
-}
-
-impl Earliest {
-    fn of(nexts: &[Next]) -> Self {
-        let never = Earliest { wake: Time::NEVER, head: Time::NEVER };
-        nexts.iter().fold(never, |first, next| Earliest {
-            wake: first.wake.min(next.wake),
-            head: first.head.min(next.head),
-        })
+impl Next {
+    /// The earlier of both times of each.
+    fn min(self, other: &Self) -> Self {
+        Next { wake: self.wake.min(other.wake), head: self.head.min(other.head), ..self }
     }
 }
 
 /// The ends that send to one link.
+#[derive(Default)]
 pub struct LinkWakes {
-    ends: Vec<Handle>,
-    /// The order of each end.
-    ranks: Vec<Rank>,
+    /// Each end, with its order.
+    ends: Vec<(Rank, Handle)>,
     nexts: Vec<Next>,
     /// The earliest of each block, as last computed.
-    blocks: Vec<Earliest>,
+    blocks: Vec<Next>,
     /// Whether something in each block may have changed since.
     stale: Vec<bool>,
-    /// No end acts, and no packet arrives, before this.
+    /// No end acts, no packet arrives, and nothing happens at the link before this.
     pub idle_until: Time,
     /// Places of ends that are not there any more.
     vacant: Vec<usize>,
-    /// Ends may not be in their order: some have come to another one's place, or late.
-    mixed: bool,
-    /// Room to sort the ends with packets in a batch.
-    sorting: Vec<(Rank, Handle)>,
 }
 
 impl LinkWakes {
-    /// No end sends to the link yet.
-    const fn new() -> Self {
-        LinkWakes {
-            ends: Vec::new(),
-            ranks: Vec::new(),
-            nexts: Vec::new(),
-            blocks: Vec::new(),
-            stale: Vec::new(),
-            idle_until: Time::NEVER,
-            vacant: Vec::new(),
-            mixed: false,
-            sorting: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, end: Handle, rank: Rank) -> usize {
+    fn add(&mut self, rank: Rank, end: Handle) -> usize {
         if let Some(place) = self.vacant.pop() {
-            self.replace(place, end, rank);
+            self.ends[place] = (rank, end);
             return place;
         }
-        self.mixed |= self.ranks.last().is_some_and(|&last| last > rank);
         let place = self.ends.len();
-        self.ends.push(end);
-        self.ranks.push(rank);
+        self.ends.push((rank, end));
         self.nexts.push(NOTHING);
         if place.is_multiple_of(BLOCK) {
-            self.blocks.push(Earliest::of(&[]));
+            self.blocks.push(NOTHING);
             self.stale.push(false);
         }
         place
-    }
-
-    /// An end takes the place of one that is over.
-    fn replace(&mut self, place: usize, end: Handle, rank: Rank) {
-        (self.ends[place], self.ranks[place], self.mixed) = (end, rank, true);
     }
 
     fn remove(&mut self, place: usize) {
@@ -112,11 +76,12 @@ impl LinkWakes {
         self.idle_until = self.idle_until.min(wake.unwrap_or(Time::NEVER)).min(next.head);
     }
 
-    /// Finds out until when nothing happens, once some ends have acted or their packets have arrived.
-    pub fn look(&mut self) {
+    /// Finds out until when nothing happens, once some ends have acted or their packets have arrived; at the
+    /// link itself, nothing does before `until`.
+    pub fn look(&mut self, until: Time) {
         self.refresh();
-        let first = |first: Time, next: &Earliest| first.min(next.wake).min(next.head);
-        self.idle_until = self.blocks.iter().fold(Time::NEVER, first);
+        let first = self.blocks.iter().fold(NOTHING, Next::min);
+        self.idle_until = until.min(first.wake).min(first.head);
     }
 
     fn refresh(&mut self) {
@@ -124,7 +89,7 @@ impl LinkWakes {
             self.blocks.iter_mut().zip(&mut self.stale).zip(self.nexts.chunks(BLOCK))
         {
             if core::mem::take(stale) {
-                *block = Earliest::of(nexts);
+                *block = nexts.iter().fold(NOTHING, Next::min);
             }
         }
     }
@@ -142,38 +107,33 @@ impl LinkWakes {
             }
             *place += 1;
             if next.wake < until {
-                return Some(self.ends[*place - 1].end());
+                return Some(self.ends[*place - 1].1.end());
             }
         }
         None
     }
 
-    /// Adds the ends whose packets arrive before `until`, in the order of the flows, to `sources`. Returns
-    /// how many packets there are at most.
-    pub fn arriving(&mut self, until: Time, sources: &mut Vec<Handle>) -> usize {
+    /// Adds the ends whose packets arrive before `until` to `sources`, which is empty, in the order of the
+    /// flows. Returns how many packets there are at most.
+    pub fn arriving(&mut self, until: Time, sources: &mut Vec<(Rank, Handle)>) -> usize {
         self.refresh();
         let mut most = 0;
         for block in (0..self.blocks.len()).filter(|&block| self.blocks[block].head < until) {
             for place in BLOCK * block..self.ends.len().min(BLOCK * (block + 1)) {
                 let next = self.nexts[place];
                 if next.head < until {
-                    if self.mixed {
-                        self.sorting.push((self.ranks[place], self.ends[place]));
-                    } else {
-                        sources.push(self.ends[place]);
-                    }
+                    sources.push(self.ends[place]);
                     most += next.sent;
                 }
             }
         }
-        self.sorting.sort_unstable_by_key(|&(rank, _)| rank);
-        sources.extend(self.sorting.drain(..).map(|(_, end)| end));
+        sources.sort_unstable_by_key(|&(rank, _)| rank); // seldom out of order
         most
     }
 }
 
 /// The canonical order of ends: that of their flows, the sender first.
-type Rank = (Order, bool);
+pub type Rank = (Order, bool);
 
 /// Where an end has its times: the link, and the place at this link.
 type Place = (usize, usize);
@@ -189,9 +149,9 @@ pub struct WakeIndex {
 }
 
 impl WakeIndex {
-    /// No flow sends to any of this many links yet; there will be as many at least.
-    pub fn new(links: usize, flows: usize) -> Self {
-        WakeIndex { links: (0..links).map(|_| LinkWakes::new()).collect(), places: vec![NOWHERE; flows] }
+    /// No flow sends to any of this many links yet.
+    pub fn new(links: usize) -> Self {
+        WakeIndex { links: (0..links).map(|_| LinkWakes::default()).collect(), places: Vec::new() }
     }
 
     /// Includes the flow at this index, which is new; one that had the index before is over.
@@ -199,24 +159,17 @@ impl WakeIndex {
         if self.places.len() <= index {
             self.places.resize(index + 1, NOWHERE);
         }
-        let data = self.admit_end(index, flow, true);
-        let acks = self.admit_end(index, flow, false);
-        self.places[index] = [data, acks];
+        self.places[index] = [true, false].map(|is_sender| self.admit_end(index, flow, is_sender));
         self.look_at(index, flow, [true, true]);
     }
 
     fn admit_end(&mut self, index: usize, flow: &Flow, is_sender: bool) -> Place {
-        let (source, rank) = (flow.handle(index, is_sender), (flow.order, !is_sender));
-        let link = if is_sender { flow.route.forward[0] } else { flow.route.reverse[0] };
         let (old, place) = self.places[index][usize::from(!is_sender)];
-        if old == link {
-            self.links[link].replace(place, source, rank);
-            return (link, place);
-        }
         if let Some(old) = self.links.get_mut(old) {
             old.remove(place);
         }
-        (link, self.links[link].add(source, rank))
+        let link = if is_sender { flow.route.forward[0] } else { flow.route.reverse[0] };
+        (link, self.links[link].add((flow.order, !is_sender), flow.handle(index, is_sender)))
     }
 
     /// Notes when the ends of a flow act next, those of sender and receiver that may have acted; of the other
@@ -235,56 +188,46 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// An end of flow `.0`, when it acts, and when its first packet arrives; or the flow leaves.
-    type Step = (usize, bool, Option<(u64, u64)>);
-
     proptest! {
         #[test]
         fn ends_come_in_the_order_of_their_flows_wherever_they_have_a_place(
+            // an end, and when it acts and its first packet arrives; or it leaves
             steps in proptest::collection::vec(
-                (0..60usize, any::<bool>(), proptest::option::weighted(0.8, (0..9u64, 0..9u64))),
+                (0..60u32, any::<bool>(), proptest::option::weighted(0.8, [0..9u64, 0..9u64])),
                 1..200,
             ),
         ) {
-            let steps: Vec<Step> = steps;
-            let rank = |flow: usize, is_sender: bool| (Order::of_flow(flow as u32 * 7 % 60), !is_sender);
-            let order = |end: End| rank(end.host().0, end.host().1);
-            let mut ends = LinkWakes::new();
-            let mut model = std::collections::BTreeMap::<Rank, (usize, u64, u64)>::new();
+            let rank = |end: End| (Order::of_flow(end.host().0 as u32 * 7 % 60), !end.host().1);
+            let (mut ends, mut model) = (LinkWakes::default(), std::collections::BTreeMap::new());
+            let until = Time::from_ns(4);
             for (flow, is_sender, times) in steps {
-                let end = End::of(flow as u32, is_sender);
-                let key = order(end);
-                let Some((wake, head)) = times else {
-                    if let Some((place, ..)) = model.remove(&key) {
-                        ends.remove(place);
-                    }
+                let end = End::of(flow, is_sender);
+                let Some([wake, head]) = times.map(|times| times.map(Time::from_ns)) else {
+                    model.remove(&rank(end)).into_iter().for_each(|(place, _)| ends.remove(place));
                     continue;
                 };
-                let add = || ends.add(Handle::of_end(end, 0, false), key);
-                let place = model.get(&key).map_or_else(add, |known| known.0);
+                let add = || ends.add(rank(end), Handle::of_end(end, 0, false));
+                let place = model.get(&rank(end)).map_or_else(add, |&(place, _)| place);
                 let mut sent = Pipe::default();
-                sent.push(Time::from_ns(head), SimPacket::default());
-                ends.set(place, Some(Time::from_ns(wake)), &sent);
-                model.insert(key, (place, wake, head));
-                let until = 4;
+                sent.push(head, SimPacket::default());
+                ends.set(place, Some(wake), &sent);
+                model.insert(rank(end), (place, [wake, head]));
+                let due = |which: usize| -> Vec<Rank> {
+                    let due = model.iter().filter(|(_, (_, times))| times[which] < until);
+                    due.map(|(&rank, _)| rank).collect()
+                };
                 let mut sources = Vec::new();
-                let most = ends.arriving(Time::from_ns(until), &mut sources);
-                let due = model.iter().filter(|(_, known)| known.2 < until);
-                let due: Vec<_> = due.map(|(&key, _)| key).collect();
-                let found: Vec<_> = sources.iter().map(|source| order(source.end())).collect();
-                prop_assert_eq!(found, due.clone());
-                prop_assert_eq!(most, due.len());
-                let first = model.values().map(|&(_, wake, head)| wake.min(head)).min();
-                let first = first.map_or(Time::NEVER, Time::from_ns);
+                prop_assert_eq!(ends.arriving(until, &mut sources), due(1).len());
+                prop_assert_eq!(sources.iter().map(|&(rank, _)| rank).collect::<Vec<_>>(), due(1));
+                let first = model.values().flat_map(|&(_, times)| times).fold(Time::NEVER, Time::min);
                 prop_assert!(ends.idle_until <= first);
-                ends.look();
+                ends.look(Time::NEVER);
                 prop_assert_eq!(ends.idle_until, first);
                 let mut place = 0;
-                let mut acting: Vec<_> =
-                    std::iter::from_fn(|| ends.acting(&mut place, Time::from_ns(until))).map(order).collect();
+                let acting = std::iter::from_fn(|| ends.acting(&mut place, until)).map(rank);
+                let mut acting: Vec<_> = acting.collect();
                 acting.sort_unstable();
-                let due = model.iter().filter(|(_, known)| known.1 < until);
-                prop_assert_eq!(acting, due.map(|(&key, _)| key).collect::<Vec<_>>());
+                prop_assert_eq!(acting, due(0));
             }
         }
     }

@@ -7,26 +7,24 @@ mod handle;
 mod line;
 
 pub use asked::Asked;
-pub use computed::Computed;
 pub(crate) use computed::each_computed;
+pub use computed::{Computed, serve};
 pub use counters::LinkCounters;
 pub use handle::{End, Handle, Loan};
-use line::Line;
-use longfat_net::disturbance::{Disturbances, Disturbed};
+use longfat_net::disturbance::Disturbances;
 #[cfg(test)]
 use longfat_net::queue;
-use longfat_net::queue::{Limit, RedLaw};
-use longfat_net::{
-    Address, Capacity, ConstantFifo, Credit, Departures, DropReason, ListedFifo, LossModel, Occupancy, Pipe,
-    Sojourn, TickingFifo, Ticks,
-};
+use longfat_net::queue::Limit;
+use longfat_net::{Address, Capacity, Departures, DropReason, LossModel, Occupancy, Pipe, Sojourn, Ticks};
 use longfat_scenario::plan::{CheckedLink, CheckedQueue, CheckedRouter};
 use longfat_units::{Interval, Rate, Time};
-use longfat_wire::{Ecn, FlowId, Packet, SimPacket};
+use longfat_wire::{FlowId, Packet, SimPacket};
 use thiserror::Error;
 
 /// How packets get from the queue to the wire.
 pub enum Server<P> {
+    /// A queue that has yet to be built; nothing while it is.
+    Unbuilt(Option<Box<Unbuilt>>),
     /// Departures are computed at arrival.
     Computed(Computed),
     /// Any queue: the link asks it for packets.
@@ -42,11 +40,11 @@ pub enum Server<P> {
 macro_rules! each_server {
     ($server:expr, $fifo:ident => $computed:expr, $queue:ident => $asked:expr) => {
         match $server {
-            Some(Server::Computed(computed)) => each_computed!(computed, $fifo => $computed),
-            Some(Server::Asked($queue)) => $asked,
-            Some(Server::Handles($queue)) => $asked,
-            Some(Server::Loans($queue)) => $asked,
-            None => unreachable!("a link without a queue"),
+            Server::Computed(computed) => each_computed!(computed, $fifo => $computed),
+            Server::Asked($queue) => $asked,
+            Server::Handles($queue) => $asked,
+            Server::Loans($queue) => $asked,
+            Server::Unbuilt(_) => unreachable!("a link without a queue"),
         }
     };
 }
@@ -60,9 +58,13 @@ pub trait Exit<P> {
     /// The packet was dropped or lost.
     fn drops(&mut self, packet: P, reason: DropReason);
     /// A packet was doubled.
-    fn doubles(&mut self, packet: P);
+    fn doubles(&mut self, _packet: P) {
+        debug_assert!(false, "the oracle runs plans in which packets with headers are doubled");
+    }
     /// An element sends a message of its own.
-    fn originates(&mut self, packet: P, to: Address);
+    fn originates(&mut self, _packet: P, _to: Address) {
+        debug_assert!(false, "the oracle runs plans whose elements send messages");
+    }
 }
 
 /// A shared link.
@@ -87,7 +89,7 @@ pub struct Link<P = SimPacket> {
     pub layer2: bool,
     /// Messages of its elements on their way to the first link, by that link's index.
     pub control: Vec<(usize, Pipe<P>)>,
-    /// What it has released; the caller takes it away. Nothing where departures are computed.
+    /// What it has released; the caller takes it away.
     pub released: Released<P>,
     /// Counters.
     pub counters: LinkCounters,
@@ -97,35 +99,16 @@ pub struct Link<P = SimPacket> {
     pub reorders: bool,
     /// Whether its queue is for L4S and so has two queues.
     pub l4s: bool,
-    /// Whether packets may arrive twice.
-    pub doubles: bool,
-    /// Whether a router holds its queue.
-    pub has_router: bool,
-    /// What its queue is built from, until it is.
-    unbuilt: Option<Box<Unbuilt>>,
-    /// How packets get from the queue to the wire; none before the queue is built.
-    server: Option<Server<P>>,
+    /// How packets get from the queue to the wire.
+    server: Server<P>,
 }
 
 /// What a queue that is asked for packets is built from.
-struct Unbuilt {
+pub struct Unbuilt {
     queue: CheckedQueue,
     router: Option<CheckedRouter>,
     ticks: Option<Ticks>,
     disturbances: Option<Box<Disturbances>>,
-}
-
-impl Unbuilt {
-    fn build<P: Packet + Clone + Send + 'static>(self, capacity: &Capacity, limit: Limit) -> Box<Asked<P>> {
-        let line = Line::new(capacity.clone(), self.queue.measures_waits());
-        let queue = self.queue.build();
-        let queue = match self.router {
-            None => queue,
-            Some(router) => router.build(queue, limit, capacity.clone()),
-        };
-        let ticks = self.ticks.map(|ticks| (ticks, Credit::new(capacity.clone())));
-        Box::new(Asked::new(queue, line, ticks, self.disturbances.map(|law| Disturbed::new(*law))))
-    }
 }
 
 /// Why the rate of a link cannot be set while it runs.
@@ -153,26 +136,13 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// The same, but a queue that is asked for packets has yet to be built.
     pub(crate) fn without_queue(planned: CheckedLink, fast: bool) -> Self {
         let CheckedLink { plan, rate, capacity, ticks, disturbances, queue, router, .. } = planned;
-        let limit = queue.setup.limit;
-        let reorders = disturbances.as_ref().is_some_and(|law| !law.keeps_order())
-            || router.as_ref().is_some_and(CheckedRouter::reorders);
-        let l4s = queue.discipline.l4s;
-        let doubles = disturbances.as_ref().is_some_and(|law| law.duplicate > 0.0);
-        let has_router = router.is_some();
-        let fixed = match (&capacity, &router) {
-            (Capacity::Constant(_), None) => fast.then_some(RateError::Fixed),
-            (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
-            _ => Some(RateError::Varies),
-        };
         let computes = fast && router.is_none() && disturbances.is_none();
-        let computed = computes.then(|| computed(&queue, rate, &capacity, ticks)).flatten();
-        let unbuilt = computed.is_none().then(|| Box::new(Unbuilt { queue, router, ticks, disturbances }));
+        let computed = if computes { Computed::new(&queue, rate, &capacity, ticks) } else { None };
         Link {
             name: plan.name,
             rate,
-            capacity,
             delay: Interval::from_secs_f64(plan.delay_s),
-            limit,
+            limit: queue.setup.limit,
             loss: plan.loss,
             ack_loss: plan.ack_loss,
             onward: Vec::new(),
@@ -180,30 +150,31 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             control: Vec::new(),
             released: Released::default(),
             counters: LinkCounters::default(),
-            fixed,
-            reorders,
-            l4s,
-            doubles,
-            has_router,
-            unbuilt,
-            server: computed.map(Server::Computed),
+            fixed: match (&capacity, &router) {
+                (Capacity::Constant(_), None) => fast.then_some(RateError::Fixed),
+                (Capacity::Constant(_), Some(_)) => Some(RateError::Router),
+                _ => Some(RateError::Varies),
+            },
+            capacity,
+            reorders: disturbances.as_ref().is_some_and(|law| !law.keeps_order())
+                || router.as_ref().is_some_and(CheckedRouter::reorders),
+            l4s: queue.discipline.l4s,
+            server: computed.map_or_else(
+                || Server::Unbuilt(Some(Box::new(Unbuilt { queue, router, ticks, disturbances }))),
+                Server::Computed,
+            ),
         }
     }
 
     /// Builds its queue, unless it has one. With `in_rings`, packets stay in the rings of their ends.
     pub(crate) fn build_queue(&mut self, in_rings: bool) {
-        let Some(unbuilt) = self.unbuilt.take() else { return };
-        let (capacity, limit) = (&self.capacity, self.limit);
-        self.server = Some(match (in_rings, self.has_router) {
-            (false, _) => Server::Asked(unbuilt.build(capacity, limit)),
-            (true, false) => Server::Handles(unbuilt.build(capacity, limit)),
-            (true, true) => Server::Loans(unbuilt.build(capacity, limit)),
-        });
-    }
-
-    /// Whether, and if not why, [`Link::set_rate`] may be called.
-    pub const fn fixed(&self) -> Option<RateError> {
-        self.fixed
+        let Server::Unbuilt(unbuilt) = &mut self.server else { return };
+        let (Some(unbuilt), capacity, limit) = (unbuilt.take(), &self.capacity, self.limit) else { return };
+        self.server = match (in_rings, unbuilt.router.is_some()) {
+            (false, _) => Server::Asked(Box::new(Asked::new(*unbuilt, capacity, limit))),
+            (true, false) => Server::Handles(Box::new(Asked::new(*unbuilt, capacity, limit))),
+            (true, true) => Server::Loans(Box::new(Asked::new(*unbuilt, capacity, limit))),
+        };
     }
 
     /// The rate from `now` on. A packet whose transmission has begun leaves as planned before.
@@ -212,12 +183,10 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             return Err(reason);
         }
         self.capacity = self.capacity.changed(now, rate).ok_or(RateError::Varies)?;
-        match self.server.as_mut() {
-            Some(Server::Asked(queue)) => queue.change(now, &self.capacity),
-            Some(Server::Handles(queue)) => queue.change(now, &self.capacity),
-            Some(Server::Loans(_) | Server::Computed(_)) | None => return Err(RateError::Fixed),
-        }
-        Ok(())
+        each_server!(&mut self.server, _fifo => Err(RateError::Fixed), queue => {
+            queue.change(now, &self.capacity);
+            Ok(())
+        })
     }
 
     /// A flow begins whose packets will cross the link, and this is its identity; one that had its place is
@@ -230,39 +199,21 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     #[cfg(test)]
     pub fn install(&mut self, element: impl FnOnce(queue::Boxed<P>) -> queue::Boxed<P>) {
         self.build_queue(false);
-        if let Some(Server::Asked(server)) = self.server.take() {
-            self.server = Some(Server::Asked(Box::new((*server).behind(element))));
+        if let Server::Asked(server) = core::mem::replace(&mut self.server, Server::Unbuilt(None)) {
+            self.server = Server::Asked(Box::new(Asked { queue: element(server.queue), ..*server }));
         }
     }
 
-    /// Whether departures are computed: then packets go through [`Link::offer`], otherwise through
-    /// [`Link::arrive`].
-    #[inline]
-    pub const fn is_computed(&self) -> bool {
-        matches!(self.server, Some(Server::Computed(_)))
-    }
-
-    /// Offers a packet to the queue that computes departures, which may mark it. Returns when its last bit is
-    /// on the wire.
-    ///
-    /// # Errors
-    /// Why the queue drops it.
-    #[inline(always)]
-    pub fn offer(&mut self, now: Time, packet: &mut P) -> Result<Time, DropReason> {
-        let (bytes, markable) = (packet.bytes(), packet.ecn() != Ecn::NotCapable);
-        self.counters.packets_in += 1;
-        let offered = match &mut self.server {
-            Some(Server::Computed(queue)) => {
-                each_computed!(queue, fifo => fifo.offer(now, bytes, markable))
-            }
-            _ => unreachable!("a queue that the link asks for packets"),
-        };
-        self.counters.count(offered, || packet.set_ecn(Ecn::Marked))
-    }
-
-    /// A packet arrives at a queue that the link asks; see [`Link::released`].
+    /// A packet arrives; see [`Link::released`].
     pub fn arrive(&mut self, now: Time, packet: P) {
-        self.with_asked(|queue, counters, exit| queue.arrive(now, packet, counters, exit));
+        let Link { server, counters, released, .. } = self;
+        match server {
+            Server::Computed(computed) => each_computed!(computed, queue => {
+                serve(&mut **queue, core::iter::once((now, packet)), counters, released);
+            }),
+            Server::Asked(queue) => queue.service(counters, released).arrive(now, packet),
+            _ => unreachable!("a queue of handles"),
+        }
     }
 
     /// A message arrives at the elements it is addressed to. Unlike a packet that [`arrives`](Link::arrive),
@@ -275,12 +226,8 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// The transmitter is free again, the queue's timer fires, or a packet leaves the disturbed part of the
     /// link.
     pub fn on_timer(&mut self, now: Time) {
-        self.with_asked(|queue, counters, exit| queue.act(now, counters, exit));
-    }
-
-    fn with_asked(&mut self, act: impl FnOnce(&mut Asked<P>, &mut LinkCounters, &mut Released<P>)) {
-        if let Some(Server::Asked(queue)) = &mut self.server {
-            act(queue, &mut self.counters, &mut self.released);
+        if let Server::Asked(queue) = &mut self.server {
+            queue.service(&mut self.counters, &mut self.released).act(now);
         }
     }
 
@@ -294,7 +241,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
     /// occupancy and the counters.
     pub fn settle(&mut self, now: Time) -> (Occupancy, LinkCounters) {
         let Link { server, counters, .. } = self;
-        if server.is_none() {
+        if matches!(server, Server::Unbuilt(_)) {
             return (Occupancy::default(), *counters);
         }
         each_server!(server, fifo => {
@@ -308,11 +255,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// Restarts the queue statistics.
     pub fn restart(&mut self, now: Time) {
-        each_server!(
-            &mut self.server,
-            fifo => fifo.restart(now),
-            queue => queue.line.restart(now)
-        );
+        each_server!(&mut self.server, fifo => fifo.restart(now), queue => queue.line.restart(now));
     }
 
     /// How many active flows its queue estimates, if it does.
@@ -333,37 +276,14 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// What the fast driver needs: the server, the counters, and the propagation delay.
     pub(crate) fn parts(&mut self) -> (&mut Server<P>, &mut LinkCounters, Interval) {
-        let Link { server: Some(server), counters, delay, .. } = self else {
-            unreachable!("a link without a queue")
-        };
-        (server, counters, *delay)
-    }
-}
-
-/// The queue that computes departures, where there is one for this rate.
-fn computed(queue: &CheckedQueue, rate: Rate, capacity: &Capacity, ticks: Option<Ticks>) -> Option<Computed> {
-    let limit = queue.setup.limit;
-    let measured = queue.measures_waits();
-    let is_plain = queue.is_drop_tail() && capacity.is_constant() && !measured;
-    match ticks {
-        None if is_plain => Some(Computed::Constant(Box::new(ConstantFifo::new(rate, limit)))),
-        Some(ticks) if is_plain => Some(Computed::Ticking(Box::new(TickingFifo::new(rate, limit, ticks)))),
-        Some(_) => None,
-        None if queue.is_drop_tail() => {
-            Some(Computed::Listed(Box::new(ListedFifo::new(capacity.clone(), limit, measured))))
-        }
-        None if queue.discipline.name == "red" => {
-            let law = RedLaw::build(queue.setup.clone(), &queue.parameters);
-            Some(Computed::Red(Box::new(ListedFifo::new(capacity.clone(), law, measured))))
-        }
-        None => None,
+        (&mut self.server, &mut self.counters, self.delay)
     }
 }
 
 /// What a link has released.
 #[derive(Default)]
 pub struct Released<P> {
-    /// Packets whose transmission has begun, with the time of their last bit.
+    /// Packets whose transmission has begun, or will begin for certain, with the time of their last bit.
     pub departed: Vec<(P, Time)>,
     /// Packets that elements dropped, or that were lost behind the wire, and why.
     pub dropped: Vec<(P, DropReason)>,
@@ -390,11 +310,12 @@ impl<P: Packet> Exit<P> for Released<P> {
     }
 }
 
-/// The pipe that leads to link `to`; creates it if there is none yet.
-pub fn outlet<P: Default>(outlets: &mut Vec<(usize, Pipe<P>)>, to: usize) -> &mut Pipe<P> {
-    let at = outlets.iter().position(|(link, _)| *link == to).unwrap_or_else(|| {
-        outlets.push((to, Pipe::default()));
-        outlets.len() - 1
+/// Among pipes in the order of their links, the one that leads to this link, or from it; creates it if there is
+/// none yet.
+pub fn pipe_of<P: Default>(pipes: &mut Vec<(usize, Pipe<P>)>, link: usize) -> &mut Pipe<P> {
+    let at = pipes.binary_search_by_key(&link, |(link, _)| *link).unwrap_or_else(|at| {
+        pipes.insert(at, (link, Pipe::default()));
+        at
     });
-    &mut outlets[at].1
+    &mut pipes[at].1
 }

@@ -2,7 +2,7 @@
 
 use super::messages::PROCESSING;
 use super::state::Simulation;
-use crate::model::link::outlet;
+use crate::model::link::pipe_of;
 use longfat_units::Time;
 use longfat_wire::{Kind, SimPacket};
 
@@ -31,7 +31,7 @@ impl Simulation {
 
     /// The last bit of a packet leaves link `index` at `departure`: sends the packet on. Returns the flow if
     /// the packet is on the way to one of its ends.
-    pub(crate) fn pass_on(&mut self, index: usize, mut packet: SimPacket, departure: Time) -> Option<usize> {
+    fn pass_on(&mut self, index: usize, mut packet: SimPacket, departure: Time) -> Option<usize> {
         let link = &mut self.links[index];
         let at = departure + link.delay;
         if packet.kind == Kind::Control {
@@ -62,8 +62,7 @@ impl Simulation {
     }
 
     /// Counts a packet that a queue or an element has dropped.
-    #[inline]
-    pub(crate) fn drop(&mut self, packet: &SimPacket) {
+    fn drop(&mut self, packet: &SimPacket) {
         if packet.kind != Kind::Control {
             self.flows[packet.flow.0 as usize].drop(packet.kind);
         } else if let Some(messages) = &mut self.messages {
@@ -93,7 +92,7 @@ impl Simulation {
     /// A packet goes from one link to another, where it arrives at `at`.
     fn lead(&mut self, from: usize, to: usize, at: Time, mut packet: SimPacket) {
         packet.ttl = packet.ttl.saturating_sub(u8::from(!self.links[to].layer2));
-        outlet(&mut self.links[from].onward, to).push(at, packet);
+        pipe_of(&mut self.links[from].onward, to).push(at, packet);
     }
 
     /// Counts a packet that comes to link `index`; hands it to the element there and returns true if it is a
@@ -123,7 +122,7 @@ impl Simulation {
         for (mut packet, to) in core::mem::take(&mut self.links[index].released.originated) {
             let Some(messages) = &mut self.messages else { continue };
             if let Some(first) = messages.send(&mut packet, index, to) {
-                outlet(&mut self.links[index].control, first).push(now + PROCESSING, packet);
+                pipe_of(&mut self.links[index].control, first).push(now + PROCESSING, packet);
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::model::workload::{Session, each_session};
 use crate::results::outcome::RunError;
 use crate::results::samples::{FlowSample, Internals, LinkSample, TransferSample};
 use crate::results::summary::{BackgroundCounters, FlowCounters, SampleMean, Summary};
-use longfat_scenario::plan::{CheckedPlan, CheckedRun, PlanError, Streams, ranks};
+use longfat_scenario::plan::{CheckedPlan, CheckedRouter, CheckedRun, PlanError, Streams, ranks};
 use longfat_transport::cc::Controller;
 use longfat_units::{Interval, Time};
 use longfat_wire::FlowId;
@@ -63,8 +63,8 @@ pub struct Simulation {
     pub(crate) links: Vec<Link>,
     /// Messages, where routers understand any.
     pub(crate) messages: Option<Box<Messages>>,
-    /// Whether any router sends messages.
-    pub(crate) sends_messages: bool,
+    /// Whether only the oracle runs it, for what its links do.
+    pub(crate) needs_oracle: bool,
     pub(crate) sessions: Vec<Session>,
     /// What the connections of each session have learnt.
     pub(crate) routes: Vec<RouteMetrics>,
@@ -115,8 +115,11 @@ impl Simulation {
     ) -> Result<Self, RunError> {
         let CheckedPlan { links: planned, run: plan, .. } = plan;
         let messages = Messages::new(&planned).map(Box::new);
-        let sends_messages =
-            planned.iter().any(|link| link.router.as_ref().is_some_and(|router| router.sends_messages()));
+        let routers = || planned.iter().filter_map(|link| link.router.as_ref());
+        let mut disturbances = planned.iter().filter_map(|link| link.disturbances.as_ref());
+        // messages have no end that keeps them, and the copies of a packet have one header between them
+        let needs_oracle = routers().any(CheckedRouter::sends_messages)
+            || routers().next().is_some() && disturbances.any(|law| law.duplicate > 0.0);
         let fast = plan.fast && rates == Rates::Planned;
         let links: Vec<Link> = planned.into_iter().map(|link| Link::without_queue(link, fast)).collect();
         let (from_s, to_s) = plan.window_s;
@@ -152,7 +155,7 @@ impl Simulation {
             lookahead: Lookahead::new(&links, core::iter::empty()),
             links,
             messages,
-            sends_messages,
+            needs_oracle,
             plan,
         };
         run.add_named_flows(custom, wanted)?;

@@ -197,7 +197,7 @@ const PROBE_BYTES: u32 = 1000;
 fn run(plan: &Value, speakers: &[Speaks]) -> (Outcome, Vec<Vec<(f64, Seen)>>) {
     let plan = Plan::from_json(&plan_of(plan)).and_then(Plan::check).expect("the plan is in order");
     let mut run = Simulation::new(plan, &mut |_| None).expect("the plan can be run");
-    run.sends_messages = true;
+    run.needs_oracle = true;
     let diaries: Vec<Diary> = speakers.iter().map(|_| Diary::default()).collect();
     for (&(at, to, period), diary) in speakers.iter().zip(&diaries) {
         let speaker = Speaker {
@@ -436,7 +436,7 @@ fn reasons_of_drops_do_not_matter_to_messages() {
     }
     let plan = Plan::from_json(&plan_of(&chain(1.0))).and_then(Plan::check).expect("the plan is in order");
     let mut run = Simulation::new(plan, &mut |_| None).expect("the plan can be run");
-    run.sends_messages = true;
+    run.needs_oracle = true;
     run.links[1].install(|queue| InFront::of(Censor, queue));
     let (address, to, diary) = (Address(0), vec![Address(3)], Diary::default());
     let speaker = Speaker { address, to, bytes: 100, period: EVERY, sent: 0, diary };

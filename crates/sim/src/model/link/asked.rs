@@ -1,11 +1,11 @@
 //! A server that asks its queue for the next packet: when its wire is free, or for several packets at a tick
 //! of its clock.
 
-use super::Exit;
 use super::counters::LinkCounters;
 use super::line::Line;
+use super::{Exit, Unbuilt};
 use longfat_net::disturbance::{Disturbed, Fate};
-use longfat_net::queue::Boxed;
+use longfat_net::queue::{Boxed, Limit};
 use longfat_net::{Address, Capacity, Credit, DropReason, Element, Sink, Ticks, Visitor, visit};
 use longfat_units::{Interval, Time};
 use longfat_wire::Packet;
@@ -15,11 +15,11 @@ pub struct Asked<P> {
     /// The queue, perhaps behind a router.
     pub queue: Boxed<P>,
     pub(super) line: Line,
-    special: Option<Box<Special<P>>>,
+    pub(super) special: Option<Box<Special<P>>>,
 }
 
 /// What few links have.
-struct Special<P> {
+pub(super) struct Special<P> {
     /// The clock by which the queue is served; otherwise packets leave one after the other.
     clock: Option<Clock<P>>,
     /// What lies behind the wire and disturbs packets.
@@ -40,24 +40,23 @@ struct Clock<P> {
 }
 
 impl<P: Packet + Clone> Asked<P> {
-    /// The queue is empty. Packets leave at ticks if there are any, and cross what is disturbed if anything
-    /// is.
-    pub(super) fn new(
-        queue: Boxed<P>,
-        line: Line,
-        ticks: Option<(Ticks, Credit)>,
-        disturbed: Option<Disturbed<P>>,
-    ) -> Self {
-        let clock = ticks.map(|(ticks, credit)| Clock { ticks, credit, begun: None, next: Time::NEVER });
+    /// An empty queue before an idle link of this capacity; a router gets the limit.
+    pub(super) fn new(unbuilt: Unbuilt, capacity: &Capacity, limit: Limit) -> Self
+    where
+        P: Send + 'static,
+    {
+        let Unbuilt { queue, router, ticks, disturbances } = unbuilt;
+        let line = Line::new(capacity.clone(), queue.measures_waits());
+        let queue = match router {
+            None => queue.build(),
+            Some(router) => router.build(queue.build(), limit, capacity.clone()),
+        };
+        let credit = || Credit::new(capacity.clone());
+        let clock = ticks.map(|ticks| Clock { ticks, credit: credit(), begun: None, next: Time::NEVER });
+        let disturbed = disturbances.map(|law| Disturbed::new(*law));
         let is_special = clock.is_some() || disturbed.is_some();
         let special = is_special.then(|| Box::new(Special { clock, disturbed, held_until: Time::ZERO }));
         Asked { queue, line, special }
-    }
-
-    /// The same with its queue behind another element.
-    #[cfg(test)]
-    pub(super) fn behind(self, element: impl FnOnce(Boxed<P>) -> Boxed<P>) -> Self {
-        Asked { queue: element(self.queue), ..self }
     }
 
     /// When something happens by itself.
@@ -65,18 +64,14 @@ impl<P: Packet + Clone> Asked<P> {
         wake(self.line.asks(self.queue.packets()), &self.line, self.special.as_deref())
     }
 
-    /// A packet arrives; everything before has happened.
-    pub fn arrive(&mut self, now: Time, packet: P, counters: &mut LinkCounters, exit: &mut impl Exit<P>) {
+    /// The server while it works for this exit.
+    pub(super) fn service<'a, X>(
+        &'a mut self,
+        counters: &'a mut LinkCounters,
+        exit: &'a mut X,
+    ) -> Service<'a, P, dyn Element<P> + Send, X> {
         let Asked { queue, line, special } = self;
-        let out = Out { exit, counters, line };
-        Service { queue: &mut **queue, special: special.as_deref_mut(), out }.arrive(now, packet);
-    }
-
-    /// What is due by itself at `now` happens.
-    pub fn act(&mut self, now: Time, counters: &mut LinkCounters, exit: &mut impl Exit<P>) {
-        let Asked { queue, line, special } = self;
-        let out = Out { exit, counters, line };
-        Service { queue: &mut **queue, special: special.as_deref_mut(), out }.act(now);
+        Service { queue: &mut **queue, special: special.as_deref_mut(), out: Out { exit, counters, line } }
     }
 
     /// Takes these arrivals, in order, each with its time, and everything that happens by itself before
@@ -88,9 +83,8 @@ impl<P: Packet + Clone> Asked<P> {
         counters: &mut LinkCounters,
         exit: &mut impl Exit<P>,
     ) -> u64 {
-        let Asked { queue, line, special } = self;
-        let out = Out { exit, counters, line };
-        visit(&mut **queue, Batch { arrivals, until, special: special.as_deref_mut(), out })
+        let Service { queue, special, out } = self.service(counters, exit);
+        visit(queue, Batch { arrivals, until, special, out })
     }
 
     /// From `now` on, this is the capacity.
@@ -120,7 +114,10 @@ impl<P> Clock<P> {
 fn wake<P>(asks: bool, line: &Line, special: Option<&Special<P>>) -> Time {
     match special {
         None => line.timer_at.min(if asks { line.busy_until } else { Time::NEVER }),
-        Some(special) => special.wake_of_queue(asks, line).min(special.head()),
+        Some(special) => {
+            let head = special.disturbed.as_ref().map_or(Time::NEVER, Disturbed::head);
+            special.wake_of_queue(asks, line).min(head)
+        }
     }
 }
 
@@ -132,11 +129,6 @@ impl<P> Special<P> {
             None if asks => line.busy_until.max(self.held_until),
             None => Time::NEVER,
         })
-    }
-
-    /// When the next packet leaves the disturbed part.
-    fn head(&self) -> Time {
-        self.disturbed.as_ref().map_or(Time::NEVER, Disturbed::head)
     }
 }
 
@@ -154,26 +146,16 @@ where
     A: Iterator<Item = (Time, P)>,
     X: Exit<P>,
 {
-    /// The number of events.
     type Output = u64;
 
     fn visit<E: Element<P> + ?Sized>(self, queue: &mut E) -> u64 {
         let Batch { arrivals, until, special, out } = self;
-        let mut service = Service { queue, special, out };
-        let mut events = service.take_all(arrivals);
-        loop {
-            let now = service.wake();
-            if now >= until {
-                return events;
-            }
-            service.act(now);
-            events += 1;
-        }
+        Service { queue, special, out }.run(arrivals, until)
     }
 }
 
 /// A server whose queue is of a known discipline.
-struct Service<'a, P, E: ?Sized, X> {
+pub(super) struct Service<'a, P, E: ?Sized, X> {
     queue: &'a mut E,
     special: Option<&'a mut Special<P>>,
     out: Out<'a, X>,
@@ -186,20 +168,22 @@ impl<P: Packet + Clone, E: Element<P> + ?Sized, X: Exit<P>> Service<'_, P, E, X>
         self.out.line.asks(self.queue.packets())
     }
 
-    /// When something happens by itself.
     #[inline(always)]
     fn wake(&self) -> Time {
         wake(self.asks(), self.out.line, self.special.as_deref())
     }
 
-    /// Takes all arrivals, and what happens by itself before each. Returns the number of events.
+    /// Takes all arrivals, and what happens by itself before each and then before `until`. Returns the number of
+    /// events.
     #[inline(never)] // a loop that needs the registers
-    fn take_all(&mut self, arrivals: impl Iterator<Item = (Time, P)>) -> u64 {
+    fn run(&mut self, mut arrivals: impl Iterator<Item = (Time, P)>, until: Time) -> u64 {
         let (before, mut events) = (self.out.counters.packets_in, 0);
-        for (now, packet) in arrivals {
+        loop {
+            let next = arrivals.next();
+            let end = next.as_ref().map_or(until, |(now, _)| now.later_by(Interval::from_ns(1)));
             loop {
                 let at = self.wake();
-                if at > now {
+                if at >= end {
                     break;
                 }
                 if self.out.line.timer_at <= at || self.special.is_some() {
@@ -209,23 +193,23 @@ impl<P: Packet + Clone, E: Element<P> + ?Sized, X: Exit<P>> Service<'_, P, E, X>
                 }
                 events += 1;
             }
+            let Some((now, packet)) = next else { return self.out.counters.packets_in - before + events };
             self.arrive(now, packet);
         }
-        self.out.counters.packets_in - before + events
     }
 
-    /// A packet arrives.
+    /// A packet arrives; everything before has happened.
     #[inline(always)]
-    fn arrive(&mut self, now: Time, packet: P) {
+    pub(super) fn arrive(&mut self, now: Time, packet: P) {
         self.out.counters.packets_in += 1;
         self.out.line.withheld = false;
         self.queue.arrive(now, packet, &mut self.out);
         self.serve_if_free(now);
     }
 
-    /// What is due by itself happens.
+    /// What is due by itself at `now` happens.
     #[inline(never)]
-    fn act(&mut self, now: Time) {
+    pub(super) fn act(&mut self, now: Time) {
         let asks = self.asks();
         let line = &mut *self.out.line;
         if self.special.as_ref().is_some_and(|special| special.wake_of_queue(asks, line) > now) {
@@ -337,23 +321,18 @@ impl<P: Packet + Clone, E: Element<P> + ?Sized, X: Exit<P>> Service<'_, P, E, X>
         let Some(disturbed) = disturbed else { return self.out.exit.departs(packet, departure) };
         let Out { exit, counters, .. } = &mut self.out;
         counters.marks[DropReason::Forced as usize] += u64::from(disturbed.remark(&mut packet));
-        let lost = if X::RUNS_AHEAD && disturbed.leads() {
-            match disturbed.lead(departure) {
-                Some(at) => return exit.departs(packet, at),
-                None => packet,
+        match disturbed.enter(departure, packet, X::RUNS_AHEAD) {
+            Fate::Leaves(packet, at) => exit.departs(packet, at),
+            Fate::Carried => {}
+            Fate::Doubled(packet) => {
+                counters.packets_doubled += 1;
+                exit.doubles(packet);
             }
-        } else {
-            match disturbed.enter(departure, packet) {
-                Fate::Carried => return,
-                Fate::Doubled(packet) => {
-                    counters.packets_doubled += 1;
-                    return exit.doubles(packet);
-                }
-                Fate::Lost(packet) => packet,
+            Fate::Lost(packet) => {
+                counters.packets_lost += 1;
+                exit.drops(packet, DropReason::Lost);
             }
-        };
-        counters.packets_lost += 1;
-        exit.drops(lost, DropReason::Lost);
+        }
     }
 
     /// What leaves the disturbed part by `now` goes on.

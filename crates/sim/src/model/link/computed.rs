@@ -2,10 +2,11 @@
 
 use super::Exit;
 use super::counters::LinkCounters;
-use longfat_net::queue::{Limit, RedLaw};
-use longfat_net::{ConstantFifo, Departures, ListedFifo, TickingFifo};
-use longfat_units::Time;
-use longfat_wire::{Ecn, Packet};
+use longfat_net::queue::Law;
+use longfat_net::{Capacity, ConstantFifo, Departures, ListedFifo, TickingFifo, Ticks};
+use longfat_scenario::plan::CheckedQueue;
+use longfat_units::{Rate, Time};
+use longfat_wire::Packet;
 
 /// A queue that computes departures. [`each_computed`] works with one as what it is.
 pub enum Computed {
@@ -13,10 +14,8 @@ pub enum Computed {
     Constant(Box<ConstantFifo>),
     /// Drop-tail, served at the ticks of a clock.
     Ticking(Box<TickingFifo>),
-    /// Drop-tail, where the rate varies as planned or waiting times are measured.
-    Listed(Box<ListedFifo<Limit>>),
-    /// RED.
-    Red(Box<ListedFifo<RedLaw>>),
+    /// Any law, at any rate.
+    Listed(Box<ListedFifo<Law>>),
 }
 
 /// Evaluates an expression with the queue that a [`Computed`] is.
@@ -26,26 +25,39 @@ macro_rules! each_computed {
             $crate::model::link::Computed::Constant($queue) => $expression,
             $crate::model::link::Computed::Ticking($queue) => $expression,
             $crate::model::link::Computed::Listed($queue) => $expression,
-            $crate::model::link::Computed::Red($queue) => $expression,
         }
     };
 }
 pub(crate) use each_computed;
 
 impl Computed {
-    /// Takes these arrivals, in order, each with its time. Returns how many there are.
-    pub fn run<P: Packet>(
-        &mut self,
-        arrivals: impl Iterator<Item = (Time, P)>,
-        counters: &mut LinkCounters,
-        exit: &mut impl Exit<P>,
-    ) -> u64 {
-        each_computed!(self, queue => serve(&mut **queue, arrivals, counters, exit))
+    /// The queue as planned, before a link that is served at ticks if there are any; `None` if it does not
+    /// decide at arrival, or if none here serves it so.
+    pub(super) fn new(
+        queue: &CheckedQueue,
+        rate: Rate,
+        capacity: &Capacity,
+        ticks: Option<Ticks>,
+    ) -> Option<Self> {
+        let law = Law::build(queue.discipline.law?, queue.setup.clone(), &queue.parameters);
+        let measured = queue.measures_waits();
+        let is_plain = capacity.is_constant() && !measured;
+        Some(match (law, ticks) {
+            (Law::DropTail(limit), None) if is_plain => {
+                Computed::Constant(Box::new(ConstantFifo::new(rate, limit)))
+            }
+            (Law::DropTail(limit), Some(ticks)) if is_plain => {
+                Computed::Ticking(Box::new(TickingFifo::new(rate, limit, ticks)))
+            }
+            (law, None) => Computed::Listed(Box::new(ListedFifo::new(capacity.clone(), law, measured))),
+            (_, Some(_)) => return None,
+        })
     }
 }
 
+/// Offers these arrivals, in order, each with its time. Returns how many there are.
 #[inline(never)] // a loop that needs the registers
-fn serve<P: Packet, Q: Departures>(
+pub fn serve<P: Packet, Q: Departures>(
     queue: &mut Q,
     arrivals: impl Iterator<Item = (Time, P)>,
     counters: &mut LinkCounters,
@@ -54,8 +66,7 @@ fn serve<P: Packet, Q: Departures>(
     let mut arrived = 0;
     for (now, mut packet) in arrivals {
         arrived += 1;
-        let offered = queue.offer(now, packet.bytes(), packet.ecn() != Ecn::NotCapable);
-        match counters.count(offered, || packet.set_ecn(Ecn::Marked)) {
+        match counters.offer(queue, now, &mut packet) {
             Ok(at) => exit.departs(packet, at),
             Err(reason) => exit.drops(packet, reason),
         }

@@ -1,7 +1,8 @@
 //! What a link has counted.
 
-use longfat_net::{DropReason, Offered};
+use longfat_net::{Departures, DropReason, Offered};
 use longfat_units::{Interval, Time};
+use longfat_wire::{Ecn, Packet};
 
 /// How many packets were dropped or marked, by reason.
 pub type Reasons = [u64; DropReason::COUNT];
@@ -32,17 +33,23 @@ pub struct LinkCounters {
 }
 
 impl LinkCounters {
-    /// Counts what becomes of a packet at arrival, and calls `mark` if it is marked. Returns when it departs.
+    /// Offers a packet to a queue that computes departures, which may mark it, and counts what becomes of it.
+    /// Returns when it departs.
     ///
     /// # Errors
     /// Why it is dropped.
     #[inline(always)]
-    pub fn count(&mut self, offered: Offered, mark: impl FnOnce()) -> Result<Time, DropReason> {
-        match offered {
+    pub fn offer(
+        &mut self,
+        queue: &mut impl Departures,
+        now: Time,
+        packet: &mut impl Packet,
+    ) -> Result<Time, DropReason> {
+        match queue.offer(now, packet.bytes(), packet.ecn() != Ecn::NotCapable) {
             Offered::Departs(at) => Ok(at),
             Offered::Marked(at, reason) => {
                 self.marks[reason as usize] += 1;
-                mark();
+                packet.set_ecn(Ecn::Marked);
                 Ok(at)
             }
             Offered::Dropped(reason) => {

@@ -86,7 +86,6 @@ impl Line {
         [self.sojourn.as_ref(), self.low_latency.as_ref()]
     }
 
-    /// Restarts the statistics.
     pub(super) fn restart(&mut self, now: Time) {
         self.occupancy.restart(now);
         for sojourn in self.sojourn.iter_mut().chain(&mut self.low_latency) {
