@@ -22,7 +22,7 @@ help:
 	@echo "make kills KILLS=200   commands that are killed at random and run again"
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
-	@echo "make generated   the schemas, the constructors and the README's table again, after a change of a key or a registry"
+	@echo "make generated   the schemas, the constructors and the generated text of pages again, after a change of a key, a registry or an option"
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-live what live runs carry; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make wheel   wheels of Longfat and of its papers, a bill of materials, and the source distribution, in dist/; wheel-test tries them"
@@ -108,12 +108,12 @@ lint-python: .venv/.requirements
 docs: setup
 	$(BIN)/sphinx-build -b html -a -E -W --keep-going -n -q docs out/docs
 
-# The files in the repository that follow from the keys of scenarios and the registries.
+# The files in the repository that follow from the keys of scenarios, the registries and the commands.
 generated: setup
 	$(BIN)/longfat schema > schemas/scenario.json
 	$(BIN)/python -c "from longfat import _core; print(_core.definition('constructors'), end='')" > python/longfat/scenario/tables.py
 	$(BIN)/longfat schema --sweep > schemas/sweep.json
-	$(BIN)/python docs/tables.py --write README.md
+	$(BIN)/python docs/tables.py
 
 docs-rust:
 	cargo doc --workspace --no-deps
