@@ -22,7 +22,7 @@ help:
 	@echo "make kills KILLS=200   commands that are killed at random and run again"
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
-	@echo "make generated   the schemas, the constructors and the generated text of pages again, after a change of a key, a registry or an option"
+	@echo "make generated   the schemas, the constructors, the generated text of pages and the README's figure again, after a change of a key, a registry or an option"
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-live what live runs carry; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make wheel   wheels of Longfat and of its papers, a bill of materials, and the source distribution, in dist/; wheel-test tries them"

@@ -8,10 +8,15 @@ anew, as a part of `make generated`, and a test checks that it is current.
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
+import tempfile
 import textwrap
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -136,26 +141,59 @@ def parameters() -> str:
     return "\n\n".join(blocks)
 
 
+FIRST_RUN = (
+    *("run", "--preset", "dumbbell", "--flow", "cubic", "--flow", "bbr"),
+    *("--rate", "50 Mbit/s", "--rtt", "40 ms", "--out", "out/first"),
+)
+"""The README's first command."""
+FIRST_WIDTH = 100
+"""Columns of the terminal in which it runs."""
+
+
+def first_run() -> str:
+    """The first command as a user types it, and the beginning of what it prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        printed = _longfat(*FIRST_RUN, folder=folder).partition("\n\nMetrics")[0]
+    typed = " ".join(f'"{word}"' if " " in word else word for word in ("longfat", *FIRST_RUN))
+    lines = "\n".join(line.rstrip() for line in printed.splitlines())
+    return f"    {typed}\n\n```text\n{lines}\n```"
+
+
+def draw_first_run() -> None:
+    """Writes the figure of the first command."""
+    with tempfile.TemporaryDirectory() as folder:
+        _longfat(*FIRST_RUN, folder=folder)
+        _longfat("report", FIRST_RUN[-1], folder=folder)
+        shutil.copy(Path(folder, FIRST_RUN[-1], "figures", "throughput.svg"), DOCS / "img" / "first.svg")
+
+
+def _longfat(*arguments: str, folder: str) -> str:
+    """Runs the command in a folder, and returns what it prints."""
+    command = [sys.executable, "-m", "longfat", *arguments]
+    environment = os.environ | {"COLUMNS": str(FIRST_WIDTH)}
+    return subprocess.run(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+
+
 def overview() -> str:
-    """What there is, for the README: a line for each kind, names linked to their pages."""
+    """What there is, for the README: how many of each kind, and their names."""
     rows = registry.rows("algorithms")
     tcp = [row for row in rows if row["transport"] == "tcp" and not row.get("explicit")]
     explicit = [row for row in rows if row.get("explicit")]
     udp = [row for row in rows if row["transport"] != "tcp"]
-    suites = ", ".join(f"`{name}`" for name in suite_names())
-    return "\n".join(
-        [
-            "| | |",
-            "|---|---|",
-            f"| TCP | {_list(tcp)} |",
-            f"| explicit rate | {_list(explicit)} |",
-            f"| over UDP | {_list(udp)} |",
-            f"| queues | {_list(registry.rows('queues'))}; ECN marks |",
-            f"| routers | {_list(registry.rows('routers'))} |",
-            f"| stacks | {', '.join(f'[`{name}`](docs/stacks/{name}.md)' for name in NAMES)} |",
-            f"| suites | {suites} ([guide](docs/guide/suites.md)) |",
-        ]
-    )
+    models, queues, routers = "docs/models/index.md", registry.rows("queues"), registry.rows("routers")
+    kinds = {
+        f"[TCP]({models}#algorithms)": _plain(tcp),
+        f"[explicit rate]({models}#algorithms)": _plain(explicit),
+        f"[over UDP]({models}#algorithms)": _plain(udp),
+        f"[queues]({models}#queues)": _plain(queues),
+        f"[routers]({models}#routers)": _plain(routers),
+        "[stacks](docs/stacks/index.md) of hosts": NAMES,
+        "[suites](docs/guide/suites.md) of papers": suite_names(),
+    }
+    rows = (f"| {kind} | {len(names)} | {_code(names)} |" for kind, names in kinds.items())
+    return "\n".join(["| | | |", "|---|---|---|", *rows])
 
 
 def commands() -> str:
@@ -217,15 +255,19 @@ def _lines(text: str, indent: str = "") -> str:
 
 
 def _names(row: Row) -> str:
-    return ", ".join(f"`{name}`" for name in (row["name"], *row["aliases"]))
+    return _code((row["name"], *row["aliases"]))
 
 
 def _link(row: Row) -> str:
     return f"[{row['title']}]({row['page']}.md)"
 
 
-def _list(rows: list[Row]) -> str:
-    return ", ".join(f"[`{row['name']}`](docs/models/{row['page']}.md)" for row in rows)
+def _plain(rows: list[Row]) -> list[str]:
+    return [row["name"] for row in rows]
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _live(row: Row) -> str:
@@ -255,6 +297,7 @@ def _limit(row: str, parameter: Parameter, word: str, limit: float) -> str:
 
 
 TEXTS: dict[str, Callable[[], str]] = {
+    "first-run": first_run,
     "overview": overview,
     "algorithms": algorithms,
     "queues": queues,
@@ -275,3 +318,4 @@ TEXTS: dict[str, Callable[[], str]] = {
 if __name__ == "__main__":
     for path in pages_with_text():
         path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
+    draw_first_run()

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -16,9 +17,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+import longfat
 from longfat.cli.compare import compare
 from longfat.compare.grid import grid
 from longfat.scenario import registry
+from longfat.scenario.stacks import NAMES
 from longfat_papers import names as suite_names
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,6 +31,7 @@ OUTSIDE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 FENCE = re.compile(r"^ {0,3}(```+)([^\n]*)\n(.*?)^ {0,3}\1 *$", re.MULTILINE | re.DOTALL)
 TUTORIAL = DOCS / "tutorial.md"
+MOST_README_LINES = 135
 LONGEST_RUN = "2 s"
 """Of simulated time, in place of the tutorial's minute."""
 
@@ -161,10 +165,26 @@ def test_a_comment_without_an_end_is_refused():
 
 def test_the_readmes_table_names_every_model_and_suite():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    linked = set(re.findall(r"\[`([^`]+)`\]\(docs/models/", readme))
     rows = chain.from_iterable(registry.rows(kind) for kind in ("algorithms", "queues", "routers"))
-    assert {row["name"] for row in rows} <= linked
-    assert all(f"`{name}`" in readme for name in suite_names())
+    names = {*(row["name"] for row in rows), *NAMES, *suite_names()}
+    assert {name for name in names if f"`{name}`" not in readme} == set()
+
+
+def test_the_readmes_scenario_runs(tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (scenario,) = [body for _, kind, body in FENCE.findall(readme) if kind == "toml"]
+    (tmp_path / "mine.toml").write_text(scenario)
+    shutil.copy(ROOT / "examples" / "my_reno.py", tmp_path)
+    flows = longfat.run(tmp_path / "mine.toml").summary["flows"]
+    assert [flow["algorithm"] for flow in flows] == ["htcp", "my_reno.py:MyReno"]
+
+
+def test_the_readme_is_read_in_a_minute_and_names_what_visitors_look_for():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= MOST_README_LINES
+    wanted = ("handovers", "outages", "jitter", "longfat shell", "notebooks", "course-lab.ipynb")
+    places = ("WSL2", "Colab", "Docker", "pipx run", "uv tool install")
+    assert [word for word in (*wanted, *places) if word not in readme] == []
 
 
 def files_of(text: str) -> dict[str, str]:
