@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheel-test validate-elastic validate-matrix
+.PHONY: help release release-files setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheel-test validate-elastic validate-matrix
 SHELL := /bin/bash
 PYTHON ?= python3
 # Tests start hundreds of Pythons: compiling Longfat in each of them would take longer than what some of them do.
@@ -22,10 +22,12 @@ help:
 	@echo "make kills KILLS=200   commands that are killed at random and run again"
 	@echo "make lint    formatting, lints, types"
 	@echo "make docs    the documentation as a site in out/docs; docs-rust the Rust crates' documentation"
-	@echo "make generated   the schemas, the constructors and the README's table again, after a change of a key or a registry"
+	@echo "make generated   the schemas, the constructors, the generated text of pages and the README's figure again, after a change of a key, a registry or an option"
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-live what live runs carry; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make wheel   wheels of Longfat and of its papers, a bill of materials, and the source distribution, in dist/; wheel-test tries them"
+	@echo "make release VERSION=0.2.0   set the version, build and test the files of a release, commit and tag; DRY=1 prints the steps"
+	@echo "make release-files   those files of this commit in dist/: wheels, source distribution, bill of materials, site, digests"
 	@echo "make audit   licences, sources and known holes of what Longfat is built from, as far as that can be checked here"
 	@echo "make fuzz MINUTES=10  hostile inputs, from where the last time ended; flips: 1000 changed bits in stored sweeps"
 	@echo "make validate-uml   the Linux kernel's own modules beside Longfat, tables in docs/validation.md"
@@ -108,12 +110,12 @@ lint-python: .venv/.requirements
 docs: setup
 	$(BIN)/sphinx-build -b html -a -E -W --keep-going -n -q docs out/docs
 
-# The files in the repository that follow from the keys of scenarios and the registries.
+# The files in the repository that follow from the keys of scenarios, the registries and the commands.
 generated: setup
 	$(BIN)/longfat schema > schemas/scenario.json
 	$(BIN)/python -c "from longfat import _core; print(_core.definition('constructors'), end='')" > python/longfat/scenario/tables.py
 	$(BIN)/longfat schema --sweep > schemas/sweep.json
-	$(BIN)/python docs/tables.py --write README.md
+	$(BIN)/python docs/tables.py
 
 docs-rust:
 	cargo doc --workspace --no-deps
@@ -145,6 +147,9 @@ bpf/out/%.o: bpf/%.c $(wildcard bpf/*.h)
 	@mkdir -p bpf/out
 	clang -target bpf -mcpu=v3 -O2 -g -Wall -Werror -Wno-unused-function -ffile-prefix-map=$(CURDIR)=. -c $< -o $@
 
+# The target that builds the wheels of a release
+WHEELS ?= wheel
+
 # A wheel for any CPython from 3.11 on and any Linux with this machine's glibc or a newer one, and the source distribution.
 # The kernel algorithms and the commit are put where pyproject.toml includes them from, and removed again.
 wheel: .venv/.requirements bpf $(PROFILE)
@@ -162,8 +167,17 @@ wheel: .venv/.requirements bpf $(PROFILE)
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist ./papers
 	@ls -l dist
 
-wheel-test: wheel
+wheel-test: $(WHEELS)
 	$(BIN)/python -m pytest -m wheel tests/python/project/test_wheel.py
+
+release-files: $(WHEELS) docs
+	cd out && $(abspath $(BIN))/python -m zipfile -c $$(ls ../dist/longfat-*.tar.gz | sed 's/\.tar\.gz$$/-docs.zip/') docs/
+	cp CITATION.cff dist/
+	cd dist && sha256sum * > ../out/SHA256SUMS && mv ../out/SHA256SUMS .
+
+release:
+	@test -n "$(VERSION)" || { echo "VERSION=0.2.0 names the release" >&2; exit 2; }
+	$(PYTHON) supply/release.py $(VERSION) --wheels $(WHEELS) $(if $(DRY),--dry-run)
 
 audit:
 	$(PYTHON) supply/audit.py

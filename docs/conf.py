@@ -14,7 +14,7 @@ author = "the Longfat contributors"
 project_copyright = "the Longfat contributors"
 release = version = installed("longfat")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "generated"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "gallery"]
 exclude_patterns = ["_*", "Thumbs.db"]
 source_suffix = {".md": "markdown"}
 needs_sphinx = "9.0"

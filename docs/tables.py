@@ -1,25 +1,41 @@
-"""Tables of the documents that follow from the registries, the stacks and the definition of scenarios.
+"""Text of the documents that follows from the registries, the stacks, the commands and the keys of scenarios.
 
-The site calls these functions when it is built. The README must be readable without a build, so it keeps its
-table in the text: `python docs/tables.py --write README.md` updates it, and a test checks that it is current.
+    python docs/tables.py
+
+Pages keep this text between comments, so that they can be read without a build. The command writes it
+anew, as a part of `make generated`, and a test checks that it is current.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+import click
+
 from longfat import _core
+from longfat.cli.app import app
 from longfat.scenario import registry
 from longfat.scenario.registry import Kind, Parameter, Row
 from longfat.scenario.stacks import NAMES, STACKS, Setting, Stack
 from longfat.words import shown
 from longfat_papers import names as suite_names
 
-BEGIN = "<!-- python docs/tables.py --write README.md -->"
-END = "<!-- end of python docs/tables.py -->"
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+LONGEST_LINE = 110
+BEGIN = "<!-- generated: "
+MARKED = re.compile(rf"^({BEGIN}([a-z0-9.-]+) -->\n).*?^(<!-- end of \2 -->)$", re.MULTILINE | re.DOTALL)
+"""The generated text of a page with the two comments around it."""
 
 
 def algorithms() -> str:
@@ -76,7 +92,7 @@ def stack_pages() -> str:
 
 def stack(one: Stack) -> str:
     """The keys of a stack with their sources, and what is unknown."""
-    lines = [one["summary"], ""]
+    lines = [_lines(one["summary"]), ""]
     if one["keys"]:
         lines += ["| key | value | source |", "|---|---|---|"]
         lines += [
@@ -86,7 +102,8 @@ def stack(one: Stack) -> str:
     else:
         lines.append("This stack sets no key.")
     if one["unknown"]:
-        lines += ["", "Unknown, or not modelled:", "", *(f"- {line}" for line in one["unknown"])]
+        unknown = (_lines(f"- {line}", "  ") for line in one["unknown"])
+        lines += ["", "Unknown, or not modelled:", "", *unknown]
     return "\n".join(lines)
 
 
@@ -124,47 +141,133 @@ def parameters() -> str:
     return "\n\n".join(blocks)
 
 
+FIRST_RUN = (
+    *("run", "--preset", "dumbbell", "--flow", "cubic", "--flow", "bbr"),
+    *("--rate", "50 Mbit/s", "--rtt", "40 ms", "--out", "out/first"),
+)
+"""The README's first command."""
+FIRST_WIDTH = 100
+"""Columns of the terminal in which it runs."""
+
+
+def first_run() -> str:
+    """The first command as a user types it, and the beginning of what it prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        printed = _longfat(*FIRST_RUN, folder=folder).partition("\n\nMetrics")[0]
+    typed = " ".join(f'"{word}"' if " " in word else word for word in ("longfat", *FIRST_RUN))
+    lines = "\n".join(line.rstrip() for line in printed.splitlines())
+    return f"    {typed}\n\n```text\n{lines}\n```"
+
+
+def draw_first_run() -> None:
+    """Writes the figure of the first command."""
+    with tempfile.TemporaryDirectory() as folder:
+        _longfat(*FIRST_RUN, folder=folder)
+        _longfat("report", FIRST_RUN[-1], folder=folder)
+        shutil.copy(Path(folder, FIRST_RUN[-1], "figures", "throughput.svg"), DOCS / "img" / "first.svg")
+
+
+def _longfat(*arguments: str, folder: str) -> str:
+    """Runs the command in a folder, and returns what it prints."""
+    command = [sys.executable, "-m", "longfat", *arguments]
+    environment = os.environ | {"COLUMNS": str(FIRST_WIDTH)}
+    return subprocess.run(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+
+
 def overview() -> str:
-    """What there is, for the README: a line for each kind, names linked to their pages."""
+    """What there is, for the README: how many of each kind, and their names."""
     rows = registry.rows("algorithms")
     tcp = [row for row in rows if row["transport"] == "tcp" and not row.get("explicit")]
     explicit = [row for row in rows if row.get("explicit")]
     udp = [row for row in rows if row["transport"] != "tcp"]
-    suites = ", ".join(f"`{name}`" for name in suite_names())
-    return "\n".join(
-        [
-            "| | |",
-            "|---|---|",
-            f"| TCP | {_list(tcp)} |",
-            f"| explicit rate | {_list(explicit)} |",
-            f"| over UDP | {_list(udp)} |",
-            f"| queues | {_list(registry.rows('queues'))}; ECN marks |",
-            f"| routers | {_list(registry.rows('routers'))} |",
-            f"| stacks | {', '.join(f'[`{name}`](docs/stacks/{name}.md)' for name in NAMES)} |",
-            f"| suites | {suites} ([guide](docs/guide/suites.md)) |",
-        ]
+    models, queues, routers = "docs/models/index.md", registry.rows("queues"), registry.rows("routers")
+    kinds = {
+        f"[TCP]({models}#algorithms)": _plain(tcp),
+        f"[explicit rate]({models}#algorithms)": _plain(explicit),
+        f"[over UDP]({models}#algorithms)": _plain(udp),
+        f"[queues]({models}#queues)": _plain(queues),
+        f"[routers]({models}#routers)": _plain(routers),
+        "[stacks](docs/stacks/index.md) of hosts": NAMES,
+        "[suites](docs/guide/suites.md) of papers": suite_names(),
+    }
+    rows = (f"| {kind} | {len(names)} | {_code(names)} |" for kind, names in kinds.items())
+    return "\n".join(["| | | |", "|---|---|---|", *rows])
+
+
+def commands() -> str:
+    """What `--help` prints of every command."""
+    return "\n\n".join(_helps(app, "longfat", None))
+
+
+def _helps(command: click.Command, name: str, parent: click.Context | None) -> Iterator[str]:
+    context = click.Context(
+        command, parent, info_name=name, terminal_width=LONGEST_LINE, **command.context_settings
+    )
+    yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            if (inner := command.get_command(context, name)) is not None:
+                yield from _helps(inner, name, context)
+
+
+def gallery() -> str:
+    """Every file in `scenarios/`: its title, the comment at its top, the command that runs it, and a link."""
+    sections = []
+    for scenario in sorted((ROOT / "scenarios").glob("*.toml")):
+        text = scenario.read_text(encoding="utf-8")
+        title = tomllib.loads(text)["title"]
+        (top,) = re.findall(r"\A(?:#:.*\n)?((?:#.*\n)+)", text)
+        about = _lines(" ".join(line.lstrip("# ") for line in top.splitlines()))
+        name = f"scenarios/{scenario.name}"
+        sections.append(f"## {title}\n\n{about}\n\n    longfat run {name} --plot\n\n[`{name}`](../{name})")
+    return "\n\n".join(sections)
+
+
+def kernel() -> str:
+    """The keys that live runs leave to the kernel."""
+    return _lines(_core.definition("kernel"))
+
+
+def pages_with_text() -> list[Path]:
+    """The files of the repository that keep generated text."""
+    found = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
+    return [path for path in found if BEGIN in path.read_text(encoding="utf-8")]
+
+
+def filled(page: str) -> str:
+    """Returns a page with its generated text as it is now.
+
+    Raises:
+        ValueError: a comment has no end.
+        KeyError: there is no such text.
+    """
+    if page.count(BEGIN) != len(MARKED.findall(page)):
+        raise ValueError(f"generated text stands between the lines {BEGIN}NAME --> and <!-- end of NAME -->")
+    return MARKED.sub(lambda found: f"{found[1]}\n{TEXTS[found[2]]()}\n\n{found[3]}", page)
+
+
+def _lines(text: str, indent: str = "") -> str:
+    return textwrap.fill(
+        text, LONGEST_LINE, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 
-def written(text: str) -> str:
-    """The README with its table as the registries are now."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"the table stands between {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{overview()}\n\n{END}{after}"
-
-
 def _names(row: Row) -> str:
-    return ", ".join(f"`{name}`" for name in (row["name"], *row["aliases"]))
+    return _code((row["name"], *row["aliases"]))
 
 
 def _link(row: Row) -> str:
     return f"[{row['title']}]({row['page']}.md)"
 
 
-def _list(rows: list[Row]) -> str:
-    return ", ".join(f"[`{row['name']}`](docs/models/{row['page']}.md)" for row in rows)
+def _plain(rows: list[Row]) -> list[str]:
+    return [row["name"] for row in rows]
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _live(row: Row) -> str:
@@ -193,7 +296,9 @@ def _limit(row: str, parameter: Parameter, word: str, limit: float) -> str:
     return "above `0`" if value == "auto" else f"{word} `{shown(value)}`"
 
 
-TABLES: dict[str, Callable[[], str]] = {
+TEXTS: dict[str, Callable[[], str]] = {
+    "first-run": first_run,
+    "overview": overview,
     "algorithms": algorithms,
     "queues": queues,
     "routers": routers,
@@ -202,21 +307,15 @@ TABLES: dict[str, Callable[[], str]] = {
     "stacks": stacks,
     "stack-pages": stack_pages,
     **{f"stack-{one['name']}": partial(stack, one) for one in STACKS},
-    **{f"keys-{name}": partial(_core.definition, name) for name in (*KEYS, "kernel")},
+    **{f"keys-{name}": partial(_core.definition, name) for name in KEYS},
+    "keys-kernel": kernel,
+    "commands": commands,
+    "gallery": gallery,
 }
-"""What a page of the site asks for with a comment `generated: NAME`."""
-
-
-def main() -> None:
-    """Prints the README's table, or writes it into a file."""
-    parser = argparse.ArgumentParser(description="The README's table of what there is.")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write it into this file")
-    asked = parser.parse_args()
-    if asked.write is None:
-        print(overview())
-    else:
-        asked.write.write_text(written(asked.write.read_text(encoding="utf-8")), encoding="utf-8")
+"""What a page may have between the comments `generated: NAME` and `end of NAME`."""
 
 
 if __name__ == "__main__":
-    main()
+    for path in pages_with_text():
+        path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
+    draw_first_run()

@@ -6,14 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from longfat.cli.completion import files, names
 from longfat.cli.options import Folder, as_json, on_ctrl_c, within_memory
 from longfat.errors import InputError
 from longfat.terminal import echo_json, make_console
 
 
+def _suites(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem[str]]:
+    import longfat_papers as suites
+
+    return [*files(".py")(context, parameter, begun), *names(suites.names)(context, parameter, begun)]
+
+
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=_suites)
 @click.option("--quick/--full", default=True, help="A few points and repeats, or all that the paper has.")
 @click.option(
     "--only", multiple=True, metavar="ID", help="Only this claim or experiment; separate several with commas."

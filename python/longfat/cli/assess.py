@@ -7,6 +7,7 @@ from typing import get_args
 
 import click
 
+from longfat.cli.completion import algorithms
 from longfat.cli.options import Folder, Grouped, Name, as_json, on_ctrl_c, on_stack, within_memory
 from longfat.errors import InputError
 from longfat.terminal import echo, echo_json, make_console
@@ -22,12 +23,13 @@ from longfat.words import Backend
         "Results and files": ("--out", "--markdown", "--json"),
     },
 )
-@click.argument("algorithm", metavar="ALGORITHM")
+@click.argument("algorithm", shell_complete=algorithms, metavar="ALGORITHM")
 @click.option(
     "--baseline",
     "baselines",
     multiple=True,
     metavar="ALGORITHM",
+    shell_complete=algorithms,
     help="Compare with this one; can be given again. By default standard TCP (reno) and cubic.",
 )
 @on_stack

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from longfat.cli.completion import algorithms
 from longfat.cli.options import Folder, Grouped, as_json, on_ctrl_c, on_stack, within_memory
 from longfat.terminal import echo_json, make_console
 
@@ -18,7 +19,7 @@ from longfat.terminal import echo_json, make_console
         "Results and files": ("--out", "--json"),
     },
 )
-@click.argument("algorithms", nargs=-1, required=True, metavar="ALGORITHM...")
+@click.argument("algorithms", nargs=-1, required=True, shell_complete=algorithms, metavar="ALGORITHM...")
 @click.option("--rates", metavar="LIST", help='Rates of the bottleneck: "10 Mbit/s, 100 Mbit/s".')
 @click.option("--rtts", metavar="LIST", help='Propagation delays, two-way: "20 ms, 80 ms".')
 @click.option("--buffers", metavar="LIST", help='Buffers of the bottleneck: "20 % BDP, 100 % BDP".')

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from longfat.cli.completion import files
 from longfat.cli.options import (
     Folder,
     as_changed,
@@ -24,7 +25,7 @@ from longfat.terminal import echo_json, make_console
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", shell_complete=files(".toml"))
 @as_changed
 @as_seeded
 @click.option(

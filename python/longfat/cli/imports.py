@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from longfat.cli.completion import files
 from longfat.cli.options import Folder, as_json, on_ctrl_c
 from longfat.errors import LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
 
 @click.command("import")
-@click.argument("file")
+@click.argument("file", shell_complete=files())
 @click.option(
     "--out",
     type=Folder(),

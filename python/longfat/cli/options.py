@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from longfat.cli.completion import files, names
 from longfat.errors import InputError, Interrupted
 from longfat.terminal import echo
 from longfat.words import choice, shown
@@ -83,6 +85,12 @@ class Folder(Name):
         super().__init__("a folder")
         self._is_read = is_read
 
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Completes folders only."""
+        return [CompletionItem(incomplete, type="dir")]
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Returns the path, or fails if the text is empty or no folder that can be read."""
         path: Path = super().convert(value, param, ctx)
@@ -112,6 +120,7 @@ def as_captured(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--pcap",
             metavar="FILE",
+            shell_complete=files(),
             help="Write the packets of the run into this pcapng file, for Wireshark or tshark.",
         ),
         click.option(
@@ -211,6 +220,14 @@ class _Stack(click.ParamType[str]):
         if value not in NAMES:
             self.fail(f"{shown(value)}: {choice(value, NAMES, what='stack')}", param, ctx)
         return str(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Completes the name of a stack."""
+        from longfat.scenario.stacks import NAMES
+
+        return names(lambda: NAMES)(ctx, param, incomplete)
 
 
 STACK = _Stack()

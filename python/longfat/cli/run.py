@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from longfat.cli.completion import algorithms, files, names
 from longfat.cli.options import (
     OTHERS,
     STACK,
@@ -44,6 +45,12 @@ if TYPE_CHECKING:
     from longfat.scenario.model import Scenario
 
 
+def _presets() -> tuple[str, ...]:
+    from longfat.cli.presets import PRESETS
+
+    return PRESETS
+
+
 @click.command(
     cls=Grouped,
     groups={
@@ -63,10 +70,11 @@ if TYPE_CHECKING:
         OTHERS: ("--memory",),
     },
 )
-@click.argument("file", required=False)
+@click.argument("file", required=False, shell_complete=files(".toml"))
 @click.option(
     "--preset",
     metavar="NAME",
+    shell_complete=names(_presets),
     help="Run this network in place of FILE: dumbbell, or parking-lot with two bottlenecks.",
 )
 @click.option(
@@ -74,6 +82,7 @@ if TYPE_CHECKING:
     "flows",
     multiple=True,
     metavar="ALGORITHM",
+    shell_complete=algorithms,
     help="With --preset: a flow of this algorithm; can be given again.",
 )
 @click.option(
@@ -112,7 +121,12 @@ if TYPE_CHECKING:
     "--out", type=Folder(), metavar="DIR", help="Write the summary, the series and the provenance here."
 )
 @as_captured
-@click.option("--qlog", metavar="FILE", help="Write what each flow's sender does into this file, in qlog.")
+@click.option(
+    "--qlog",
+    metavar="FILE",
+    shell_complete=files(),
+    help="Write what each flow's sender does into this file, in qlog.",
+)
 @click.option(
     "--qlog-version",
     metavar="VERSION",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from longfat.cli.completion import files
 from longfat.cli.options import (
     Folder,
     as_captured,
@@ -47,8 +48,8 @@ MOST_ROWS = 20
 
 
 @click.command()
-@click.argument("file")
-@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.argument("file", shell_complete=files(".toml"))
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=files())
 @click.option("--peer-command", metavar="CMD", help="Run this at side B, by /bin/sh.")
 @as_changed
 @as_seeded

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from longfat.cli.completion import files
 from longfat.cli.options import Name, as_json, on_ctrl_c, within_memory
 from longfat.errors import InputError, LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
 
 @click.command()
-@click.argument("file", type=Name("a sweep file (TOML)"))
+@click.argument("file", type=Name("a sweep file (TOML)"), shell_complete=files(".toml"))
 @click.option("--jobs", type=click.IntRange(1), help="How many processes; one for each processor by default.")
 @click.option(
     "--scheduler", metavar="ADDRESS", help="Run on the dask cluster with this scheduler: tcp://host:8786."

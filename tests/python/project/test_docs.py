@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -16,9 +17,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+import longfat
 from longfat.cli.compare import compare
 from longfat.compare.grid import grid
 from longfat.scenario import registry
+from longfat.scenario.stacks import NAMES
 from longfat_papers import names as suite_names
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,6 +31,7 @@ OUTSIDE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^()\s]+)\)")
 FENCE = re.compile(r"^ {0,3}(```+)([^\n]*)\n(.*?)^ {0,3}\1 *$", re.MULTILINE | re.DOTALL)
 TUTORIAL = DOCS / "tutorial.md"
+MOST_README_LINES = 135
 LONGEST_RUN = "2 s"
 """Of simulated time, in place of the tutorial's minute."""
 
@@ -50,13 +54,6 @@ def slug(heading: str) -> str:
 def anchors(path: Path) -> set[str]:
     text = FENCE.sub("", path.read_text(encoding="utf-8"))
     return {slug(heading) for heading in re.findall(r"^#{1,4} +(.+?)\s*$", text, re.MULTILINE)}
-
-
-def generated_anchors(path: Path) -> set[str]:
-    """Those of headings that are made when the site is built."""
-    kinds = re.findall(r"<!-- generated: ([a-z0-9.-]+) -->", path.read_text(encoding="utf-8"))
-    made = "\n".join(tables().TABLES[kind]() for kind in kinds if kind in tables().TABLES)
-    return {slug(heading) for heading in re.findall(r"^#{1,4} +(.+?)\s*$", made, re.MULTILINE)}
 
 
 def tables():
@@ -82,7 +79,7 @@ def broken(path: Path) -> list[str]:
             wrong.append(f"{target}: no such file")
         elif anchor and file.name == "api.md":
             continue  # anchors of docstrings, which the build of the site checks
-        elif anchor and anchor not in anchors(file) | generated_anchors(file):
+        elif anchor and anchor not in anchors(file):
             wrong.append(f"{target}: no such heading")
     return wrong
 
@@ -124,11 +121,8 @@ def test_files_that_a_page_names_are_there(path):
 
 def test_every_page_is_in_a_table_of_contents():
     listed = {DOCS / "index.md"}
-    made = tables()
     for page in PAGES:
-        text = page.read_text(encoding="utf-8").replace("<!-- generated: pages -->", made.pages())
-        text = text.replace("<!-- generated: stack-pages -->", made.stack_pages())
-        for _, kind, body in FENCE.findall(text):
+        for _, kind, body in FENCE.findall(page.read_text(encoding="utf-8")):
             if kind.strip() != "{toctree}":
                 continue
             for entry in (line.strip() for line in body.splitlines()):
@@ -147,13 +141,50 @@ def test_the_gallerys_table_has_every_scenario():
     assert listed == {path.stem for path in (ROOT / "scenarios").glob("*.toml")}
 
 
-def test_the_readmes_table_is_that_of_the_registries():
+def test_generated_text_is_that_of_the_registries_the_stacks_and_the_commands():
+    made = tables()
+    pages = made.pages_with_text()
+    assert {ROOT / "README.md", DOCS / "gallery.md", DOCS / "stacks" / "linux.md"} <= set(pages)
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    old = [page.name for page, text in texts.items() if made.filled(text) != text]
+    assert old == [], "run: make generated"
+    everything = "".join(texts.values())
+    assert [name for name in made.TEXTS if f"<!-- generated: {name} -->" not in everything] == []
+
+
+def test_old_generated_text_is_replaced_and_what_stands_around_it_stays():
+    made = tables()
+    page = "above\n\n<!-- generated: pages -->\n\nold\n\n<!-- end of pages -->\n\nbelow\n"
+    assert made.filled(page) == page.replace("old", made.pages())
+
+
+def test_a_comment_without_an_end_is_refused():
+    with pytest.raises(ValueError, match="<!-- end of NAME -->"):
+        tables().filled("<!-- generated: pages -->\n\n<!-- end of stacks -->\n")
+
+
+def test_the_readmes_table_names_every_model_and_suite():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert tables().written(readme) == readme, "run: python docs/tables.py --write README.md"
-    linked = set(re.findall(r"\[`([^`]+)`\]\(docs/models/", readme))
     rows = chain.from_iterable(registry.rows(kind) for kind in ("algorithms", "queues", "routers"))
-    assert {row["name"] for row in rows} <= linked
-    assert all(f"`{name}`" in readme for name in suite_names())
+    names = {*(row["name"] for row in rows), *NAMES, *suite_names()}
+    assert {name for name in names if f"`{name}`" not in readme} == set()
+
+
+def test_the_readmes_scenario_runs(tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (scenario,) = [body for _, kind, body in FENCE.findall(readme) if kind == "toml"]
+    (tmp_path / "mine.toml").write_text(scenario)
+    shutil.copy(ROOT / "examples" / "my_reno.py", tmp_path)
+    flows = longfat.run(tmp_path / "mine.toml").summary["flows"]
+    assert [flow["algorithm"] for flow in flows] == ["htcp", "my_reno.py:MyReno"]
+
+
+def test_the_readme_is_read_in_a_minute_and_names_what_visitors_look_for():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= MOST_README_LINES
+    wanted = ("handovers", "outages", "jitter", "longfat shell", "notebooks", "course-lab.ipynb")
+    places = ("WSL2", "Colab", "Docker", "pipx run", "uv tool install")
+    assert [word for word in (*wanted, *places) if word not in readme] == []
 
 
 def files_of(text: str) -> dict[str, str]:

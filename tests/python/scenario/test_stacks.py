@@ -271,9 +271,9 @@ def test_the_pages_of_the_stacks_have_every_value() -> None:
     made = docs_tables()
     for stack in stacks.STACKS:
         name = stack["name"]
-        table = made.TABLES[f"stack-{name}"]()
+        table = made.TEXTS[f"stack-{name}"]()
         assert all(f"| `{one['key']}` |" in table and one["source"] in table for one in stack["keys"])
-        assert all(line in table for line in stack["unknown"])
+        assert all(line in " ".join(table.split()) for line in stack["unknown"])
         page = (ROOT / "docs" / "stacks" / f"{name}.md").read_text(encoding="utf-8")
         assert f"<!-- generated: stack-{name} -->" in page
         assert f"[`{name}`]({name}.md)" in made.stacks()
