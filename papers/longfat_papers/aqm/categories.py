@@ -83,8 +83,8 @@ def goodputs_and_drops(runs: Runs) -> Checks:
     for name, row in factors.items():
         if name != aq.DROP_TAIL:
             for rtt_ms, factor in row.items():
-                text = f"{aq.TITLES[name]}, {rtt_ms} ms: factor between the goodputs (bound: drop-tail's)"
-                yield at_most(text, factor, factors[aq.DROP_TAIL][rtt_ms])
+                text = f"{aq.TITLES[name]}, {rtt_ms} ms: factor between the goodputs"
+                yield at_most(text, factor, factors[aq.DROP_TAIL][rtt_ms], than="drop-tail's")
     told = ", ".join(
         f"{aq.TITLES[name]} "
         + " / ".join("{:.3g} ({:.2g}, {:.2g})".format(*values) for values in row.values())

@@ -129,8 +129,7 @@ def choke_holds_datagrams_back(runs: Runs) -> Checks:
     for offered, share in many["choke"].items():
         where = f"{offered:g} of the capacity: "
         yield at_most(f"{where}with CHOKe", share, BOUND)
-        check = below(f"{where}CHOKe's below RED's", share, many["red"][offered])
-        yield replace(check, rule=f"{where}with CHOKe below that with RED")
+        yield below(f"{where}with CHOKe", share, many["red"][offered], than="that with RED")
     told, note = (
         aq.told({name: list(row.values()) for name, row in found.items()}, "{:.3f} / {:.3f} / {:.3f}")
         for found in (many, few)
@@ -168,11 +167,9 @@ def the_bound_holds_above_bursts(runs: Runs) -> Checks:
     )
     near, far = shares
     for offered, share in shares[far].items():
-        rule = f"{offered:g} of the capacity: with thresholds {far}"
-        check = at_most(f"{offered:g} of the capacity, thresholds {far}: share", share, BOUND)
-        yield replace(check, rule=f"{rule} at most {BOUND:.3g}")
-        check = below(f"{offered:g}: less than with {aq.AROUND_PIE[0]}", share, shares[near][offered])
-        yield replace(check, rule=f"{rule} below that with {near}")
+        text = f"{offered:g} of the capacity: with thresholds {far}"
+        yield at_most(text, share, BOUND)
+        yield below(text, share, shares[near][offered], than=f"that with {near}")
     told = []
     for text, (least, _) in THRESHOLDS.items():
         seen, time = (

@@ -53,17 +53,21 @@ def settings(table: str) -> tuple[Setting, ...]:
 class Check:
     """One part of a rule: what has to hold, whether it holds (None: undecided), and what was measured.
 
-    ``rule`` is ``text`` with the name of a bound that is itself measured, where ``text`` has its value.
+    ``detail`` belongs to ``text``, but not to the rule: the value of a bound that ``text`` names.
     """
 
     text: str
     passed: bool | None
     measured: str
-    rule: str = ""
+    detail: str = ""
+
+    def detailed(self) -> str:
+        """Returns the text with its detail: "delay below drop-tail's (0.2)"."""
+        return f"{self.text} ({self.detail})" if self.detail else self.text
 
     def to_json(self) -> dict[str, Any]:
         """Returns the check as a ledger stores it."""
-        return {"text": self.text, "passed": self.passed, "measured": self.measured}
+        return {"text": self.detailed(), "passed": self.passed, "measured": self.measured}
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,7 @@ def rule_text(claim: Claim[Any], checks: Sequence[Check]) -> str:
     """Returns a rule in words, made from its checks: each quantity and bound once, after all its subjects."""
     subjects: dict[str, list[str]] = {}
     for check in checks:
-        subject, _, quantity = (check.rule or check.text).rpartition(": ")
+        subject, _, quantity = check.text.rpartition(": ")
         subjects.setdefault(quantity, []).append(subject)
     parts = [_subjects(names) + quantity for quantity, names in subjects.items()]
     words = ["; ".join(parts) + "." if parts else "", claim.bounds, "" if claim.reports else VERDICT_RULE]

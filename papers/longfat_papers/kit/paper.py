@@ -306,7 +306,7 @@ def judged(rule: Checks) -> Finding:
             found: Evidence | None = end.value
             break
     if found is None:
-        found = Evidence("; ".join(f"{check.text}: {check.measured}" for check in checks))
+        found = Evidence("; ".join(f"{check.detailed()}: {check.measured}" for check in checks))
     return Finding(found.measured, found.values, found.note, found.figure, tuple(checks))
 
 

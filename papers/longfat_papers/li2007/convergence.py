@@ -120,10 +120,9 @@ def htcp_is_as_fast_on_the_slow_link(runs: Runs) -> Checks:
             yield within_factor(text, value, expected, SLOW_LINK_FACTOR, than="standard TCP's")
         else:
             yield Check(
-                f"{rtt} ms: H-TCP within a factor {SLOW_LINK_FACTOR:g}",
+                f"{text} within a factor {SLOW_LINK_FACTOR:g} of standard TCP's",
                 None if value == expected else False,
                 f"{seconds(value)} against {seconds(expected)}",
-                f"{text} within a factor {SLOW_LINK_FACTOR:g} of standard TCP's",
             )
     ratios = (min(htcp[rtt], lls.DURATION_S) / min(standard[rtt], lls.DURATION_S) for rtt in standard)
     return Evidence(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import nan
 from typing import Any
 
@@ -224,8 +223,8 @@ def xcp_r_loses_less_and_no_flow_is_silent(runs: Runs) -> Checks:
     idle = mean(row.silence_s((lp.SILENCE_FROM_S, lp.ACKS_S)) for row in rows(runs, **_at(lp.MIRRORED)))
     yield from _losses(found["lost"], lp.MIRRORED)
     for at, of_xcp_r, of_xcp in zip(lp.ACKS_FALLS_S, *of_both, strict=True):
-        check = ck.below(f"lost at {at:g} s, XCP's", of_xcp_r, of_xcp)
-        yield replace(check, rule=f"packets lost at {at:g} s: fewer than XCP's with the same loss of ACKs")
+        than = "XCP's with the same loss of ACKs"
+        yield ck.below(f"{at:g} s: packets lost", of_xcp_r, of_xcp, than=than)
     yield ck.below("longest silence of a flow, s", idle, NOT_SILENT_S)
     yield from _range(found["mbps"], lp.MIRRORED)
     return Evidence(f"{text}; longest silence {idle:.1f} s", {**found, "idle_s": idle}, figure=both_falls)

@@ -158,7 +158,7 @@ def told(found: Mapping[str, str], separator: str = ", ") -> str:
 
 
 def against_standard(
-    check: Callable[..., Check], quantity: str, found: Mapping[str, float], than: str = ""
+    check: Callable[..., Check], quantity: str, found: Mapping[str, float], than: str = "standard TCP's"
 ) -> Iterator[Check]:
     """Compares a quantity of each algorithm with standard TCP's."""
     for name, value in found.items():

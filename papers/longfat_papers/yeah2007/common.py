@@ -7,7 +7,6 @@ here, and the rule says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from longfat.units import PACKET_BITS
@@ -241,16 +240,6 @@ def slashed(rows: Rows, spec: str) -> str:
         f"{TITLES[name]} {' / '.join(f'{value:{spec}}' for value in row.values())}"
         for name, row in rows.items()
     )
-
-
-def stated(kind: Callable[[str, float, float], Check], text: str, value: float, bound: float) -> Check:
-    """Returns a check whose text names its bound, which is itself measured."""
-    return replace(kind(text, value, bound), rule=text)
-
-
-def named(check: Check, text: str, rule: str) -> Check:
-    """Returns a check that the rule's sentence names in other words."""
-    return replace(check, rule=check.rule.replace(text, rule, 1))
 
 
 def held_text(checks: Sequence[Check]) -> str:

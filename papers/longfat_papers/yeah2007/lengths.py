@@ -126,8 +126,8 @@ def without_slow_start_they_separate(runs: Runs) -> Checks:
     at = yh.column(used, longest)
     apart = "greatest less least efficiency"
     yield at_least(f"{longest} s: {apart}", max(at.values()) - min(at.values()), SEPARATE_EFFICIENCY)
-    text = f"{longest} s: Reno's efficiency below all others'"
-    yield yh.stated(below, text, at["reno"], min(yh.others(at, "reno")))
+    others = min(yh.others(at, "reno"))
+    yield below(f"{longest} s: Reno's efficiency", at["reno"], others, than="all others'")
     return Evidence(
         f"efficiency at {longest} s: {listed(at, yh.TITLES)}",
         {"efficiency": yh.keyed(used)},

@@ -76,11 +76,10 @@ def yeah_fills_a_lossy_link(runs: Runs, clean: Runs) -> Checks:
     ]
     long = [rtt for rtt in used["reno"] if rtt > yh.FILLED_UP_TO_MS]
     orders = [(name, "the other new ones", (*yh.HYBRID, "reno")) for name in yh.HYBRID]
-    for name, words, worse in (*orders, ("reno", "all", ("reno",))):
+    for name, than, worse in (*orders, ("reno", "all", ("reno",))):
         for rtt in long:
-            text = f"{rtt} ms: {yh.TITLES[name]} below {words}"
             best = min(yh.others(yh.column(used, rtt), *worse))
-            checks.append(yh.stated(below, text, used[name][rtt], best))
+            checks.append(below(f"{rtt} ms: {yh.TITLES[name]}", used[name][rtt], best, than=than))
     yield from checks
     return Evidence(
         f"{yh.held_text(checks)}; utilization: {yh.spans(used)}",

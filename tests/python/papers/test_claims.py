@@ -134,17 +134,15 @@ def test_a_check_without_its_value_or_its_bound_is_undecided(check, held):
 
 
 @pytest.mark.parametrize(
-    ("text", "than", "rule"),
+    ("bound", "than", "rule", "stored"),
     [
-        ("RED: delay", "", "RED: delay below 2"),
-        ("RED: delay", "drop-tail's", "RED: delay below drop-tail's"),
-        ("RED: delay (bound: drop-tail's)", "", "RED: delay below drop-tail's"),
-        ("RED: delay (bound: at one)", "that at one", "RED: delay below that at one"),
+        (8000.5, "", "RED: delay below 8000.5", "RED: delay below 8000.5"),
+        (2.0004, "drop-tail's", "RED: delay below drop-tail's", "RED: delay below drop-tail's (2)"),
     ],
 )
-def test_a_rule_names_a_bound_that_is_measured_and_the_text_of_its_check_has_the_value(text, than, rule):
-    found = below(text, 1.0, 2.0, than=than)
-    assert (found.text, found.rule) == (f"{text} below 2", rule)
+def test_a_rule_names_a_bound_that_is_measured_and_the_ledger_has_its_value_too(bound, than, rule, stored):
+    found = below("RED: delay", 1.0, bound, than=than)
+    assert (found.text, found.to_json()["text"]) == (rule, stored)
 
 
 def test_a_grid_has_no_run_where_the_function_returns_none_and_a_claim_may_be_of_another_paper():
