@@ -115,8 +115,8 @@ class Row:
         return self.bin_s * max(float(np.diff(edges).max() - 1.0) for edges in busy)
 
     def dropped(self) -> float:
-        """Returns the packets that all links dropped in the whole run, of measured and other flows."""
-        return float(sum(self.row["dropped"]))
+        """Returns the packets of all measured flows that were dropped in the whole run."""
+        return self.lost((0.0, self.end_s))
 
     def timeouts(self) -> float:
         """Returns the timeouts of all flows."""
@@ -151,7 +151,7 @@ def mean(values: Iterable[float]) -> float:
 
 
 def dropped(runs: Runs) -> float:
-    """Returns the packets that all links dropped in the worst repeat."""
+    """Returns the packets of all measured flows that were dropped in the worst repeat."""
     return max(Row(row).dropped() for row in runs)
 
 
