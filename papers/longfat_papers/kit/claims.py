@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from longfat.errors import LongfatError
+from longfat.errors import InputError, LongfatError
 from longfat.numbers import finite
 from longfat.store.ledger import Verdict
 
@@ -45,8 +45,15 @@ class Setting:
 
 def settings(table: str) -> tuple[Setting, ...]:
     """Reads settings from lines of "name | value | source"; one without a source was chosen here."""
-    rows = ([" ".join(cell.split()) for cell in line.split(" | ")] for line in table.strip().splitlines())
-    return tuple(Setting(name, value, *(source or [CHOSEN_HERE])) for name, value, *source in rows)
+    found = []
+    for line in table.strip().splitlines():
+        cells = [" ".join(cell.split()) for cell in line.split(" | ")]
+        if not all(cells) or len(cells) not in (2, 3):
+            raise InputError(
+                f"settings: {' '.join(line.split())!r}; accepted: name | value, or name | value | source"
+            )
+        found.append(Setting(*cells, *[CHOSEN_HERE][len(cells) - 2 :]))
+    return tuple(found)
 
 
 @dataclass(frozen=True)

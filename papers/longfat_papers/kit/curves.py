@@ -88,4 +88,4 @@ def repeats_text(counts: Mapping[Any, int]) -> str:
 
 def repeats(runs: Runs) -> str:
     """Says in a caption how many runs a point stands for, where the number is the same for all points."""
-    return repeats_text({None: len(runs.distinct("repeat"))})
+    return repeats_text({None: len(runs.distinct("repeat")) if "repeat" in runs.quantities else 1})

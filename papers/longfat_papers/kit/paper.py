@@ -17,6 +17,7 @@ yield at_least("least ratio", min(runs.means("rtt_ms", "ratio").values()), 0.9)
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -101,17 +102,20 @@ class Declaration:
         draw = self._draw
 
         def runs(mode: Mode) -> list[Run]:
-            with faults.named(f"experiment {name}: its runs cannot be listed"):
+            with faults.named(f"experiment {name}: its runs cannot be listed", self.runs):
                 found = self.runs(mode)
                 if not all(isinstance(run, Run) for run in found):
                     raise InputError("it returns other things than runs; accepted: a list of `Run`")
                 return found
 
         if draw is None:
-            raise InputError(f"experiment {name}: it has no drawing; accepted: a function with `.drawing`")
+            raise InputError(
+                f"experiment {name}: it has no drawing; accepted: a function with `.drawing`"
+                f"{faults.place(self.runs)}"
+            )
 
         def figure(runs: Runs, mode: Mode) -> Figure:
-            with faults.named(f"experiment {name}: its drawing failed"):
+            with faults.named(f"experiment {name}: its drawing failed", draw):
                 drawn = draw(runs, mode)
                 if not isinstance(drawn, Drawing) or not drawn.panels:
                     raise InputError(f"it returns {type(drawn).__name__}; accepted: a Drawing with a panel")
@@ -220,8 +224,9 @@ class Paper:
             if identifier in self._claims:
                 raise InputError(f"{self.name}: claim {identifier} is declared twice; accepted: each once")
 
+            @functools.wraps(rule)
             def find(data: Data) -> Finding:
-                with faults.named(f"claim {identifier}: its rule failed"):
+                with faults.named(f"claim {identifier}: its rule failed", rule):
                     return judged(rule(*(data[name] for name in experiments)))
 
             self._claims[identifier] = Claim(
@@ -267,7 +272,7 @@ class Paper:
                     near = suggestion(name, known)
                     raise InputError(
                         f"claim {claim.id}: experiment {name}: there is no such experiment{near}; "
-                        f"accepted: {', '.join(known)}"
+                        f"accepted: {', '.join(known)}{faults.place(claim.find)}"
                     )
         file = _folder(package) / "readings.toml"
         table, closed = assumptions.load(file, names or {}) if file.is_file() else ((), {})
@@ -316,6 +321,7 @@ def over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     known = [*grid, "mode"]
 
+    @functools.wraps(function)
     def runs(mode: Mode) -> list[Run]:
         for needed in parameters:
             is_needed = needed.default is needed.empty and needed.kind is not needed.VAR_KEYWORD

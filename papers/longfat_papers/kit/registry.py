@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from longfat.errors import InputError, LongfatError
+from longfat.errors import InputError
 from longfat.store.kept import reduction_key
 from longfat.words import natural_order, suggestion
 from longfat_papers.kit.faults import where
@@ -101,8 +101,7 @@ def _imported(path: Path, name: str, place: Path) -> ModuleType:
     try:
         module = import_module(name)
     except Exception as error:
-        said = "; ".join(error.lines()) if isinstance(error, LongfatError) else where(error)
-        raise InputError(f"suite {path}: it cannot be imported: {said}") from error
+        raise InputError(f"suite {path}: it cannot be imported: {where(error)}") from error
     found = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
     if place not in (Path(each).resolve() for each in found if each):
         raise InputError(f"suite {path}: {name} is the name of another module; rename the file")

@@ -175,3 +175,10 @@ def test_settings_are_read_from_lines_and_those_without_a_source_were_chosen_her
         """
     )
     assert found == (Setting("path", "1 Gbit/s, 100 ms", "Fig. 1"), Setting("flows", "two", "chosen here"))
+
+
+@pytest.mark.parametrize("line", ["path", "path |1 Gbit/s", "path | 1 | 2 | 3", "path |  | Fig. 1"])
+def test_settings_with_other_cells_are_refused_with_the_line_and_what_is_accepted(line):
+    with pytest.raises(InputError, match=r"settings: 'path.*'; accepted: name \| value, or name") as caught:
+        settings(f"rate | 1 Gbit/s\n{line}")
+    assert "\n" not in str(caught.value)
