@@ -30,7 +30,7 @@ from longfat.store import whole
 from longfat.store.ledger import LEDGER_FILE, read_ledger
 from longfat.store.output import STORE_FILES, SUITE_FILES, refuse_foreign
 from longfat.words import Mode, natural_order
-from longfat_papers.kit.suite import Experiment, Runs
+from longfat_papers.kit.suite import Experiment, Runs, Suite
 
 SUITE_FILE = "suite.json"
 ASSUMPTIONS_FILE = "assumptions.json"
@@ -58,23 +58,39 @@ def write_experiment(
     out: Path, experiment: Experiment, runs: Runs, mode: Mode, provenance: Mapping[str, Any]
 ) -> None:
     """Stores an experiment's rows, its histories if it keeps any, and its figure and origin as data."""
-    directory = out / EXPERIMENTS
-    write_rows(directory / f"{experiment.name}.parquet", runs)
+    there = out / EXPERIMENTS
+    write_rows(there / f"{experiment.name}.parquet", runs)
     if experiment.keeps_series:
-        series = directory / f"{experiment.name}.series.parquet"
+        series = there / f"{experiment.name}.series.parquet"
         whole.write_table(series, series_table(runs), way=whole.listed)
-    write_json(
-        directory / f"{experiment.name}.json",
-        {
-            "name": experiment.name,
-            "mirrors": experiment.mirrors,
-            "title": experiment.title,
-            "mode": mode,
-            "runs": len(runs),
-            "provenance": dict(provenance),
-            "figure": experiment.figure(runs, mode).to_json(),
-        },
-    )
+    figure = experiment.figure(runs, mode).to_json()
+    _describe(there, experiment, len(runs), mode, provenance, figure=figure)
+
+
+def write_live(
+    out: Path,
+    experiment: Experiment,
+    sides: Mapping[str, Runs],
+    mode: Mode,
+    provenance: Mapping[str, Any],
+    **more: Any,
+) -> None:
+    """Stores an experiment between real hosts: rows and figure of each side, its origin, and ``more``."""
+    there = out / LIVE
+    there.mkdir(exist_ok=True)
+    for side, runs in sides.items():
+        write_rows(there / f"{experiment.name}.{side}.parquet", runs)
+    figures = {side: experiment.figure(runs, mode).to_json() for side, runs in sides.items()}
+    number = len(next(iter(sides.values())))
+    _describe(there, experiment, number, mode, provenance, figures=figures, **more)
+
+
+def _describe(
+    there: Path, experiment: Experiment, runs: int, mode: Mode, provenance: Mapping[str, Any], **more: Any
+) -> None:
+    about = {"name": experiment.name, "mirrors": experiment.mirrors, "title": experiment.title}
+    document = {**about, "mode": mode, "runs": runs, "provenance": dict(provenance), **more}
+    write_json(there / f"{experiment.name}.json", document)
 
 
 def write_rows(path: Path, runs: Runs) -> None:
@@ -109,15 +125,25 @@ def merge_ledger(
     A row that was not measured does not replace an earlier one, unless one of its experiments has been run
     again since. What a claim came to between real hosts stays.
     """
-    path = out / LEDGER_FILE
-    merged = {row["id"]: row for row in read_ledger(path)} if path.exists() else {}
+    merged = stored_ledger(out)
     for row in rows:
         measured = row["verdict"] != "not measured"
         if measured or row["id"] not in merged or set(row["experiments"]) & set(renewed):
             live = {key: value for key, value in merged.get(row["id"], {}).items() if key == "live"}
             merged[row["id"]] = {**row, **live}
-    ordered = [merged[key] for key in sorted(merged, key=natural_order)]
-    write_json(path, {"suite": suite, "claims": ordered})
+    return write_ledger(out, suite, merged)
+
+
+def stored_ledger(out: Path) -> dict[str, dict[str, Any]]:
+    """Returns the rows of a directory's ledger by id; empty if there is none."""
+    path = out / LEDGER_FILE
+    return {row["id"]: row for row in read_ledger(path)} if path.exists() else {}
+
+
+def write_ledger(out: Path, suite: str, rows: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Writes a directory's ledger; returns its rows in order."""
+    ordered = [rows[key] for key in sorted(rows, key=natural_order)]
+    write_json(out / LEDGER_FILE, {"suite": suite, "claims": ordered})
     return ordered
 
 
@@ -182,6 +208,12 @@ def statuses(out: Path, selected: Collection[str]) -> dict[str, str]:
     met = {path.stem for path in (out / EXPERIMENTS).glob("[!.]*.json")} | {*selected, *earlier}
     there = {name for name in met if (out / EXPERIMENTS / f"{name}.json").is_file()}
     return {name: "complete" if name in there else "interrupted" for name in sorted(met, key=natural_order)}
+
+
+def described(suite: Suite) -> dict[str, Any]:
+    """Returns what `suite.json` has of a suite itself."""
+    about = {"suite": suite.name, "title": suite.title, "citation": suite.citation}
+    return {**about, "order": [experiment.name for experiment in suite.experiments]}
 
 
 def write_suite(out: Path, parts: Mapping[str, Any]) -> None:

@@ -101,6 +101,7 @@ class Declaration:
         name, mirrors, title = self._texts
         draw = self._draw
 
+        @functools.wraps(self.runs)
         def runs(mode: Mode) -> list[Run]:
             with faults.named(f"experiment {name}: its runs cannot be listed", self.runs):
                 found = self.runs(mode)

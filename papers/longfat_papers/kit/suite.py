@@ -56,6 +56,11 @@ class Experiment:
     figure: Callable[[Runs, Mode], Figure]
     keeps_series: bool = False
 
+    def brief(self, runs: int, finished: bool, **more: Any) -> dict[str, Any]:
+        """Returns the experiment as `longfat suite --json` prints it."""
+        about = {"name": self.name, "mirrors": self.mirrors, "title": self.title}
+        return {**about, "runs": runs, "finished": finished, **more}
+
 
 @dataclass(frozen=True)
 class Suite:
@@ -256,12 +261,13 @@ class Runs:
 
 
 class Data:
-    """What a suite measured, by experiment. An experiment that was not run raises `Missing`."""
+    """What a suite measured, by experiment; one without results raises `Missing`, with why."""
 
-    def __init__(self, experiments: Mapping[str, Runs]) -> None:
+    def __init__(self, experiments: Mapping[str, Runs], why: Mapping[str, str] | None = None) -> None:
         self.experiments = dict(experiments)
+        self.why = dict(why or {})
 
     def __getitem__(self, name: str) -> Runs:
         if name not in self.experiments:
-            raise Missing(f"Experiment {name} was not run.")
+            raise Missing(self.why.get(name, f"Experiment {name} did not finish."))
         return self.experiments[name]
