@@ -92,7 +92,7 @@ def goodputs_and_drops(runs: Runs) -> Checks:
     )
     return Evidence(
         f"goodput of II / I (drops of I, of II) at {' / '.join(f'{rtt} ms' for rtt in rtts_ms)}: {told}",
-        {name: {str(rtt_ms): values for rtt_ms, values in row.items()} for name, row in found.items()},
+        found,
         figure=Measured(
             "factor between the goodputs behind drop-tail, mean over RTTs",
             mean_factor(values[0] for values in found[aq.DROP_TAIL].values()),

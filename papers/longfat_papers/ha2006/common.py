@@ -313,11 +313,6 @@ def listed(found: Mapping[str, tuple[float, float]]) -> str:
     return ", ".join(f"{TITLES[name]} {before:.3g} to {after:.3g}" for name, (before, after) in found.items())
 
 
-def keyed(found: Mapping[str, tuple[float, float]]) -> dict[str, list[float]]:
-    """Returns the values of each protocol as a ledger stores them."""
-    return {name: list(pair) for name, pair in found.items()}
-
-
 Estimate = Callable[[Runs], tuple[float, float]]
 """The mean and standard error over the repeats at one point."""
 

@@ -44,7 +44,7 @@ def background_helps_all_but_stcp(runs: Runs) -> Checks:
             yield above(text, after, before, than="without")
     return Evidence(
         ha.listed(jain),
-        {"jain": ha.keyed(jain)},
+        {"jain": jain},
         figure=ha.added(
             "Jain's index beside SACK with background less without, mean of all but STCP",
             runs,

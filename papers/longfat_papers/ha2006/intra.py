@@ -41,4 +41,4 @@ def background_helps_the_unfair(runs: Runs) -> Checks:
     before, after = jain["fast"]
     yield at_least("FAST: without background less with", before - after, FALLS_BY)
     label = "Jain's index with background less without, mean of HSTCP, SACK and STCP"
-    return Evidence(ha.listed(jain), {"jain": ha.keyed(jain)}, figure=ha.added(label, runs, "jain", UNFAIR))
+    return Evidence(ha.listed(jain), {"jain": jain}, figure=ha.added(label, runs, "jain", UNFAIR))

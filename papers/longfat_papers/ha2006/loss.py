@@ -40,6 +40,6 @@ def stcp_loses_most(runs: Runs) -> Checks:
         yield at_most(subject, after - before, ADDED_LOSS)
     return Evidence(
         f"of the flows: {ha.listed(own)}; of all traffic: {ha.listed(whole)}",
-        {"loss_ratio": ha.keyed(own), "link_loss_ratio": ha.keyed(whole)},
+        {"loss_ratio": own, "link_loss_ratio": whole},
         figure=ha.added("loss of all traffic that background adds, mean", runs, "link_loss_ratio"),
     )

@@ -40,4 +40,4 @@ def background_steadies_all_but_fast(runs: Runs) -> Checks:
     typical = float(np.median([covs[name][0] for name in NOT_FAST]))
     yield at_least("median of the others without background", typical, HIGH_COV)
     label = "CoV with background less without, mean of all but FAST"
-    return Evidence(ha.listed(covs), {"cov": ha.keyed(covs)}, figure=ha.added(label, runs, "cov", NOT_FAST))
+    return Evidence(ha.listed(covs), {"cov": covs}, figure=ha.added(label, runs, "cov", NOT_FAST))

@@ -46,6 +46,6 @@ def better_with_background(runs: Runs) -> Checks:
     yield at_least(f"protocols that use {GOOD:g} with background", float(good), float(most))
     return Evidence(
         ha.listed(used),
-        {"utilization": ha.keyed(used)},
+        {"utilization": used},
         figure=ha.added("utilization with background less without, mean", runs, "utilization"),
     )

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from longfat.numbers import finite
 from longfat.runs import metrics
 from longfat.units import PACKET_BITS
 from longfat_papers.kit import (
@@ -370,8 +369,3 @@ def time_figure(label: str, runs: Runs, published: float | None = None) -> Measu
     time, error = runs.mean_stderr_reached("convergence_80_s")
     time = DURATION_S if math.isnan(time) else time
     return Measured(f"{label}: s to converge ({DURATION_S:g}: never)", time, error, published, log=True)
-
-
-def keyed(values: Mapping[int, float]) -> dict[str, float | None]:
-    """Returns values by RTT as a ledger stores them."""
-    return {str(key): finite(value) for key, value in values.items()}

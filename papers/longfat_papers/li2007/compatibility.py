@@ -65,7 +65,7 @@ def two_are_least_fair(runs: Runs) -> Checks:
         "; ".join(
             f"mean ratio at {rate} Mbit/s: {listed(ratios, lls.TITLES)}" for rate, ratios in means.items()
         ),
-        {"mean_ratio": {str(rate): ratios for rate, ratios in means.items()}},
+        {"mean_ratio": means},
         figure=Measured(
             "greater ratio of Scalable-TCP and FAST-TCP / least of the others, at the worse rate",
             max(_not_least(ratios) for ratios in means.values()),

@@ -319,7 +319,7 @@ def the_model_predicts_rbudp(runs: Runs) -> Checks:
     worst, expected = max(found.values(), key=lambda at: abs(math.log(max(mean(at[0]), 1e-9) / at[1])))
     return Evidence(
         ", ".join(f"{size:g} GB at {mean(at):.0f} of {of:.0f} Mbit/s" for size, (at, of) in found.items()),
-        {f"{size:g}": [mean(at), of] for size, (at, of) in found.items()},
+        {size: [mean(at), of] for size, (at, of) in found.items()},
         figure=figure_of(
             "goodput over the prediction, farthest from 1", [rate / expected for rate in worst], 1.0
         ),

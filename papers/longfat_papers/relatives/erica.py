@@ -43,7 +43,7 @@ def utilization_is_on_target(runs: Runs) -> Checks:
     worst = max(found.values(), key=lambda used: abs(mean(used) - TARGET))
     return Evidence(
         ", ".join(f"{n} flows {mean(used):.3f}" for n, used in found.items()),
-        {str(n): mean(used) for n, used in found.items()},
+        {n: mean(used) for n, used in found.items()},
         figure=figure_of("utilization farthest from the target", worst, TARGET),
     )
 
@@ -74,7 +74,7 @@ def queue_is_short(runs: Runs) -> Checks:
         yield at_most(f"{n} flows: mean queue over the buffer", mean(queued), rel.QUEUE_SHARE)
     return Evidence(
         ", ".join(f"{n} flows {mean(queued):.4f}" for n, queued in found.items()),
-        {str(n): mean(queued) for n, queued in found.items()},
+        {n: mean(queued) for n, queued in found.items()},
         figure=figure_of("greatest mean queue over the buffer", max(found.values(), key=mean)),
     )
 

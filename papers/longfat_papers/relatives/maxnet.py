@@ -100,6 +100,6 @@ def the_link_is_full_and_the_queue_short(runs: Runs) -> Checks:
         yield at_most(f"{number} flows: mean queue over the buffer", queued, rel.QUEUE_SHARE)
     return Evidence(
         ", ".join(f"{n} flows: rate {used:.3f}, queue {queued:.3f}" for n, (used, queued) in found.items()),
-        {str(n): pair for n, pair in found.items()},
+        found,
         figure=Measured("greatest mean queue over the buffer", max(queued for _, queued in found.values())),
     )

@@ -134,7 +134,7 @@ def like_flows_share_fairly(runs: Runs) -> Checks:
         yield at_least(f"{n} flows: Jain's index", mean(jain), FAIR)
     return Evidence(
         ", ".join(f"{n} flows {mean(jain):.3f}" for n, jain in found.items()),
-        {str(n): mean(jain) for n, jain in found.items()},
+        {n: mean(jain) for n, jain in found.items()},
         figure=figure_of("least of Jain's indices", min(found.values(), key=mean)),
     )
 

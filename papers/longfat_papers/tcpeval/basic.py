@@ -142,7 +142,7 @@ def the_uplink_is_congested(runs: Runs) -> Checks:
     seen = ", ".join(f"{load} % {up:.2g} {down:.2g}" for load, (up, down) in drops.items())
     return Evidence(
         f"share of packets dropped, uplink and downlink: {seen}",
-        {str(load): pair for load, pair in drops.items()},
+        drops,
         figure=Measured("drops of the uplink at 110 %", drops[max(nw.LOADS)][0]),
     )
 
@@ -173,7 +173,7 @@ def connections_and_processor_sharing(runs: Runs) -> Checks:
     yield from ()
     return Evidence(
         "mean number of flows: " + "; ".join(texts),
-        {str(load): factor for load, factor in factors.items()},
+        factors,
         figure=Measured(
             "factor between measured number of flows and the queue's",
             mean_factor(factors.values()),

@@ -95,7 +95,7 @@ def yeah_needs_no_buffer(runs: Runs) -> Checks:
     return Evidence(
         f"{yh.held_text(checks)}; utilization at {least} %: {listed(yh.column(used, least), yh.TITLES)}; "
         f"YeAH's queue / buffer: {shares}",
-        {"queue_share": yh.keyed(share), "utilization": yh.keyed(used)},
+        {"queue_share": share, "utilization": used},
         figure=Measured(
             f"YeAH's utilization at {least} % over that at {most} %",
             *runs.where(algorithm="yeah").over_repeats(

@@ -214,16 +214,6 @@ def others(values: Mapping[str, float], *names: str) -> list[float]:
     return [value for name, value in values.items() if name not in names]
 
 
-def keyed(rows: Rows) -> dict[str, dict[str, float]]:
-    """Returns the values as a ledger stores them."""
-    return {name: by_point(row) for name, row in rows.items()}
-
-
-def by_point(row: Mapping[Any, float]) -> dict[str, float]:
-    """Returns one algorithm's values as a ledger stores them."""
-    return {f"{point:g}": value for point, value in row.items()}
-
-
 def span(row: Mapping[Any, float]) -> str:
     """Writes the least and the greatest value."""
     return f"{min(row.values()):.2f}..{max(row.values()):.2f}"

@@ -93,7 +93,7 @@ def loss_based_protocols_take_from_reno(runs: Runs) -> Checks:
     yield from checks
     return Evidence(
         f"{yh.held_text(checks)}; at n = {' / '.join(map(str, numbers))}: {yh.slashed(ratio, '.2f')}",
-        {"fair_to_reno": yh.keyed(ratio)},
+        {"fair_to_reno": ratio},
         figure=Measured(
             "fair-to-Reno ratio at n = 1, mean of the loss-based protocols",
             *runs.over_repeats(

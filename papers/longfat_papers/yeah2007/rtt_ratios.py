@@ -72,7 +72,7 @@ def two_stay_fair(runs: Runs) -> Checks:
     return Evidence(
         f"{yh.held_text(checks)}; Jain's index at ratio 1: {listed(yh.column(index, 1), yh.TITLES, 3)}; at "
         f"{greatest}: {listed(yh.column(index, greatest), yh.TITLES)}",
-        {"jain": yh.keyed(index)},
+        {"jain": index},
         figure=Measured(
             f"Jain's index of H-TCP at ratio {greatest}",
             *runs.where(algorithm="htcp", rtt_ratio=greatest).mean_stderr("jain"),

@@ -116,7 +116,7 @@ def yeah_has_the_shortest_queue(runs: Runs) -> Checks:
     yield from checks
     return Evidence(
         f"{yh.held_text(checks)}; queue / buffer: {yh.spans(share)}; deviation / mean: {yh.spans(covs)}",
-        {"queue_share": yh.keyed(share), "utilization": yh.keyed(used), "queue_cov": yh.keyed(covs)},
+        {"queue_share": share, "utilization": used, "queue_cov": covs},
         figure=Measured(
             f"Reno's queue / buffer, mean over RTTs up to {yh.FILLED_UP_TO_MS} ms",
             *runs.where(algorithm="reno").over_repeats(
@@ -178,7 +178,7 @@ def losses_are_those_of_the_table(runs: Runs) -> Checks:
     rtts = " / ".join(map(str, measured["reno"]))
     return Evidence(
         f"{yh.held_text(checks)}; at {rtts} ms: {yh.slashed(measured, '.2g')}",
-        {"overflow_ratio": yh.keyed(measured)},
+        {"overflow_ratio": measured},
         figure=Measured(
             "loss over the printed one, geometric mean of the table",
             *runs.over_repeats(_over_printed),
