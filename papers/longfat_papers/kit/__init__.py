@@ -8,7 +8,7 @@ from longfat.words import Mode
 from longfat_papers.kit.checks import above, at_least, at_most, below, between, held, within_factor
 from longfat_papers.kit.claims import CHOSEN_HERE, Check, Evidence, Measured, Missing, Setting, settings
 from longfat_papers.kit.curves import by_algorithm, cwnd_panel, repeats, repeats_text, samples, thinned
-from longfat_papers.kit.means import geometric_mean, mean_factor
+from longfat_papers.kit.means import geometric_mean, mean, mean_factor
 from longfat_papers.kit.paper import Checks, Declaration, Drawing, Paper
 from longfat_papers.kit.reduction import history, reduce_run
 from longfat_papers.kit.suite import Coordinate, Run, Runs
@@ -45,6 +45,7 @@ __all__ = [
     "history",
     "kept_as",
     "listed",
+    "mean",
     "mean_factor",
     "multiple",
     "part",

@@ -8,12 +8,13 @@ checks. `verdict` derives the verdict from them, for every claim of every suite.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from longfat.errors import InputError, LongfatError
 from longfat.numbers import finite
+from longfat.runs import metrics
 from longfat.store.ledger import Verdict
 
 CHOSEN_HERE = "chosen here"
@@ -94,6 +95,13 @@ class Measured:
     stderr: float = math.nan
     published: float | None = None
     log: bool = False
+
+    @classmethod
+    def mean(
+        cls, label: str, values: Iterable[float], published: float | None = None, *, log: bool = False
+    ) -> Measured:
+        """Returns the mean over repeats of these values, with its standard error."""
+        return cls(label, *metrics.mean_stderr(list(values)), published, log)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from longfat.runs import metrics
 from longfat.units import PACKET_BITS
 from longfat_papers.kit import (
     CHOSEN_HERE,
@@ -341,11 +340,6 @@ def points(runs: Runs) -> list[tuple[int, int, Runs]]:
 def least(runs: Runs, quantity: str) -> float:
     """Returns the least mean of a quantity at any rate and RTT."""
     return min(at.mean(quantity) for _, _, at in points(runs))
-
-
-def mean(values: Iterable[float]) -> float:
-    """Returns the mean of values; NaN if one of them is no number."""
-    return metrics.mean_stderr(list(values))[0]
 
 
 def share(label: str, checks: Sequence[Check]) -> Measured:

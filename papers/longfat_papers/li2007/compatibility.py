@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from longfat_papers.kit import Check, Checks, Drawing, Evidence, Measured, Mode, Run, Runs, listed
+from longfat_papers.kit import Check, Checks, Drawing, Evidence, Measured, Mode, Run, Runs, listed, mean
 from longfat_papers.li2007 import common as lls
 
 LEAST_FAIR = ("stcp", "fast")
@@ -49,7 +49,7 @@ def two_are_least_fair(runs: Runs) -> Checks:
     for rate in (lls.LOW_MBPS, lls.HIGH_MBPS):
         at = runs.where(rate_mbps=rate)
         means[rate] = {
-            name: lls.mean(at.where(algorithm=name).means("rtt_ms", "ratio").values()) for name in lls.NEW
+            name: mean(at.where(algorithm=name).means("rtt_ms", "ratio").values()) for name in lls.NEW
         }
         two = sorted(means[rate], key=means[rate].__getitem__)[:2]
         seen = f"least fair: {' and '.join(lls.TITLES[name] for name in two)}"

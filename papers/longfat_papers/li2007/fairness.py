@@ -14,6 +14,7 @@ from longfat_papers.kit import (
     geometric_mean,
     held,
     listed,
+    mean,
     short,
 )
 from longfat_papers.li2007 import common as lls
@@ -67,7 +68,7 @@ def two_protocols_are_fair(runs: Runs) -> Checks:
 )
 def degrees_of_unfairness(runs: Runs) -> Checks:
     unfair = {
-        name: 1.0 - lls.mean(at.mean("ratio") for _, _, at in lls.points(runs.where(algorithm=name)))
+        name: 1.0 - mean(at.mean("ratio") for _, _, at in lls.points(runs.where(algorithm=name)))
         for name in lls.ALGORITHMS
     }
     for name in ("stcp", "fast", "hstcp", "bic"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, percent, settings
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, mean, percent, settings
 from longfat_papers.kit import checks as ck
 from longfat_papers.lopez2008 import common as lp
 from longfat_papers.lopez2008 import drawing as dr
 from longfat_papers.lopez2008 import networks as nw
-from longfat_papers.lopez2008.reduction import figure, mean, rows
+from longfat_papers.lopez2008.reduction import rows
 
 BUFFERS = {"B-R1": 1200, "A-R1": 3500}
 """4.6.2: packets of the clouds' queues."""
@@ -92,5 +92,7 @@ def errors_cost_little_and_shrink(runs: Runs) -> Checks:
             "least_mbps": least,
             "off_mbps": [early, late],
         },
-        figure=figure("TCP's sender i, MB", arrived["newreno", "i"], MEGABYTES["newreno", "i"], log=True),
+        figure=Measured.mean(
+            "TCP's sender i, MB", arrived["newreno", "i"], MEGABYTES["newreno", "i"], log=True
+        ),
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, at_least, at_most, below
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, at_least, at_most, below, mean
 from longfat_papers.relatives import common as rel
 from longfat_papers.relatives import networks
-from longfat_papers.relatives.reduction import mean, rows
+from longfat_papers.relatives.reduction import rows
 
 MAXNET = (
     "Wydrowski, Zukerman: MaxNet: A congestion control architecture, IEEE Communications Letters, 2002 "
