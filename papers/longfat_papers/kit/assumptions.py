@@ -16,7 +16,7 @@ from typing import Any
 
 from longfat.errors import InputError
 from longfat.scenario import registry
-from longfat.words import suggestion
+from longfat.words import choice
 
 LEAST_READINGS = 2
 """An assumption has at least as many readings, and so has a claim in which something is open."""
@@ -214,8 +214,7 @@ def _check_keys(here: str, table: Document, needed: tuple[str, ...], others: tup
         raise InputError(f"{here}: {table!r}; accepted: a table")
     for key in table:
         if key not in known:
-            near = suggestion(key, known)
-            raise InputError(f"{here}: {key}: there is no such key{near}; accepted: {', '.join(known)}")
+            raise InputError(f"{here}: {key}: {choice(key, known, ', '.join(known), 'key')}")
     for key in needed:
         if key not in table:
             raise InputError(f"{here}: {key} is missing")
@@ -291,9 +290,7 @@ def _claim(here: str, name: str, claims: Mapping[str, str]) -> str:
     """Returns the id of a claim as the table writes it."""
     if name.casefold() not in claims:
         known = list(dict.fromkeys(claims.values()))
-        raise InputError(
-            f"{here}: {name}: there is no such claim{suggestion(name, known)}; accepted: {', '.join(known)}"
-        )
+        raise InputError(f"{here}: {name}: {choice(name, known, ', '.join(known), 'claim')}")
     return claims[name.casefold()]
 
 

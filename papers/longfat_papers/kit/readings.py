@@ -19,7 +19,7 @@ from longfat.numbers import finite
 from longfat.store import output
 from longfat.store.store import Store
 from longfat.study.run import Effort
-from longfat.words import Mode, suggestion
+from longfat.words import Mode, choice
 from longfat_papers.kit import effects, faults, folder, runner
 from longfat_papers.kit.assumptions import Assumption, Reading
 from longfat_papers.kit.claims import Claim, Judged, judged, unfinished
@@ -319,11 +319,9 @@ def _chosen(suite: Suite, asked: Iterable[str]) -> tuple[Assumption, ...]:
     wanted = [part.strip() for text in asked for part in text.split(",")]
     for name in wanted:
         if name not in known:
-            raise InputError(
-                f"suite {suite.name}: --assumption {name}: there is no such assumption"
-                f"{suggestion(name, known)}; "
-                f"accepted: {', '.join(known) or 'none, the suite has no assumptions'}"
-            )
+            accepted = ", ".join(known) or "none, the suite has no assumptions"
+            unknown = choice(name, known, accepted, "assumption")
+            raise InputError(f"suite {suite.name}: --assumption {name}: {unknown}")
     return tuple(item for item in suite.assumptions if not wanted or item.id in wanted)
 
 

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from longfat.errors import InputError
 from longfat.store.kept import reduction_key
-from longfat.words import natural_order, suggestion
+from longfat.words import choice, natural_order
 from longfat_papers.kit.faults import where
 from longfat_papers.kit.paper import Paper
 from longfat_papers.kit.suite import Suite
@@ -47,10 +47,8 @@ def get(name: str) -> Suite:
     if name.endswith(".py") or path.is_dir():
         return _suite_of(path)
     known = names()
-    raise InputError(
-        f"suite {name}: there is no such suite{suggestion(name, known)}; "
-        f"accepted: {', '.join(known)}, or a file.py or a folder that defines one"
-    )
+    accepted = f"{', '.join(known)}, or a file.py or a folder that defines one"
+    raise InputError(f"suite {name}: {choice(name, known, accepted, 'suite')}")
 
 
 def _installed() -> dict[str, EntryPoint]:
