@@ -17,7 +17,7 @@ SHA256SUMS, in each of these folders   the digests of the files beside them
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -169,42 +169,35 @@ def keep_history(out: Path, rows: list[dict[str, Any]], provenance: Mapping[str,
 
 def read_history(out: Path) -> dict[str, list[dict[str, Any]]]:
     """Returns what each claim came to, oldest first; empty for a directory without a history."""
-    path = out / HISTORY_FILE
-    try:
-        found = documents.json_value(whole.read_text(path))["claims"]
-        return {str(key): [dict(entry) for entry in entries] for key, entries in found.items()}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{path}: not the history of a suite; remove it and run again") from None
+
+    def check(history: Any) -> None:
+        _ = [dict(entry) for entries in history["claims"].values() for entry in entries]
+
+    return dict(_read(out / HISTORY_FILE, "the history of a suite", check).get("claims", {}))
 
 
 def merged_readings(out: Path, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns these claims of `assumptions.json` and the others of their mode that a directory has, by id."""
-    path = out / ASSUMPTIONS_FILE
     modes = {entry["mode"] for entry in entries}
-    stored = read_assumptions(out)["claims"] if path.exists() else []
+    stored = read_assumptions(out).get("claims", ())
     merged = {entry["id"]: entry for entry in stored if entry.get("mode") in modes}
     merged |= {entry["id"]: entry for entry in entries}
     return [merged[key] for key in sorted(merged, key=natural_order)]
 
 
 def read_assumptions(out: Path) -> dict[str, Any]:
-    """Returns `assumptions.json`. Raises `InputError` or `LongfatError` if it is missing or damaged."""
-    path = out / ASSUMPTIONS_FILE
-    try:
-        document = documents.json_value(whole.read_text(path))
-        if not all(key in document for key in ("headline", "assumptions", "claims")):
-            raise TypeError
-        _ = [(entry["id"], entry["outcome"], entry["readings"]) for entry in document["claims"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{path}: not the readings of a suite; remove it and run again") from None
-    return dict(document)
+    """Returns `assumptions.json`; empty for a directory without one."""
+
+    def check(found: Any) -> None:
+        _ = found["headline"], found["assumptions"]
+        _ = [(entry["id"], entry["outcome"], entry["readings"]) for entry in found["claims"]]
+
+    return _read(out / ASSUMPTIONS_FILE, "the readings of a suite", check)
 
 
 def statuses(out: Path, selected: Collection[str]) -> dict[str, str]:
     """Returns the status of each experiment ever run: "complete" if it has results, else "interrupted"."""
-    earlier = read_suite(out).get("experiments", {}) if (out / SUITE_FILE).exists() else {}
+    earlier = read_suite(out).get("experiments", {})
     met = {path.stem for path in (out / EXPERIMENTS).glob("[!.]*.json")} | {*selected, *earlier}
     there = {name for name in met if (out / EXPERIMENTS / f"{name}.json").is_file()}
     return {name: "complete" if name in there else "interrupted" for name in sorted(met, key=natural_order)}
@@ -218,25 +211,27 @@ def described(suite: Suite) -> dict[str, Any]:
 
 def write_suite(out: Path, parts: Mapping[str, Any]) -> None:
     """Writes these keys of `suite.json`. What it has beside them, such as `live`, stays."""
-    known = read_suite(out) if (out / SUITE_FILE).exists() else {}
-    write_json(out / SUITE_FILE, {**known, **parts})
+    write_json(out / SUITE_FILE, {**read_suite(out), **parts})
 
 
 def read_suite(out: Path) -> dict[str, Any]:
-    """Returns `suite.json`. Raises `InputError` or `LongfatError` if it is missing or damaged."""
-    path = out / SUITE_FILE
+    """Returns `suite.json`; empty for a directory without one."""
+    return _read(out / SUITE_FILE, "a stored suite", dict.keys)
+
+
+def _read(path: Path, what: str, check: Callable[[Any], object]) -> dict[str, Any]:
+    """Returns a stored object, empty if there is none.
+
+    Raises `InputError` if it cannot be read or the check cannot handle it, `LongfatError` if it has changed.
+    """
     try:
         document = documents.json_value(whole.read_text(path))
-        if not isinstance(document, dict):
-            raise TypeError
+        check(document)
     except FileNotFoundError:
-        raise InputError(
-            f"{out}: there is no stored suite ({SUITE_FILE}); "
-            "accepted: a directory that `longfat suite` wrote"
-        ) from None
-    except (OSError, ValueError, TypeError):
-        raise InputError(f"{path}: not a stored suite") from None
-    return document
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: not {what}; remove it and run again") from None
+    return dict(document)
 
 
 def _builtin(value: Any) -> Any:

@@ -293,9 +293,7 @@ class LiveStudy(runner.Study):
 
     def _write_suite(self, status: str, provenance: Mapping[str, Any]) -> None:
         """Writes suite.json: which suite it is, and this command under `live`."""
-        known = {}
-        if (self.directory / folder.SUITE_FILE).exists():
-            known = folder.read_suite(self.directory)
+        known = folder.read_suite(self.directory)
         earlier = known.get("live", {})
         live = {
             "mode": self.mode,
