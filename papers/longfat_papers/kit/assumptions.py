@@ -131,29 +131,9 @@ class Assumption:
 def load(file: Path, names: Mapping[str, Any]) -> tuple[tuple[Assumption, ...], dict[str, str]]:
     """Reads a file of assumptions: the table, and why nothing is open in other claims, by their ids.
 
-        [[assumption]]
-        id = "acks"
-        question = "Does the receiver acknowledge every second segment, or each?"
-        claims = ["1"]                # all if it names none
-
-        [[assumption.reading]]        # the first one is the base
-        name = "every-second"
-        text = "It delays ACKs."
-        source = "RFC 5681, 4.2"
-
-        [[assumption.reading]]
-        name = "each"
-        text = "It acknowledges each segment of {MSS} bytes."
-        source = "plausible because ns-2's TCPSink does"
-        flows = { delayed_ack = false }
-        remove = ["bottleneck.service_tick"]
-        rewrite = { name = "slower", factor = 2 }
-
-        [closed]
-        EX-3 = "The paper gives all settings."
-
-    `flows`, `backgrounds`, `bottleneck` and `algorithms` are those of `Change`; ``remove`` names keys whose
-    default counts; ``rewrite`` names a function that gets the document, and the other values by name.
+    `docs/recipes/add-a-suite.md` has an example. `flows`, `backgrounds`, `bottleneck` and `algorithms` are
+    those of `Change`; ``remove`` names keys whose default counts; ``rewrite`` names a function that gets the
+    document, and the other values by name.
 
     Args:
         file: the TOML file. Line breaks in its texts count as spaces.

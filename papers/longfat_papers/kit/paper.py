@@ -1,18 +1,6 @@
 """A paper as the files of its figures write it down: experiments, each with its drawing and its claims.
 
-PAPER = Paper("example2026", "EX", "Two flows on one link", "Example, 2026", settings=SETTINGS)
-
-@PAPER.experiment("F1", "Fig. 1", "Two like flows", grid={"rtt_ms": (40, 80), "repeat": 5})
-def like_flows(rtt_ms):
-return {"duration": "60 s", ...}
-
-@like_flows.drawing
-def ratios(runs, mode):
-return Drawing("Least over greatest throughput.", (Panel(...),))
-
-@like_flows.claim("1", "two flows with one RTT", published="they share the link fairly")
-def flows_are_fair(runs):
-yield at_least("least ratio", min(runs.means("rtt_ms", "ratio").values()), 0.9)
+`docs/recipes/add-a-suite.md` has a complete example.
 """
 
 from __future__ import annotations
@@ -38,6 +26,9 @@ from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
 
 Grid = Mapping[str, Any]
 """The values of each coordinate: a sequence, a number of repeats, or a mapping of either by mode."""
+
+Estimate = Callable[[dict[str, Any]], float]
+"""Estimates the data packets of a scenario."""
 
 Checks = Generator[Check, None, Evidence | None]
 """What a claim's rule returns: it yields checks, and may return the evidence beside them."""
@@ -144,7 +135,14 @@ class Paper:
     _claims: dict[str, Claim[Data]] = field(default_factory=dict, init=False)
 
     def experiment(
-        self, name: str, mirrors: str, title: str, *, grid: Grid | None = None, keeps_series: bool = False
+        self,
+        name: str,
+        mirrors: str,
+        title: str,
+        *,
+        grid: Grid | None = None,
+        packets: Estimate | None = None,
+        keeps_series: bool = False,
     ) -> Callable[[Callable[..., Any]], Declaration]:
         """Declares an experiment by the function that returns its runs.
 
@@ -155,6 +153,7 @@ class Paper:
             grid: values by coordinate. The function then gets the coordinates of one run, and the mode if it
                 asks for it, and returns the run's scenario, or None if there is no run; ``repeat`` also sets
                 the seed. Without a grid, it gets the mode and returns all runs.
+            packets: estimates the data packets of a scenario of the grid; see `Run`.
             keeps_series: stores histories of cwnd and received bytes beside the quantities.
         """
         try:
@@ -163,7 +162,7 @@ class Paper:
             raise InputError(f"{self.name}: experiment: {error}") from None
 
         def declare(function: Callable[..., Any]) -> Declaration:
-            runs = function if grid is None else over(grid, function)
+            runs = function if grid is None else over(grid, function, packets)
             if name in self._experiments:
                 raise InputError(f"{self.name}: experiment {name} is declared twice; accepted: each once")
             self._experiments[name] = Declaration(self, name, mirrors, title, runs, keeps_series)
@@ -297,7 +296,9 @@ def judged(rule: Checks) -> Finding:
     return Finding(found.measured, found.values, found.note, found.figure, checks)
 
 
-def over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]]:
+def over(
+    grid: Grid, function: Callable[..., Any], packets: Estimate | None = None
+) -> Callable[[Mode], list[Run]]:
     """Returns the function that gives the runs of a grid in a mode."""
     parameters = inspect.signature(function).parameters.values()
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
@@ -321,7 +322,7 @@ def over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]
                 continue
             if "repeat" in at:
                 document = {"seed": at["repeat"] + 1, **document}
-            found.append(Run(at, document))
+            found.append(Run(at, document, packets(document) if packets else None))
         return found
 
     return runs
