@@ -13,8 +13,7 @@ import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Unpack
 
 from rich.table import Table
@@ -44,38 +43,21 @@ NOT_RUN = "not run"
 
 
 @dataclass(frozen=True)
-class LiveOutcome:
-    """What a suite produced between real hosts: the ledger's rows of the selected claims, and the page.
+class LiveOutcome(runner.SuiteOutcome):
+    """What a suite produced between real hosts.
 
     Attributes:
-        experiments: the selected ones that can run between real hosts.
-        without: why the others cannot, by name.
+        without: why experiments cannot run between real hosts, by name; ``experiments`` are the others.
         invalid: why experiments lack results, by name: no attempt of one of their live runs was valid.
-        performance: what the simulated runs have cost.
     """
 
-    suite: str
-    mode: Mode
-    ledger: list[dict[str, Any]]
-    experiments: list[dict[str, Any]]
-    without: Mapping[str, str]
-    invalid: Mapping[str, str]
-    performance: Mapping[str, float]
-    report_path: Path
+    without: Mapping[str, str] = field(default_factory=dict)
+    invalid: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the object that `longfat suite --backend live --json` prints."""
-        return {
-            "suite": self.suite,
-            "backend": "live",
-            "mode": self.mode,
-            "claims": self.ledger,
-            "experiments": self.experiments,
-            "without": dict(self.without),
-            "invalid": dict(self.invalid),
-            "report": str(self.report_path),
-            "performance": dict(self.performance),
-        }
+        more = {"without": dict(self.without), "invalid": dict(self.invalid)}
+        return {**super().to_json(), "backend": "live", **more}
 
     def raise_if_invalid(self) -> None:
         """Raises `LongfatError` if experiments lack results, because live runs of theirs were not valid."""
@@ -208,10 +190,10 @@ class LiveStudy(runner.Study):
             self.mode,
             rows,
             briefs,
-            self.without,
-            self.invalid,
-            self.effort.performance(),
             self.directory / PAGE,
+            self.effort.performance(),
+            without=self.without,
+            invalid=self.invalid,
         )
 
     def _fits(self, experiment: Experiment) -> bool:

@@ -160,11 +160,6 @@ class Suite:
         ids = self._claim_ids()
         return next((why for name, why in self.closed.items() if ids.get(name.casefold()) == claim), None)
 
-    def estimated_packets(self, mode: Mode) -> float:
-        """Estimates the data packets of a mode; runs that experiments share count once."""
-        unique = {repr(run.document): run for item in self.experiments for run in item.runs(mode)}
-        return math.fsum(run.estimated_packets() for run in unique.values())
-
     def _claim_ids(self) -> dict[str, str]:
         """The id of each claim by each of its spellings."""
         return {spelling: claim.id for claim in self.claims for spelling in self._spellings(claim.id)}

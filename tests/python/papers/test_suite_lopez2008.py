@@ -178,8 +178,8 @@ def test_classes_give_xcp_routers_the_queues_of_ns_2_and_leave_others():
 
 
 def test_the_quick_form_has_the_settings_of_the_thesis_and_takes_minutes():
-    assert SUITE.estimated_packets("quick") < 0.6e9
-    assert 3.0 * SUITE.estimated_packets("quick") < SUITE.estimated_packets("full") < 3e9
+    assert worlds.estimated_packets(SUITE, "quick") < 0.6e9
+    assert 3.0 * worlds.estimated_packets(SUITE, "quick") < worlds.estimated_packets(SUITE, "full") < 3e9
     for experiment in SUITE.experiments[:-6]:
         quick = {run.document["duration"] for run in experiment.runs("quick")}
         assert quick == {run.document["duration"] for run in experiment.runs("full")}
