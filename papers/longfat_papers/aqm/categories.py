@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from longfat_papers.aqm import common as aq
-from longfat_papers.aqm.drawing import SETTING, for_each_queue, mean_of
+from longfat_papers.aqm.drawing import SETTING, for_each_queue
 from longfat_papers.kit import CHOSEN_HERE, Checks, Drawing, Evidence, Measured, Mode, Panel, Runs, Setting
 from longfat_papers.kit.checks import at_most
-from longfat_papers.kit.curves import repeats
+from longfat_papers.kit.curves import mean_of, repeats
 from longfat_papers.kit.means import mean_factor
 
 CATEGORY_MS = 100

@@ -9,10 +9,10 @@ from typing import Any
 
 from longfat.figure.data import Curve, Panel, points, theory
 from longfat_papers.aqm import common as aq
-from longfat_papers.aqm.drawing import SETTING, for_each_queue, mean_of
+from longfat_papers.aqm.drawing import SETTING, for_each_queue
 from longfat_papers.kit import CHOSEN_HERE, Checks, Drawing, Evidence, Measured, Mode, Runs, Setting
 from longfat_papers.kit.checks import at_most, below
-from longfat_papers.kit.curves import repeats, samples
+from longfat_papers.kit.curves import mean_of, repeats, samples
 
 BOUND = 1.0 / (1.0 + math.e)
 """The greatest share of the capacity that CHOKe leaves datagrams (Tang, Wang, Low 2004)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longfat_papers.ha2006 import common as ha
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Run, Runs, above, at_most
+from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Run, Runs, above, at_most, mean_of
 
 SAME = 0.005
 """Two indices count as equal if they differ by no more than this."""
@@ -23,7 +23,7 @@ def drawing(runs: Runs, mode: Mode) -> Drawing:
         "better with background for all but STCP.",
         runs,
         "Jain's index",
-        ha.mean_of("jain"),
+        mean_of("jain"),
         y_range=(0.45, 1.02),
     )
 

@@ -7,7 +7,16 @@ from longfat.store.kept import kept_as
 from longfat.words import Mode
 from longfat_papers.kit.checks import above, at_least, at_most, below, between, held, within_factor
 from longfat_papers.kit.claims import CHOSEN_HERE, Check, Evidence, Measured, Missing, Setting, settings
-from longfat_papers.kit.curves import by_algorithm, cwnd_panel, repeats, repeats_text, samples, thinned
+from longfat_papers.kit.curves import (
+    Estimate,
+    by_algorithm,
+    cwnd_panel,
+    mean_of,
+    repeats,
+    repeats_text,
+    samples,
+    thinned,
+)
 from longfat_papers.kit.means import geometric_mean, mean, mean_factor
 from longfat_papers.kit.paper import Checks, Declaration, Drawing, Paper
 from longfat_papers.kit.reduction import history, reduce_run
@@ -22,6 +31,7 @@ __all__ = [
     "Curve",
     "Declaration",
     "Drawing",
+    "Estimate",
     "Evidence",
     "Measured",
     "Missing",
@@ -47,6 +57,7 @@ __all__ = [
     "listed",
     "mean",
     "mean_factor",
+    "mean_of",
     "multiple",
     "part",
     "percent",

@@ -27,7 +27,7 @@ from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
 Grid = Mapping[str, Any]
 """The values of each coordinate: a sequence, a number of repeats, or a mapping of either by mode."""
 
-Estimate = Callable[[dict[str, Any]], float]
+Packets = Callable[[dict[str, Any]], float]
 """Estimates the data packets of a scenario."""
 
 Checks = Generator[Check, None, Evidence | None]
@@ -141,7 +141,7 @@ class Paper:
         title: str,
         *,
         grid: Grid | None = None,
-        packets: Estimate | None = None,
+        packets: Packets | None = None,
         keeps_series: bool = False,
     ) -> Callable[[Callable[..., Any]], Declaration]:
         """Declares an experiment by the function that returns its runs.
@@ -297,7 +297,7 @@ def judged(rule: Checks) -> Finding:
 
 
 def over(
-    grid: Grid, function: Callable[..., Any], packets: Estimate | None = None
+    grid: Grid, function: Callable[..., Any], packets: Packets | None = None
 ) -> Callable[[Mode], list[Run]]:
     """Returns the function that gives the runs of a grid in a mode."""
     parameters = inspect.signature(function).parameters.values()
