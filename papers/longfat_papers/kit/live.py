@@ -91,7 +91,7 @@ def run_live(suite: Suite, mode: Mode = "quick", **options: Unpack[runner.Option
     study.check_machine()
     folder.prepare(study.directory)
     status = "interrupted"
-    with study.store() as kept:
+    with study.opened() as kept:
         try:
             study.perform((each.keys["simulated"] for each in study.runs), kept, ", simulated")
             study.measure(kept)

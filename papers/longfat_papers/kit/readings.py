@@ -105,7 +105,7 @@ def run_assumptions(
     singles = study.singles()
     base = runner.measure(runner.Study(suite, mode, {**options, "only": study.only}))
     study.effort = Effort()
-    with study.store() as kept:
+    with study.opened() as kept:
         try:
             study.perform(_keys(singles), kept, ", readings")
             study.perform(_keys(study.pairs(kept)), kept, ", pairs")

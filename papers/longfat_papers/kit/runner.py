@@ -17,7 +17,7 @@ from longfat.errors import LongfatError
 from longfat.report.page import PAGE
 from longfat.runs.simulate import run_many
 from longfat.scenario.model import Scenario
-from longfat.store import output
+from longfat.store import output, store
 from longfat.store.identity import run_key
 from longfat.store.kept import reduction_key
 from longfat.store.ledger import tally
@@ -78,7 +78,7 @@ class Study:
         self.tasks.setdefault(key, Task(key, scenario, run.estimated_packets(scenario), []))
         return key
 
-    def store(self) -> Store:
+    def opened(self) -> Store:
         """Opens the store of the rows."""
         return Store(self.where, self.reduction)
 
@@ -109,16 +109,23 @@ class Study:
             changed: what the claims get of a row, given it and the third part of its place.
         """
         there = {name: runs for name, runs in places.items() if all(key in kept for _, key, _ in runs)}
-        rows = kept.get({key for runs in there.values() for _, key, _ in runs})
-
-        def row(experiment: str, key: str) -> dict[str, Any]:
-            if self.suite.experiment(experiment).keeps_series:
-                return rows[key]
-            return {name: value for name, value in rows[key].items() if name != "series"}
-
+        keeping = {name for name in there if self.suite.experiment(name).keeps_series}
+        with_series = {key for name in keeping for _, key, _ in there[name]}
+        rows, slim = {}, {}
+        for key, text in kept.texts({key for runs in there.values() for _, key, _ in runs}):
+            rows[key] = store.row(text)
+            slim[key] = {name: value for name, value in rows[key].items() if name != "series"}
+            if key not in with_series:  # histories need much memory
+                del rows[key]
         return Data(
             {
-                name: Runs(name, [{**at, **changed(row(name, key), more)} for at, key, more in runs])
+                name: Runs(
+                    name,
+                    [
+                        {**at, **changed((rows if name in keeping else slim)[key], more)}
+                        for at, key, more in runs
+                    ],
+                )
                 for name, runs in there.items()
             }
         )
@@ -210,7 +217,7 @@ def measure(study: Study) -> SuiteOutcome:
     folder.prepare(directory)
     provenance = output.provenance(sys.argv)
     status, failed = "interrupted", []
-    with study.store() as kept:
+    with study.opened() as kept:
         try:
             study.perform((key for runs in places.values() for _, key, _ in runs), kept, "")
             status = "complete"
