@@ -7,7 +7,17 @@ from longfat.errors import InputError
 from longfat.store.ledger import VERDICTS, load_ledgers, tally
 from longfat.words import natural_order
 from longfat_papers.kit.checks import above, at_least, at_most, below
-from longfat_papers.kit.claims import Check, Claim, Finding, Missing, Setting, judge, settings, verdict
+from longfat_papers.kit.claims import (
+    Check,
+    Claim,
+    Finding,
+    Measured,
+    Missing,
+    Setting,
+    judge,
+    settings,
+    verdict,
+)
 from longfat_papers.kit.paper import Drawing, Paper
 
 YES, NO, OPEN = (Check("it holds", passed, "1") for passed in (True, False, None))
@@ -49,6 +59,17 @@ def test_a_row_carries_what_the_contract_asks_for():
     assert {"id", "paper", "setting", "published", "measured", "rule", "verdict", "note"} <= row.keys()
     assert row["verdict"] == "reproduced"
     assert row["indicative"] is False
+
+
+def test_a_row_has_texts_for_numbers_as_keys_and_none_for_numbers_without_an_end():
+    values = {40: {0.5: (1.0, math.inf)}, "reno": math.nan}
+    row = judge(claim(lambda data: Finding("1.0", values, checks=(YES,))), None, "full")
+    assert row["values"] == {"40": {"0.5": [1.0, None]}, "reno": None}
+
+
+def test_the_figure_of_a_claim_can_be_the_mean_over_repeats_with_its_error():
+    assert Measured.mean("x", (1.0, 3.0), 2.5) == Measured("x", 2.0, 1.0, published=2.5)
+    assert math.isnan(Measured.mean("x", ()).value)
 
 
 def test_a_quick_verdict_is_marked_indicative():

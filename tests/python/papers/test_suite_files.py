@@ -8,7 +8,7 @@ import pytest
 
 import longfat_papers as suites
 from longfat.errors import InputError, LongfatError
-from longfat_papers.kit import Check, Drawing, Evidence, Panel, Paper, Run, Runs, above, at_least
+from longfat_papers.kit import Check, Drawing, Evidence, Panel, Paper, Run, Runs, above, at_least, repeats
 from longfat_papers.kit.assumptions import load
 from longfat_papers.kit.claims import judge
 from longfat_papers.kit.suite import Data
@@ -93,6 +93,32 @@ def test_a_grid_gives_a_run_for_each_point_and_the_seed_of_its_repeat():
     assert len(experiment.runs("full")) == 4
     figure = experiment.figure(ROWS, "full")
     assert (figure.name, figure.mirrors, figure.title, figure.caption) == ("F1", "Fig. 1", "flows", "caption")
+
+
+def test_the_runs_of_a_grid_can_have_an_estimate_of_their_packets():
+    toy = paper()
+    grid = {"seconds": (1, 2)}
+
+    @toy.experiment("F1", "Fig. 1", "flows", grid=grid, packets=lambda document: 10.0 * document["duration"])
+    def flows(seconds):
+        return {"duration": seconds}
+
+    assert [run.packets for run in flows.runs("quick")] == [10.0, 20.0]
+
+
+def test_a_caption_counts_one_run_for_each_point_where_nothing_is_repeated():
+    rows = [{"rtt_ms": 40}, {"rtt_ms": 80}]
+    assert repeats(Runs("F1", rows)) == " One run for each point."
+    assert repeats(Runs("F1", [{**row, "repeat": n} for row in rows for n in (0, 1)])) == (
+        " Mean and standard error of 2 runs for each point."
+    )
+
+
+def test_a_scenario_with_a_mistake_names_the_line_of_its_experiment(folder, tmp_path, longfat):
+    code, _, err = longfat("suite", folder, "--out", tmp_path / "out")
+    assert code == 2
+    assert err.startswith("error: suite mine, F2 (fig2.py, line 6): ")
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_experiment_without_a_drawing_and_names_used_twice_are_refused():
