@@ -112,20 +112,11 @@ class Assumption:
 
     def to_json(self, claims: Sequence[str]) -> Document:
         """Returns the assumption as `assumptions.json` stores it, with the full ids of its claims."""
-        return {
-            "id": self.id,
-            "question": self.question,
-            "claims": list(claims),
-            "readings": [
-                {
-                    "name": item.name,
-                    "text": item.text,
-                    "source": item.source,
-                    "base": item is self.readings[0],
-                }
-                for item in self.readings
-            ],
-        }
+        readings = [
+            {"name": item.name, "text": item.text, "source": item.source, "base": item is self.readings[0]}
+            for item in self.readings
+        ]
+        return {"id": self.id, "question": self.question, "claims": list(claims), "readings": readings}
 
 
 def load(file: Path, names: Mapping[str, Any]) -> tuple[tuple[Assumption, ...], dict[str, str]]:

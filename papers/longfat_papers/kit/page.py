@@ -108,29 +108,19 @@ def _live_figure(root: Path, experiment: dict[str, Any], side: str) -> Figure:
     """Returns the figure of an experiment between real hosts, or of the same files in the simulator."""
     figures = experiment["figures"]
     figure = _figure(root / LIVE, experiment, figures.get(side) if isinstance(figures, dict) else None)
-    by, words = experiment["divided"], SIDES[side].format(experiment["kernel"])
+    by, title = experiment["divided"], f"{figure.title}: {SIDES[side].format(experiment['kernel'])}"
     note = f" Rates were divided by {by}; the figure has them multiplied again." if by else ""
-    return replace(
-        figure,
-        name=f"{figure.name}-{side}",
-        title=f"{figure.title}: {words}",
-        caption=figure.caption + note,
-    )
+    return replace(figure, name=f"{figure.name}-{side}", title=title, caption=figure.caption + note)
 
 
 def _tornados(root: Path, claims: list[dict[str, Any]]) -> list[tuple[Figure, dict[str, Any]]]:
     """Returns a tornado figure for each claim on which readings bear, and how many runs it shows."""
     try:
         return [
-            (
-                turns.tornado(item),
-                {
-                    "mode": item["mode"],
-                    "runs": sum(each["runs"] for each in item["readings"] + item["pairs"]),
-                },
-            )
+            (turns.tornado(item), {"mode": item["mode"], "runs": sum(each["runs"] for each in every)})
             for item in claims
             if item["readings"]
+            for every in [item["readings"] + item["pairs"]]
         ]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{root / ASSUMPTIONS_FILE}: damaged: no readings of a suite") from None

@@ -119,14 +119,9 @@ class Study:
                 del rows[key]
         return Data(
             {
-                name: Runs(
-                    name,
-                    [
-                        {**at, **changed((rows if name in keeping else slim)[key], more)}
-                        for at, key, more in runs
-                    ],
-                )
+                name: Runs(name, [{**at, **changed(stored[key], more)} for at, key, more in runs])
                 for name, runs in there.items()
+                for stored in [rows if name in keeping else slim]
             }
         )
 
