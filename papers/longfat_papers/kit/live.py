@@ -322,11 +322,7 @@ def check_machine(name: str, scenarios: Iterable[Scenario]) -> None:
     items = {f"algorithm {row['name']}" for row in tcp}
     if any(row.get("protocol") and row.get("kernel_form") in kernel.own_forms() for row in tcp):
         items.add("cgroup")
-    for item in doctor.examine():
-        if not item["ok"] and (item["needed"] or item["name"] in items):
-            raise InputError(
-                f"suite {name}: --backend live: {item['name']}: {item['found']}; to fix it: {item['remedy']}"
-            )
+    doctor.refuse_without(items, f"suite {name}")
 
 
 def live_table(rows: Iterable[Mapping[str, Any]]) -> Table:
