@@ -187,7 +187,7 @@ def _subjects(names: Sequence[str]) -> str:
 class Judged:
     """A claim under one reading, or at the base: its verdict, its figure, and what its rule found.
 
-    ``failed`` says that the rule failed; ``note`` says why.
+    If the rule ``failed``, ``note`` has the reason.
     """
 
     verdict: Verdict

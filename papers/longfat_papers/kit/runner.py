@@ -135,7 +135,7 @@ class Study:
 class SuiteOutcome:
     """What a suite produced: the rows of the selected claims, its experiments, and the report.
 
-    ``failed`` says which drawings failed, and why.
+    ``failed`` has the drawings that failed, each with the reason.
     """
 
     suite: str
