@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from longfat_papers.aqm import common as aq
-from longfat_papers.aqm.drawing import SETTING, for_each_queue, mean_of
+from longfat_papers.aqm.drawing import SETTING, for_each_queue
 from longfat_papers.kit import CHOSEN_HERE, Checks, Drawing, Evidence, Measured, Mode, Panel, Runs, Setting
 from longfat_papers.kit.checks import at_most
-from longfat_papers.kit.curves import repeats
+from longfat_papers.kit.curves import mean_of, repeats
 from longfat_papers.kit.means import mean_factor
 
 CATEGORY_MS = 100
@@ -83,8 +83,8 @@ def goodputs_and_drops(runs: Runs) -> Checks:
     for name, row in factors.items():
         if name != aq.DROP_TAIL:
             for rtt_ms, factor in row.items():
-                text = f"{aq.TITLES[name]}, {rtt_ms} ms: factor between the goodputs (bound: drop-tail's)"
-                yield at_most(text, factor, factors[aq.DROP_TAIL][rtt_ms])
+                text = f"{aq.TITLES[name]}, {rtt_ms} ms: factor between the goodputs"
+                yield at_most(text, factor, factors[aq.DROP_TAIL][rtt_ms], than="drop-tail's")
     told = ", ".join(
         f"{aq.TITLES[name]} "
         + " / ".join("{:.3g} ({:.2g}, {:.2g})".format(*values) for values in row.values())
@@ -92,7 +92,7 @@ def goodputs_and_drops(runs: Runs) -> Checks:
     )
     return Evidence(
         f"goodput of II / I (drops of I, of II) at {' / '.join(f'{rtt} ms' for rtt in rtts_ms)}: {told}",
-        {name: {str(rtt_ms): values for rtt_ms, values in row.items()} for name, row in found.items()},
+        found,
         figure=Measured(
             "factor between the goodputs behind drop-tail, mean over RTTs",
             mean_factor(values[0] for values in found[aq.DROP_TAIL].values()),

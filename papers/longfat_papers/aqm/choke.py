@@ -9,10 +9,10 @@ from typing import Any
 
 from longfat.figure.data import Curve, Panel, points, theory
 from longfat_papers.aqm import common as aq
-from longfat_papers.aqm.drawing import SETTING, for_each_queue, mean_of
+from longfat_papers.aqm.drawing import SETTING, for_each_queue
 from longfat_papers.kit import CHOSEN_HERE, Checks, Drawing, Evidence, Measured, Mode, Runs, Setting
 from longfat_papers.kit.checks import at_most, below
-from longfat_papers.kit.curves import repeats, samples
+from longfat_papers.kit.curves import mean_of, repeats, samples
 
 BOUND = 1.0 / (1.0 + math.e)
 """The greatest share of the capacity that CHOKe leaves datagrams (Tang, Wang, Low 2004)."""
@@ -129,8 +129,7 @@ def choke_holds_datagrams_back(runs: Runs) -> Checks:
     for offered, share in many["choke"].items():
         where = f"{offered:g} of the capacity: "
         yield at_most(f"{where}with CHOKe", share, BOUND)
-        check = below(f"{where}CHOKe's below RED's", share, many["red"][offered])
-        yield replace(check, rule=f"{where}with CHOKe below that with RED")
+        yield below(f"{where}with CHOKe", share, many["red"][offered], than="that with RED")
     told, note = (
         aq.told({name: list(row.values()) for name, row in found.items()}, "{:.3f} / {:.3f} / {:.3f}")
         for found in (many, few)
@@ -168,11 +167,9 @@ def the_bound_holds_above_bursts(runs: Runs) -> Checks:
     )
     near, far = shares
     for offered, share in shares[far].items():
-        rule = f"{offered:g} of the capacity: with thresholds {far}"
-        check = at_most(f"{offered:g} of the capacity, thresholds {far}: share", share, BOUND)
-        yield replace(check, rule=f"{rule} at most {BOUND:.3g}")
-        check = below(f"{offered:g}: less than with {aq.AROUND_PIE[0]}", share, shares[near][offered])
-        yield replace(check, rule=f"{rule} below that with {near}")
+        text = f"{offered:g} of the capacity: with thresholds {far}"
+        yield at_most(text, share, BOUND)
+        yield below(text, share, shares[near][offered], than=f"that with {near}")
     told = []
     for text, (least, _) in THRESHOLDS.items():
         seen, time = (

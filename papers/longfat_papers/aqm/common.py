@@ -203,8 +203,7 @@ def against_drop_tail(
     """Compares a quantity behind each other queue with that behind drop-tail."""
     for name, value in found.items():
         if name != DROP_TAIL:
-            text = f"{where}{TITLES[name]}: {quantity} (bound: drop-tail's)"
-            yield check(text, value, found[DROP_TAIL])
+            yield check(f"{where}{TITLES[name]}: {quantity}", value, found[DROP_TAIL], than="drop-tail's")
 
 
 def pages_sooner(found: Mapping[str, Sequence[float]], where: str = "") -> Iterator[Check]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from longfat_papers.aqm import common as aq
-from longfat_papers.kit import Curve, Panel, Runs, points
+from longfat_papers.kit import Curve, Estimate, Panel, Runs, points
 
 SIGNALS = {aq.DROPS: "Drops", aq.MARKS: "Marks (ECN)"}
 DELAY_AXIS = "queueing delay, ms"
@@ -19,14 +19,6 @@ SETTING = (
 )
 """Part of every caption."""
 CORNERS = 48
-
-Estimate = Callable[[Runs], tuple[float, float]]
-"""The mean and the standard error over the repeats at one point."""
-
-
-def mean_of(quantity: str) -> Estimate:
-    """Returns the estimate of a quantity's mean."""
-    return lambda at: at.mean_stderr(quantity)
 
 
 def over_queues(

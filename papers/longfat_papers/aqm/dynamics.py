@@ -160,9 +160,9 @@ def _never_low_and_stable(runs: Runs, spans: Sequence[str]) -> Generator[Check, 
         texts.append(f"{title} {'not ' + ' / '.join(missed) if missed else 'low and stable'}")
         values[name] = {"delay_ms": delays, "drop_ratio": drops}
         if name in aq.OF_THE_THESIS:
-            rule = f"{title}: not both low and stable"
+            text = f"{title}: not both low and stable"
             seen = ", ".join(f"{ms:.1f} ms {ratio:.2g}" for ms, ratio in zip(delays, drops, strict=True))
-            yield Check(f"{rule} ({', '.join(missed) or 'all held'})", bool(missed), seen, rule)
+            yield Check(text, bool(missed), seen, ", ".join(missed) or "all held")
             varied = [row for row in (delays, drops) if max(row) > 0.0]
             steady = [max(row) / (STEADY_FACTOR * min(row)) if min(row) > 0.0 else math.inf for row in varied]
             misses.append(max(max(delays) / LOW_MS, max(drops) / LOW_DROPS, *steady))

@@ -6,9 +6,9 @@ from typing import Any
 
 from longfat.figure.data import theory
 from longfat_papers.aqm import common as aq
-from longfat_papers.aqm.drawing import DELAY_AXIS, DROPS_AXIS, SETTING, SIGNALS, for_each_queue, mean_of
+from longfat_papers.aqm.drawing import DELAY_AXIS, DROPS_AXIS, SETTING, SIGNALS, for_each_queue
 from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Panel, Runs, Setting
-from longfat_papers.kit.curves import repeats
+from longfat_papers.kit.curves import mean_of, repeats
 from longfat_papers.kit.means import mean_factor
 
 

@@ -70,7 +70,7 @@ def it_counts_flows(runs: Runs) -> Checks:
         yield within_factor(text, estimate, float(number), NEAR_FACTOR, than="the true number")
     return Evidence(
         ", ".join(f"{estimate:.3g} of {number:g}" for number, estimate in estimates.items()),
-        {str(number): estimate for number, estimate in estimates.items()},
+        estimates,
         figure=Measured(
             "estimated / true number of flows, mean over numbers",
             geometric_mean(estimate / number for number, estimate in estimates.items()),
@@ -102,7 +102,7 @@ def it_sees_shares(runs: Runs) -> Checks:
         yield within_factor(text, estimates[n], effective[n], CLOSE_FACTOR, than="1 / sum of squared shares")
     return Evidence(
         ", ".join(f"{estimates[n]:.3g} of {effective[n]:.3g} ({n:g} flows)" for n in estimates),
-        {str(n): [estimates[n], effective[n]] for n in estimates},
+        {n: [estimates[n], effective[n]] for n in estimates},
         figure=Measured(
             "factor between estimated and effective number of flows, mean over numbers",
             mean_factor(estimates[n] / effective[n] for n in estimates),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from longfat_papers.aqm import common as aq
@@ -37,10 +36,8 @@ def goodput_against_delay(runs: Runs) -> Checks:
     shares = {name: share for name, (share, _) in dropping.items()}
     for name, share in shares.items():
         if name != aq.DROP_TAIL:
-            check = above(
-                f"{aq.TITLES[name]}: goodput / capacity over drop-tail's", share, shares[aq.DROP_TAIL]
-            )
-            yield replace(check, rule=f"{aq.TITLES[name]}: goodput / capacity above drop-tail's")
+            text = f"{aq.TITLES[name]}: goodput / capacity"
+            yield above(text, share, shares[aq.DROP_TAIL], than="drop-tail's")
     values = {
         f"{name}, {signal}": [at.mean(key) for key in keys]
         for signal in runs.distinct("signal")

@@ -107,11 +107,10 @@ def delays_and_goodput(runs: Runs) -> Checks:
     sums = {name: {position: sum(rows[name][:2]) for position, rows in at.items()} for name in aq.TITLES}
     for name, of_queue in sums.items():
         if name != aq.DROP_TAIL:
-            text = f"{aq.TITLES[name]} at both: sum of the delays (bound: with it at one)"
+            text = f"{aq.TITLES[name]} at both: sum of the delays"
             alone = min(of_queue["upstream only"], of_queue["shared only"])
-            yield below(
-                text, of_queue["both"], alone, than="the lesser with it at one and drop-tail at the other"
-            )
+            than = "the lesser with it at one and drop-tail at the other"
+            yield below(text, of_queue["both"], alone, than=than)
     return Evidence(
         "at both routers, delays at the first and at the shared one, goodput / capacity of A and of B: "
         + aq.told(at["both"], "{:.1f} and {:.1f} ms, {:.3f} {:.3f}", "; "),

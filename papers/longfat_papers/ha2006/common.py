@@ -19,6 +19,7 @@ from longfat_papers.kit import (
     Curve,
     Declaration,
     Drawing,
+    Estimate,
     Measured,
     Mode,
     Panel,
@@ -311,20 +312,6 @@ def added(label: str, runs: Runs, quantity: str, names: tuple[str, ...] = MEASUR
 def listed(found: Mapping[str, tuple[float, float]]) -> str:
     """Writes the values of each protocol without and with background."""
     return ", ".join(f"{TITLES[name]} {before:.3g} to {after:.3g}" for name, (before, after) in found.items())
-
-
-def keyed(found: Mapping[str, tuple[float, float]]) -> dict[str, list[float]]:
-    """Returns the values of each protocol as a ledger stores them."""
-    return {name: list(pair) for name, pair in found.items()}
-
-
-Estimate = Callable[[Runs], tuple[float, float]]
-"""The mean and standard error over the repeats at one point."""
-
-
-def mean_of(quantity: str) -> Estimate:
-    """Returns the estimate of a quantity's mean."""
-    return lambda at: at.mean_stderr(quantity)
 
 
 def metric(

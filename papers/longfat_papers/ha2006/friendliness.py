@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longfat_papers.ha2006 import common as ha
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Run, Runs, above, at_most
+from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Run, Runs, above, at_most, mean_of
 
 SAME = 0.005
 """Two indices count as equal if they differ by no more than this."""
@@ -23,7 +23,7 @@ def drawing(runs: Runs, mode: Mode) -> Drawing:
         "better with background for all but STCP.",
         runs,
         "Jain's index",
-        ha.mean_of("jain"),
+        mean_of("jain"),
         y_range=(0.45, 1.02),
     )
 
@@ -44,7 +44,7 @@ def background_helps_all_but_stcp(runs: Runs) -> Checks:
             yield above(text, after, before, than="without")
     return Evidence(
         ha.listed(jain),
-        {"jain": ha.keyed(jain)},
+        {"jain": jain},
         figure=ha.added(
             "Jain's index beside SACK with background less without, mean of all but STCP",
             runs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longfat_papers.ha2006 import common as ha
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, above, at_least, below
+from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, above, at_least, below, mean_of
 
 LOW_INDEX = 0.9
 FALLS_BY = 0.05
@@ -19,7 +19,7 @@ def drawing(runs: Runs, mode: Mode) -> Drawing:
         "SACK and STCP low without background, better with it; FAST falls.",
         runs,
         "Jain's index",
-        ha.mean_of("jain"),
+        mean_of("jain"),
         y_range=(0.45, 1.02),
     )
 
@@ -41,4 +41,4 @@ def background_helps_the_unfair(runs: Runs) -> Checks:
     before, after = jain["fast"]
     yield at_least("FAST: without background less with", before - after, FALLS_BY)
     label = "Jain's index with background less without, mean of HSTCP, SACK and STCP"
-    return Evidence(ha.listed(jain), {"jain": ha.keyed(jain)}, figure=ha.added(label, runs, "jain", UNFAIR))
+    return Evidence(ha.listed(jain), {"jain": jain}, figure=ha.added(label, runs, "jain", UNFAIR))

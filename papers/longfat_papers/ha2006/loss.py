@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longfat_papers.ha2006 import common as ha
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, above, at_most
+from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, above, at_most, mean_of
 
 ADDED_LOSS = 0.001
 
@@ -12,8 +12,8 @@ pairs = ha.like_pairs("loss", "Packet loss rate", "Losses of the flows and of al
 
 @pairs.drawing
 def drawing(runs: Runs, mode: Mode) -> Drawing:
-    ours = ha.panels(runs, "lost / sent", ha.mean_of("loss_ratio"), of="the two flows", y_log=True)
-    whole = ha.panels(runs, "lost / sent", ha.mean_of("link_loss_ratio"), of="all traffic", y_log=True)
+    ours = ha.panels(runs, "lost / sent", mean_of("loss_ratio"), of="the two flows", y_log=True)
+    whole = ha.panels(runs, "lost / sent", mean_of("link_loss_ratio"), of="all traffic", y_log=True)
     return Drawing(
         "Packets lost over packets sent while both flows ran; a point is missing where none was lost. The "
         "slides: STCP has "
@@ -40,6 +40,6 @@ def stcp_loses_most(runs: Runs) -> Checks:
         yield at_most(subject, after - before, ADDED_LOSS)
     return Evidence(
         f"of the flows: {ha.listed(own)}; of all traffic: {ha.listed(whole)}",
-        {"loss_ratio": ha.keyed(own), "link_loss_ratio": ha.keyed(whole)},
+        {"loss_ratio": own, "link_loss_ratio": whole},
         figure=ha.added("loss of all traffic that background adds, mean", runs, "link_loss_ratio"),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from longfat_papers.ha2006 import common as ha
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, at_least
+from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, at_least, mean_of
 
 SAME = 0.005
 """Two utilizations count as equal if they differ by no more than this."""
@@ -25,7 +25,7 @@ def drawing(runs: Runs, mode: Mode) -> Drawing:
         "better with background, good for most.",
         runs,
         "share of the capacity",
-        ha.mean_of("utilization"),
+        mean_of("utilization"),
         y_range=(0.0, 1.05),
     )
 
@@ -46,6 +46,6 @@ def better_with_background(runs: Runs) -> Checks:
     yield at_least(f"protocols that use {GOOD:g} with background", float(good), float(most))
     return Evidence(
         ha.listed(used),
-        {"utilization": ha.keyed(used)},
+        {"utilization": used},
         figure=ha.added("utilization with background less without, mean", runs, "utilization"),
     )

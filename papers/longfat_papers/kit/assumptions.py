@@ -16,7 +16,7 @@ from typing import Any
 
 from longfat.errors import InputError
 from longfat.scenario import registry
-from longfat.words import suggestion
+from longfat.words import choice
 
 LEAST_READINGS = 2
 """An assumption has at least as many readings, and so has a claim in which something is open."""
@@ -112,48 +112,19 @@ class Assumption:
 
     def to_json(self, claims: Sequence[str]) -> Document:
         """Returns the assumption as `assumptions.json` stores it, with the full ids of its claims."""
-        return {
-            "id": self.id,
-            "question": self.question,
-            "claims": list(claims),
-            "readings": [
-                {
-                    "name": item.name,
-                    "text": item.text,
-                    "source": item.source,
-                    "base": item is self.readings[0],
-                }
-                for item in self.readings
-            ],
-        }
+        readings = [
+            {"name": item.name, "text": item.text, "source": item.source, "base": item is self.readings[0]}
+            for item in self.readings
+        ]
+        return {"id": self.id, "question": self.question, "claims": list(claims), "readings": readings}
 
 
 def load(file: Path, names: Mapping[str, Any]) -> tuple[tuple[Assumption, ...], dict[str, str]]:
     """Reads a file of assumptions: the table, and why nothing is open in other claims, by their ids.
 
-        [[assumption]]
-        id = "acks"
-        question = "Does the receiver acknowledge every second segment, or each?"
-        claims = ["1"]                # all if it names none
-
-        [[assumption.reading]]        # the first one is the base
-        name = "every-second"
-        text = "It delays ACKs."
-        source = "RFC 5681, 4.2"
-
-        [[assumption.reading]]
-        name = "each"
-        text = "It acknowledges each segment of {MSS} bytes."
-        source = "plausible because ns-2's TCPSink does"
-        flows = { delayed_ack = false }
-        remove = ["bottleneck.service_tick"]
-        rewrite = { name = "slower", factor = 2 }
-
-        [closed]
-        EX-3 = "The paper gives all settings."
-
-    `flows`, `backgrounds`, `bottleneck` and `algorithms` are those of `Change`; ``remove`` names keys whose
-    default counts; ``rewrite`` names a function that gets the document, and the other values by name.
+    `docs/recipes/add-a-suite.md` has an example. `flows`, `backgrounds`, `bottleneck` and `algorithms` are
+    those of `Change`; ``remove`` names keys whose default counts; ``rewrite`` names a function that gets the
+    document, and the other values by name.
 
     Args:
         file: the TOML file. Line breaks in its texts count as spaces.
@@ -214,8 +185,7 @@ def _check_keys(here: str, table: Document, needed: tuple[str, ...], others: tup
         raise InputError(f"{here}: {table!r}; accepted: a table")
     for key in table:
         if key not in known:
-            near = suggestion(key, known)
-            raise InputError(f"{here}: {key}: there is no such key{near}; accepted: {', '.join(known)}")
+            raise InputError(f"{here}: {key}: {choice(key, known, ', '.join(known), 'key')}")
     for key in needed:
         if key not in table:
             raise InputError(f"{here}: {key} is missing")
@@ -291,9 +261,7 @@ def _claim(here: str, name: str, claims: Mapping[str, str]) -> str:
     """Returns the id of a claim as the table writes it."""
     if name.casefold() not in claims:
         known = list(dict.fromkeys(claims.values()))
-        raise InputError(
-            f"{here}: {name}: there is no such claim{suggestion(name, known)}; accepted: {', '.join(known)}"
-        )
+        raise InputError(f"{here}: {name}: {choice(name, known, ', '.join(known), 'claim')}")
     return claims[name.casefold()]
 
 

@@ -8,12 +8,13 @@ checks. `verdict` derives the verdict from them, for every claim of every suite.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from longfat.errors import LongfatError
+from longfat.errors import InputError, LongfatError
 from longfat.numbers import finite
+from longfat.runs import metrics
 from longfat.store.ledger import Verdict
 
 CHOSEN_HERE = "chosen here"
@@ -27,6 +28,9 @@ FAILED = "failed"
 
 MOST_SUBJECTS = 8
 """Subjects of a check that a rule's sentence names; of more it names the first and the last."""
+
+SHARE_LABEL = "checks that hold"
+"""The figure of a claim whose rule gives none: the share of its decided checks that hold."""
 
 VERDICT_RULE = "Reproduced if all checks hold, partly if at least half do."
 """`verdict` in words; the text of every rule ends with it."""
@@ -45,25 +49,36 @@ class Setting:
 
 def settings(table: str) -> tuple[Setting, ...]:
     """Reads settings from lines of "name | value | source"; one without a source was chosen here."""
-    rows = ([" ".join(cell.split()) for cell in line.split(" | ")] for line in table.strip().splitlines())
-    return tuple(Setting(name, value, *(source or [CHOSEN_HERE])) for name, value, *source in rows)
+    found = []
+    for line in table.strip().splitlines():
+        cells = [" ".join(cell.split()) for cell in line.split(" | ")]
+        if not all(cells) or len(cells) not in (2, 3):
+            raise InputError(
+                f"settings: {' '.join(line.split())!r}; accepted: name | value, or name | value | source"
+            )
+        found.append(Setting(*cells, *[CHOSEN_HERE][len(cells) - 2 :]))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
 class Check:
     """One part of a rule: what has to hold, whether it holds (None: undecided), and what was measured.
 
-    ``rule`` is ``text`` with the name of a bound that is itself measured, where ``text`` has its value.
+    ``detail`` belongs to ``text``, but not to the rule: the value of a bound that ``text`` names.
     """
 
     text: str
     passed: bool | None
     measured: str
-    rule: str = ""
+    detail: str = ""
+
+    def detailed(self) -> str:
+        """Returns the text with its detail: "delay below drop-tail's (0.2)"."""
+        return f"{self.text} ({self.detail})" if self.detail else self.text
 
     def to_json(self) -> dict[str, Any]:
         """Returns the check as a ledger stores it."""
-        return {"text": self.text, "passed": self.passed, "measured": self.measured}
+        return {"text": self.detailed(), "passed": self.passed, "measured": self.measured}
 
 
 @dataclass(frozen=True)
@@ -81,16 +96,24 @@ class Measured:
     published: float | None = None
     log: bool = False
 
+    @classmethod
+    def mean(
+        cls, label: str, values: Iterable[float], published: float | None = None, *, log: bool = False
+    ) -> Measured:
+        """Returns the mean over repeats of these values, with its standard error."""
+        return cls(label, *metrics.mean_stderr(list(values)), published, log)
+
 
 @dataclass(frozen=True)
 class Evidence:
     """What a rule found beside its checks: one line for the table, the numbers behind it, a note.
 
+    Keys of ``values`` may be numbers; a number that is not finite is stored as null.
     ``figure`` is the number that a tornado figure shows; without it, the share of checks that hold.
     """
 
     measured: str
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[Any, Any] = field(default_factory=dict)
     note: str = ""
     figure: Measured | None = None
 
@@ -143,16 +166,11 @@ def verdict(checks: Sequence[Check]) -> Verdict:
     return "partly" if sum(decided) >= PARTLY_SHARE * len(decided) else "not reproduced"
 
 
-def ruling(claim: Claim[Any], finding: Finding) -> Verdict:
-    """Returns the verdict on a claim; a claim that the paper prints no value for stays undecidable."""
-    return "undecidable" if claim.reports else verdict(finding.checks)
-
-
 def rule_text(claim: Claim[Any], checks: Sequence[Check]) -> str:
     """Returns a rule in words, made from its checks: each quantity and bound once, after all its subjects."""
     subjects: dict[str, list[str]] = {}
     for check in checks:
-        subject, _, quantity = (check.rule or check.text).rpartition(": ")
+        subject, _, quantity = check.text.rpartition(": ")
         subjects.setdefault(quantity, []).append(subject)
     parts = [_subjects(names) + quantity for quantity, names in subjects.items()]
     words = ["; ".join(parts) + "." if parts else "", claim.bounds, "" if claim.reports else VERDICT_RULE]
@@ -165,53 +183,89 @@ def _subjects(names: Sequence[str]) -> str:
     return f"{', '.join(names)}: " if any(names) else ""
 
 
+@dataclass(frozen=True)
+class Judged:
+    """A claim under one reading, or at the base: its verdict, its figure, and what its rule found.
+
+    If the rule ``failed``, ``note`` has the reason.
+    """
+
+    verdict: Verdict
+    figure: Measured
+    checks: tuple[Check, ...] = ()
+    measured: str = ""
+    note: str = ""
+    values: Mapping[Any, Any] = field(default_factory=dict)
+    failed: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns what `assumptions.json` stores."""
+        return {
+            "verdict": self.verdict,
+            **finite({"value": self.figure.value, "stderr": self.figure.stderr}),
+            "measured": self.measured,
+            "checks": [check.to_json() for check in self.checks],
+            "note": self.note,
+        }
+
+
+def judged(claim: Claim[Data], data: Data) -> Judged:
+    """Applies a claim's rule; "not measured" if the data lack what it needs, or if it fails."""
+    try:
+        found = claim.find(data)
+    except (Missing, LongfatError) as error:
+        return unfinished(str(error), failed=isinstance(error, LongfatError))
+    kind = "undecidable" if claim.reports else verdict(found.checks)
+    return Judged(kind, figure_of(found), found.checks, found.measured, found.note, found.values)
+
+
+def unfinished(note: str, *, failed: bool = False) -> Judged:
+    """Returns what is known of a claim whose runs are missing."""
+    return Judged("not measured", Measured(SHARE_LABEL, math.nan), note=note, failed=failed)
+
+
+def figure_of(finding: Finding) -> Measured:
+    """Returns the finding's figure, or else the share of its decided checks that hold."""
+    if finding.figure is not None:
+        return finding.figure
+    decided = [check.passed for check in finding.checks if check.passed is not None]
+    return Measured(SHARE_LABEL, sum(decided) / len(decided) if decided else math.nan)
+
+
 def judge(claim: Claim[Data], data: Data, mode: str) -> dict[str, Any]:
     """Returns a claim's ledger row: "not measured" without data or if its rule fails; indicative if quick."""
-    try:
-        finding = claim.find(data)
-    except Missing as missing:
-        return unmeasured(claim, mode, note=str(missing))
-    except LongfatError as error:
-        return {**unmeasured(claim, mode, note=str(error)), FAILED: True}
-    return {
-        **_published(claim),
-        "rule": rule_text(claim, finding.checks),
-        "measured": finding.measured,
-        "verdict": ruling(claim, finding),
-        "indicative": mode != "full",
-        "mode": mode,
-        "note": " ".join(note for note in (claim.note, finding.note) if note),
-        "checks": [check.to_json() for check in finding.checks],
-        "values": finite(dict(finding.values)),
-    }
+    return ledger_row(claim, judged(claim, data), mode)
 
 
-def unmeasured(claim: Claim[Any], mode: str, note: str = "") -> dict[str, Any]:
-    """Returns the ledger row of a claim whose runs are missing."""
-    return {
-        **_published(claim),
-        "measured": "",
-        "verdict": "not measured",
-        "indicative": False,
-        "mode": mode,
-        "note": " ".join(text for text in (claim.note, note) if text),
-        "checks": [],
-        "values": {},
-    }
+def _with_text_keys(value: Any) -> Any:
+    """Returns nested values with texts in place of numbers as keys, which JSON cannot hold."""
+    if isinstance(value, Mapping):
+        return {
+            f"{key:g}" if isinstance(key, float) else str(key): _with_text_keys(item)
+            for key, item in value.items()
+        }
+    return value
 
 
-def _published(claim: Claim[Any]) -> dict[str, Any]:
+def ledger_row(claim: Claim[Any], found: Judged, mode: str) -> dict[str, Any]:
+    """Returns the ledger row of a claim that came to this."""
+    is_measured = found.verdict != "not measured"
     return {
         "id": claim.id,
         "paper": claim.paper,
         "setting": claim.setting,
         "published": claim.published,
         "published_values": dict(claim.published_values),
-        "settings": [
-            {"name": setting.name, "value": setting.value, "source": setting.source}
-            for setting in claim.settings
-        ],
+        "settings": [vars(setting) for setting in claim.settings],
         "estimator": claim.estimator,
-        "rule": "",
+        "rule": rule_text(claim, found.checks) if is_measured else "",
         "experiments": list(claim.experiments),
+        "measured": found.measured,
+        "verdict": found.verdict,
+        "indicative": is_measured and mode != "full",
+        "mode": mode,
+        "note": " ".join(note for note in (claim.note, found.note) if note),
+        "checks": [check.to_json() for check in found.checks],
+        "values": finite(_with_text_keys(found.values)),
+        **({FAILED: True} if found.failed else {}),
     }

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from longfat.figure.data import Curve, Panel, points
 from longfat_papers.kit.suite import Runs
 
+Estimate = Callable[[Runs], tuple[float, float]]
+"""A mean over the repeats at one point, and its standard error."""
+
 MOST_SAMPLES = 1500
 """Samples of a history: as many as a figure can show and a page can hold."""
+
+
+def mean_of(quantity: str) -> Estimate:
+    """Returns the estimate of a quantity."""
+    return lambda at: at.mean_stderr(quantity)
 
 
 def by_algorithm(
@@ -88,4 +96,4 @@ def repeats_text(counts: Mapping[Any, int]) -> str:
 
 def repeats(runs: Runs) -> str:
     """Says in a caption how many runs a point stands for, where the number is the same for all points."""
-    return repeats_text({None: len(runs.distinct("repeat"))})
+    return repeats_text({None: len(runs.distinct("repeat")) if "repeat" in runs.quantities else 1})

@@ -18,11 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from longfat.errors import LongfatError
-from longfat.numbers import finite
-from longfat.store.ledger import Verdict
-from longfat_papers.kit.checks import held
-from longfat_papers.kit.claims import Check, Claim, Data, Finding, Measured, Missing, ruling
+from longfat_papers.kit.claims import Judged
 from longfat_papers.kit.text import counted
 
 MOST_ERRORS = 2.0
@@ -34,9 +30,6 @@ MOST_CHANGE = 0.05
 SAME = 1e-9
 """Values that differ by no more than this share are the same, whatever their standard error."""
 
-SHARE_LABEL = "checks that hold"
-"""The figure of a claim whose rule gives none: the share of its decided checks that hold."""
-
 Outcome = Literal["base", "reading", "none", "reports", "unfinished"]
 """Where a claim is reproduced: at the base, else under some reading or pair, or under none.
 
@@ -46,31 +39,6 @@ A claim that only reports, and one whose runs are not all there, are in none of 
 BESIDE = {"reports": "without a published value", "unfinished": "with runs missing"}
 
 WITH_VERDICT: tuple[Outcome, ...] = ("base", "reading", "none")
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A claim under one reading, or at the base: its verdict, its figure, and the checks behind them."""
-
-    verdict: Verdict
-    figure: Measured
-    checks: tuple[Check, ...] = ()
-    measured: str = ""
-    note: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns what `assumptions.json` stores."""
-        document: dict[str, Any] = finite(
-            {
-                "verdict": self.verdict,
-                "value": self.figure.value,
-                "stderr": self.figure.stderr,
-                "measured": self.measured,
-                "checks": [check.to_json() for check in self.checks],
-                "note": self.note,
-            }
-        )
-        return document
 
 
 @dataclass(frozen=True)
@@ -98,48 +66,6 @@ class Effect:
     stderr: float
     moved: bool
     turned: bool
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns what `assumptions.json` stores."""
-        document: dict[str, Any] = finite(
-            {
-                "difference": self.difference,
-                "difference_stderr": self.stderr,
-                "moved": self.moved,
-                "turned": self.turned,
-            }
-        )
-        return document
-
-
-def judged(claim: Claim[Data], data: Data) -> Judged:
-    """Applies a claim's rule; "not measured" if the data lack what it needs."""
-    try:
-        finding = claim.find(data)
-    except (Missing, LongfatError) as error:
-        return unfinished(str(error))
-    return Judged(ruling(claim, finding), figure_of(finding), finding.checks, finding.measured, finding.note)
-
-
-def unfinished(note: str) -> Judged:
-    """Returns what is known of a claim whose runs are missing."""
-    return Judged("not measured", Measured(SHARE_LABEL, math.nan), note=note)
-
-
-def figure_of(finding: Finding) -> Measured:
-    """Returns the finding's figure, or else the share of its decided checks that hold."""
-    if finding.figure is not None:
-        return finding.figure
-    decided = [check for check in finding.checks if check.passed is not None]
-    return Measured(SHARE_LABEL, held(decided) / len(decided) if decided else math.nan)
-
-
-def figure_json(figure: Measured) -> dict[str, Any]:
-    """Returns what all values of a claim's figure share."""
-    document: dict[str, Any] = finite(
-        {"label": figure.label, "published": figure.published, "log": figure.log}
-    )
-    return document
 
 
 def effect(base: Base, reading: Judged) -> Effect:

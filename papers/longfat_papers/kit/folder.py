@@ -17,7 +17,7 @@ SHA256SUMS, in each of these folders   the digests of the files beside them
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from longfat.store import whole
 from longfat.store.ledger import LEDGER_FILE, read_ledger
 from longfat.store.output import STORE_FILES, SUITE_FILES, refuse_foreign
 from longfat.words import Mode, natural_order
-from longfat_papers.kit.suite import Experiment, Runs
+from longfat_papers.kit.suite import Experiment, Runs, Suite
 
 SUITE_FILE = "suite.json"
 ASSUMPTIONS_FILE = "assumptions.json"
@@ -58,23 +58,39 @@ def write_experiment(
     out: Path, experiment: Experiment, runs: Runs, mode: Mode, provenance: Mapping[str, Any]
 ) -> None:
     """Stores an experiment's rows, its histories if it keeps any, and its figure and origin as data."""
-    directory = out / EXPERIMENTS
-    write_rows(directory / f"{experiment.name}.parquet", runs)
+    there = out / EXPERIMENTS
+    write_rows(there / f"{experiment.name}.parquet", runs)
     if experiment.keeps_series:
-        series = directory / f"{experiment.name}.series.parquet"
+        series = there / f"{experiment.name}.series.parquet"
         whole.write_table(series, series_table(runs), way=whole.listed)
-    write_json(
-        directory / f"{experiment.name}.json",
-        {
-            "name": experiment.name,
-            "mirrors": experiment.mirrors,
-            "title": experiment.title,
-            "mode": mode,
-            "runs": len(runs),
-            "provenance": dict(provenance),
-            "figure": experiment.figure(runs, mode).to_json(),
-        },
-    )
+    figure = experiment.figure(runs, mode).to_json()
+    _describe(there, experiment, len(runs), mode, provenance, figure=figure)
+
+
+def write_live(
+    out: Path,
+    experiment: Experiment,
+    sides: Mapping[str, Runs],
+    mode: Mode,
+    provenance: Mapping[str, Any],
+    **more: Any,
+) -> None:
+    """Stores an experiment between real hosts: rows and figure of each side, its origin, and ``more``."""
+    there = out / LIVE
+    there.mkdir(exist_ok=True)
+    for side, runs in sides.items():
+        write_rows(there / f"{experiment.name}.{side}.parquet", runs)
+    figures = {side: experiment.figure(runs, mode).to_json() for side, runs in sides.items()}
+    number = len(next(iter(sides.values())))
+    _describe(there, experiment, number, mode, provenance, figures=figures, **more)
+
+
+def _describe(
+    there: Path, experiment: Experiment, runs: int, mode: Mode, provenance: Mapping[str, Any], **more: Any
+) -> None:
+    about = {"name": experiment.name, "mirrors": experiment.mirrors, "title": experiment.title}
+    document = {**about, "mode": mode, "runs": runs, "provenance": dict(provenance), **more}
+    write_json(there / f"{experiment.name}.json", document)
 
 
 def write_rows(path: Path, runs: Runs) -> None:
@@ -109,15 +125,25 @@ def merge_ledger(
     A row that was not measured does not replace an earlier one, unless one of its experiments has been run
     again since. What a claim came to between real hosts stays.
     """
-    path = out / LEDGER_FILE
-    merged = {row["id"]: row for row in read_ledger(path)} if path.exists() else {}
+    merged = stored_ledger(out)
     for row in rows:
         measured = row["verdict"] != "not measured"
         if measured or row["id"] not in merged or set(row["experiments"]) & set(renewed):
             live = {key: value for key, value in merged.get(row["id"], {}).items() if key == "live"}
             merged[row["id"]] = {**row, **live}
-    ordered = [merged[key] for key in sorted(merged, key=natural_order)]
-    write_json(path, {"suite": suite, "claims": ordered})
+    return write_ledger(out, suite, merged)
+
+
+def stored_ledger(out: Path) -> dict[str, dict[str, Any]]:
+    """Returns the rows of a directory's ledger by id; empty if there is none."""
+    path = out / LEDGER_FILE
+    return {row["id"]: row for row in read_ledger(path)} if path.exists() else {}
+
+
+def write_ledger(out: Path, suite: str, rows: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Writes a directory's ledger; returns its rows in order."""
+    ordered = [rows[key] for key in sorted(rows, key=natural_order)]
+    write_json(out / LEDGER_FILE, {"suite": suite, "claims": ordered})
     return ordered
 
 
@@ -143,68 +169,69 @@ def keep_history(out: Path, rows: list[dict[str, Any]], provenance: Mapping[str,
 
 def read_history(out: Path) -> dict[str, list[dict[str, Any]]]:
     """Returns what each claim came to, oldest first; empty for a directory without a history."""
-    path = out / HISTORY_FILE
-    try:
-        found = documents.json_value(whole.read_text(path))["claims"]
-        return {str(key): [dict(entry) for entry in entries] for key, entries in found.items()}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{path}: not the history of a suite; remove it and run again") from None
+
+    def check(history: Any) -> None:
+        _ = [dict(entry) for entries in history["claims"].values() for entry in entries]
+
+    return dict(_read(out / HISTORY_FILE, "the history of a suite", check).get("claims", {}))
 
 
 def merged_readings(out: Path, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns these claims of `assumptions.json` and the others of their mode that a directory has, by id."""
-    path = out / ASSUMPTIONS_FILE
     modes = {entry["mode"] for entry in entries}
-    stored = read_assumptions(out)["claims"] if path.exists() else []
+    stored = read_assumptions(out).get("claims", ())
     merged = {entry["id"]: entry for entry in stored if entry.get("mode") in modes}
     merged |= {entry["id"]: entry for entry in entries}
     return [merged[key] for key in sorted(merged, key=natural_order)]
 
 
 def read_assumptions(out: Path) -> dict[str, Any]:
-    """Returns `assumptions.json`. Raises `InputError` or `LongfatError` if it is missing or damaged."""
-    path = out / ASSUMPTIONS_FILE
-    try:
-        document = documents.json_value(whole.read_text(path))
-        if not all(key in document for key in ("headline", "assumptions", "claims")):
-            raise TypeError
-        _ = [(entry["id"], entry["outcome"], entry["readings"]) for entry in document["claims"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{path}: not the readings of a suite; remove it and run again") from None
-    return dict(document)
+    """Returns `assumptions.json`; empty for a directory without one."""
+
+    def check(found: Any) -> None:
+        _ = found["headline"], found["assumptions"]
+        _ = [(entry["id"], entry["outcome"], entry["readings"]) for entry in found["claims"]]
+
+    return _read(out / ASSUMPTIONS_FILE, "the readings of a suite", check)
 
 
 def statuses(out: Path, selected: Collection[str]) -> dict[str, str]:
     """Returns the status of each experiment ever run: "complete" if it has results, else "interrupted"."""
-    earlier = read_suite(out).get("experiments", {}) if (out / SUITE_FILE).exists() else {}
+    earlier = read_suite(out).get("experiments", {})
     met = {path.stem for path in (out / EXPERIMENTS).glob("[!.]*.json")} | {*selected, *earlier}
     there = {name for name in met if (out / EXPERIMENTS / f"{name}.json").is_file()}
     return {name: "complete" if name in there else "interrupted" for name in sorted(met, key=natural_order)}
 
 
+def described(suite: Suite) -> dict[str, Any]:
+    """Returns what `suite.json` has of a suite itself."""
+    about = {"suite": suite.name, "title": suite.title, "citation": suite.citation}
+    return {**about, "order": [experiment.name for experiment in suite.experiments]}
+
+
 def write_suite(out: Path, parts: Mapping[str, Any]) -> None:
     """Writes these keys of `suite.json`. What it has beside them, such as `live`, stays."""
-    known = read_suite(out) if (out / SUITE_FILE).exists() else {}
-    write_json(out / SUITE_FILE, {**known, **parts})
+    write_json(out / SUITE_FILE, {**read_suite(out), **parts})
 
 
 def read_suite(out: Path) -> dict[str, Any]:
-    """Returns `suite.json`. Raises `InputError` or `LongfatError` if it is missing or damaged."""
-    path = out / SUITE_FILE
+    """Returns `suite.json`; empty for a directory without one."""
+    return _read(out / SUITE_FILE, "a stored suite", dict.keys)
+
+
+def _read(path: Path, what: str, check: Callable[[Any], object]) -> dict[str, Any]:
+    """Returns a stored object, empty if there is none.
+
+    Raises `InputError` if it cannot be read or the check cannot handle it, `LongfatError` if it has changed.
+    """
     try:
         document = documents.json_value(whole.read_text(path))
-        if not isinstance(document, dict):
-            raise TypeError
+        check(document)
     except FileNotFoundError:
-        raise InputError(
-            f"{out}: there is no stored suite ({SUITE_FILE}); "
-            "accepted: a directory that `longfat suite` wrote"
-        ) from None
-    except (OSError, ValueError, TypeError):
-        raise InputError(f"{path}: not a stored suite") from None
-    return document
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: not {what}; remove it and run again") from None
+    return dict(document)
 
 
 def _builtin(value: Any) -> Any:

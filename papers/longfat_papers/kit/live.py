@@ -11,13 +11,11 @@ import json
 import math
 import platform
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Unpack
 
-from rich.console import Console
 from rich.table import Table
 
 from longfat.errors import InputError, LongfatError
@@ -25,15 +23,14 @@ from longfat.live import doctor, kernel
 from longfat.live import run as live_run
 from longfat.live.check import check
 from longfat.live.identity import live_key
+from longfat.report.page import PAGE
 from longfat.scenario import registry
 from longfat.scenario.model import Scenario
 from longfat.store import ledger, output
-from longfat.store.kept import reduction_key
 from longfat.store.store import Store
-from longfat.study.run import Effort, Task, longest_first, perform
-from longfat.words import Mode, natural_order
-from longfat_papers.kit import effects, folder, page, runner
-from longfat_papers.kit.claims import Claim, unmeasured
+from longfat.words import Mode
+from longfat_papers.kit import folder, runner
+from longfat_papers.kit.claims import judged, ledger_row, unfinished
 from longfat_papers.kit.hosts import Hosts, Unfit
 from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
 from longfat_papers.kit.text import counted
@@ -46,38 +43,21 @@ NOT_RUN = "not run"
 
 
 @dataclass(frozen=True)
-class LiveOutcome:
-    """What a suite produced between real hosts: the ledger's rows of the selected claims, and the page.
+class LiveOutcome(runner.SuiteOutcome):
+    """What a suite produced between real hosts.
 
     Attributes:
-        experiments: the selected ones that can run between real hosts.
-        without: why the others cannot, by name.
+        without: why experiments cannot run between real hosts, by name; ``experiments`` are the others.
         invalid: why experiments lack results, by name: no attempt of one of their live runs was valid.
-        performance: what the simulated runs have cost.
     """
 
-    suite: str
-    mode: Mode
-    ledger: list[dict[str, Any]]
-    experiments: list[dict[str, Any]]
-    without: Mapping[str, str]
-    invalid: Mapping[str, str]
-    performance: Mapping[str, float]
-    report_path: Path
+    without: Mapping[str, str] = field(default_factory=dict)
+    invalid: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the object that `longfat suite --backend live --json` prints."""
-        return {
-            "suite": self.suite,
-            "backend": "live",
-            "mode": self.mode,
-            "claims": self.ledger,
-            "experiments": self.experiments,
-            "without": dict(self.without),
-            "invalid": dict(self.invalid),
-            "report": str(self.report_path),
-            "performance": dict(self.performance),
-        }
+        more = {"without": dict(self.without), "invalid": dict(self.invalid)}
+        return {**super().to_json(), "backend": "live", **more}
 
     def raise_if_invalid(self) -> None:
         """Raises `LongfatError` if experiments lack results, because live runs of theirs were not valid."""
@@ -86,35 +66,20 @@ class LiveOutcome:
             raise LongfatError(f"suite {self.suite}: --backend live: without live results: {why}")
 
 
-@dataclass
-class LiveRun:
-    """A run of an experiment for real hosts: its scenario, its keys in the store, and its rows by side.
-
-    ``invalid`` says why there is no live row, if no attempt was valid.
-    """
+class LiveRun(NamedTuple):
+    """A run of an experiment for real hosts: its scenario, and its key by side."""
 
     run: Run
     divisor: float
     scenario: Scenario
-    key: str
-    simulated: Task[runner.Place]
-    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
-    invalid: str = ""
+    keys: Mapping[str, str]
 
 
-def run_live(
-    suite: Suite,
-    mode: Mode = "quick",
-    only: Iterable[str] = (),
-    jobs: int | None = None,
-    out: Path | str = Path("out"),
-    console: Console | None = None,
-    runs: Path | str | None = None,
-) -> LiveOutcome:
+def run_live(suite: Suite, mode: Mode = "quick", **options: Unpack[runner.Options]) -> LiveOutcome:
     """Runs the selected experiments in the simulator and between real hosts; judges and writes both.
 
-    The arguments are those of `run_suite`; ``jobs`` is for the simulator. What ``out`` has of the suite
-    in the simulator with the paper's settings stays.
+    The options are those of `run_suite`; ``jobs`` is for the simulator. What ``out`` has of the suite in the
+    simulator with the paper's settings stays.
 
     Raises:
         InputError: the suite, or all that was selected of it, cannot run between real hosts; this machine
@@ -122,48 +87,45 @@ def run_live(
             Raised before any live run, and except for ``jobs`` before anything is written.
         KeyboardInterrupt: after what has finished was judged and written.
     """
-    directory, console = Path(out), console or Console(quiet=True)
-    study = Study(suite, mode, list(only))
-    reduction = reduction_key(suite.reduce)
-    stored = _stored(runs or directory, reduction, {each.key for each in study.runs})
-    check_machine(suite.name, [each.scenario for each in study.runs if each.key not in stored])
-    folder.prepare(directory)
-    effort = Effort()
+    study = LiveStudy(suite, mode, options)
+    study.check_machine()
+    folder.prepare(study.directory)
     status = "interrupted"
-    try:
-        with Store(runs or directory, reduction) as kept:
-            study.load(kept)
-            study.simulate(kept, jobs, console, effort)
-            study.measure(kept, console)
-        status = "partly" if study.invalid() else "complete"
-    finally:
-        # An interrupted suite also judges and writes what has finished.
-        rows = study.write(directory, status)
-    with console.status("drawing figures"):
-        path = page.build(directory, jobs)
-    console.print(live_table(rows))
-    console.print(f"report: {path}", soft_wrap=True)
-    return LiveOutcome(
-        suite.name, mode, rows, study.brief(), study.without, study.invalid(), effort.performance(), path
-    )
+    with study.opened() as kept:
+        try:
+            study.perform((each.keys["simulated"] for each in study.runs), kept, ", simulated")
+            study.measure(kept)
+            status = "partly" if study.invalid else "complete"
+        finally:
+            # An interrupted suite also judges and writes what has finished.
+            outcome = study.write(kept, status)
+    study.draw()
+    study.console.print(live_table(outcome.ledger))
+    study.console.print(f"report: {outcome.report_path}", soft_wrap=True)
+    return outcome
 
 
-class Study:
-    """The selected experiments and claims of a suite, and their runs between real hosts."""
+class LiveStudy(runner.Study):
+    """The selected experiments and claims of a suite, and their runs between real hosts.
 
-    def __init__(self, suite: Suite, mode: Mode, only: list[str]) -> None:
+    Attributes:
+        without: why experiments cannot run between real hosts, by name.
+        invalid: why experiments lack live results: no attempt of one of their runs was valid.
+    """
+
+    def __init__(self, suite: Suite, mode: Mode, options: runner.Options) -> None:
         """Plans the runs. Raises `InputError` if there is nothing to run."""
+        super().__init__(suite, mode, options)
+        here = f"suite {suite.name}: --backend live:"
         if suite.hosts is None:
             raise InputError(
-                f"suite {suite.name}: --backend live: its runs have no form for real hosts; accepted: "
-                "--backend sim, or a suite with `hosts`, such as lopez2008"
+                f"{here} its runs have no form for real hosts; accepted: --backend sim, or a suite with "
+                "`hosts`, such as lopez2008"
             )
-        self.suite = suite
         self.hosts: Hosts = suite.hosts
-        self.mode = mode
-        self.only = only
-        self.experiments, self.claims = suite.select(only)
+        self.experiments, self.claims = suite.select(self.only)
         self.without: dict[str, str] = {}
+        self.invalid: dict[str, str] = {}
         self.by_experiment: dict[str, list[LiveRun]] = {}
         for experiment in self.experiments:
             try:
@@ -173,83 +135,66 @@ class Study:
         if not self.by_experiment:
             whys = "; ".join(f"{name}: {why}" for name, why in self.without.items())
             raise InputError(
-                f"suite {suite.name}: --backend live: nothing of this runs between real hosts ({whys}); "
-                f"accepted: {', '.join(item.name for item in suite.experiments if self._fits(item))}"
+                f"{here} nothing of this runs between real hosts ({whys}); accepted: "
+                + ", ".join(item.name for item in suite.experiments if self._fits(item))
             )
         self.runs = [each for planned in self.by_experiment.values() for each in planned]
-        self.by_key: dict[str, list[LiveRun]] = {}
-        """The runs by each of their keys: experiments can share a run."""
-        for each in self.runs:
-            self.by_key.setdefault(each.key, []).append(each)
-            self.by_key.setdefault(each.simulated.key, []).append(each)
 
-    def load(self, kept: Store) -> None:
-        """Takes the live runs that the store has."""
-        for key, row in kept.get({each.key for each in self.runs}).items():
-            self._take("live", key, row)
+    def check_machine(self) -> None:
+        """Raises `InputError` if this machine lacks what the runs need that are not stored."""
+        missing = self.runs
+        with suppress(OSError):  # what opens the store to write reports what is wrong
+            stored = Store(self.where, self.reduction, write=False)
+            missing = [each for each in self.runs if each.keys["live"] not in stored]
+        check_machine(self.suite.name, [each.scenario for each in missing])
 
-    def simulate(self, kept: Store, jobs: int | None, console: Console, effort: Effort) -> None:
-        """Runs the files in the simulator."""
-        works = longest_first({each.simulated.key: each.simulated for each in self.runs}.values())
-        title = f"{self.suite.name} {self.mode}, simulated"
-        run = runner.reducing(self.suite, jobs)
-        with closing(perform(works, kept, run, console, title, effort)) as done:
-            for work, row in done:
-                self._take("simulated", work.key, row)
-        kept.flush()
-
-    def measure(self, kept: Store, console: Console) -> None:
-        """Runs live what has no live row yet, one run after the other, the shortest first."""
-        missing = list({each.key: each for each in self.runs if "live" not in each.rows}.values())
-        missing.sort(key=lambda each: each.scenario.duration)
+    def measure(self, kept: Store) -> None:
+        """Runs live what the store has not, one run after the other, the shortest first."""
+        there = {each.keys["live"]: each for each in self.runs if each.keys["live"] not in kept}
+        missing = sorted(there.values(), key=lambda each: each.scenario.duration)
         left_s = math.fsum(each.scenario.duration for each in missing)
         for number, each in enumerate(missing, start=1):
             about = f"about {left_s / 60:.0f} min left"
-            with console.status(f"live run {number} of {len(missing)}, {each.scenario.title}: {about}"):
+            title = f"live run {number} of {len(missing)}, {each.scenario.title}: {about}"
+            with self.console.status(title):
                 row, why = self._valid(each.scenario)
             if row is not None:
-                kept.add(each.key, row)
+                kept.add(each.keys["live"], row)
                 kept.flush()  # this run is on disk even if the next one ends the program
-                self._take("live", each.key, row)
-            for same in self.by_key[each.key]:
-                same.invalid = why
+            else:
+                for name, runs in self.by_experiment.items():
+                    if any(same.keys["live"] == each.keys["live"] for same in runs):
+                        self.invalid.setdefault(name, why)
             left_s -= each.scenario.duration
 
-    def invalid(self) -> dict[str, str]:
-        """Says of each experiment that lacks valid live runs why."""
-        first: dict[str, str] = {}
-        for name, runs in self.by_experiment.items():
-            for each in runs:
-                if each.invalid:
-                    first.setdefault(name, each.invalid)
-        return first
-
-    def brief(self) -> list[dict[str, Any]]:
-        """Returns the experiments that can run between real hosts as `--json` prints them."""
-        return [
-            {
-                "name": experiment.name,
-                "mirrors": experiment.mirrors,
-                "title": experiment.title,
-                "runs": len(self.by_experiment[experiment.name]),
-                "finished": all(self._has(experiment.name, side) for side in SIDES),
-                "divided": divided(self.by_experiment[experiment.name]),
-            }
-            for experiment in self.experiments
-            if experiment.name in self.by_experiment
-        ]
-
-    def write(self, directory: Path, status: str) -> list[dict[str, Any]]:
-        """Judges the claims, writes figures and ledger, and returns the ledger's rows of the claims."""
+    def write(self, kept: Store, status: str) -> LiveOutcome:
+        """Judges the claims, and writes figures and ledger."""
         provenance = output.provenance(sys.argv)
-        data = {side: self._data(side) for side in SIDES}
-        for experiment in self.experiments:
-            if all(experiment.name in data[side].experiments for side in SIDES):
-                self._write_experiment(directory, experiment, data, provenance)
-        found = {claim.id: self._judged(claim, data, provenance) for claim in self.claims}
-        rows = merged(directory, self.suite, self.claims, found, self.mode)
-        folder.write_suite(directory, self._parts(directory, status, provenance))
-        return rows
+        whys = {**self.without, **{name: f"{why}." for name, why in self.invalid.items()}}
+        data = {side: Data(self._rows(kept, side), whys) for side in SIDES}
+        done = set.intersection(*(set(each.experiments) for each in data.values()))
+        briefs = []
+        for item in self.experiments:
+            if item.name not in self.by_experiment:
+                continue
+            runs = self.by_experiment[item.name]
+            if item.name in done:
+                sides = {side: data[side][item.name] for side in SIDES}
+                kernel = {"divided": divided(runs), "kernel": platform.release()}
+                folder.write_live(self.directory, item, sides, self.mode, provenance, **kernel)
+            briefs.append(item.brief(len(runs), item.name in done, divided=divided(runs)))
+        rows = self._write_ledger(data, provenance)
+        self._write_suite(status, provenance)
+        return LiveOutcome(
+            self.suite.name,
+            self.mode,
+            rows,
+            briefs,
+            self.directory / PAGE,
+            self.effort.performance(),
+            without=self.without,
+            invalid=self.invalid,
+        )
 
     def _fits(self, experiment: Experiment) -> bool:
         try:
@@ -265,20 +210,15 @@ class Study:
         for run in experiment.runs(self.mode):
             packets = run.estimated_packets()
             adapted = self.hosts.adapt(run.document, packets)
-            source = f"suite {self.suite.name}, {experiment.name}"
-            scenario = Scenario.from_dict(adapted.document, source=source)
+            scenario = self.scenario(experiment.name, adapted.document)
+            slower = Run(run.coordinates, adapted.document, packets / adapted.divisor)
             try:
-                check(scenario, source)
+                check(scenario, f"suite {self.suite.name}, {experiment.name}")
             except InputError as error:
                 raise Unfit(str(error)) from None
-            grid = {experiment.name: [Run(run.coordinates, adapted.document, packets / adapted.divisor)]}
-            work = runner.planned(self.suite, grid)[0]
-            planned.append(LiveRun(run, adapted.divisor, scenario, live_key(scenario), work))
+            keys = {"live": live_key(scenario), "simulated": self.plan(slower, scenario)}
+            planned.append(LiveRun(run, adapted.divisor, scenario, keys))
         return planned
-
-    def _take(self, side: str, key: str, row: dict[str, Any]) -> None:
-        for each in self.by_key[key]:
-            each.rows[side] = row
 
     def _valid(self, scenario: Scenario) -> tuple[dict[str, Any] | None, str]:
         """Runs it live until the result is valid; None and the reasons if no attempt was."""
@@ -301,110 +241,61 @@ class Study:
         told = "; ".join(dict.fromkeys(whys))
         return None, f"{scenario.title}: no valid result in {counted(len(whys), 'live run')}: {told}"
 
-    def _has(self, name: str, side: str) -> bool:
-        return all(side in each.rows for each in self.by_experiment[name])
-
-    def _data(self, side: str) -> Data:
+    def _rows(self, kept: Store, side: str) -> dict[str, Runs]:
         """Returns the rows of a side, of experiments all of whose runs are there, as the rules want them."""
-        return Data(
-            {
-                name: Runs(
-                    name,
-                    [
-                        {**each.run.coordinates, **self.hosts.restore(each.rows[side], each.divisor)}
-                        for each in runs
-                    ],
-                )
-                for name, runs in self.by_experiment.items()
-                if self._has(name, side)
-            }
-        )
-
-    def _write_experiment(
-        self, directory: Path, experiment: Experiment, data: Mapping[str, Data], provenance: Mapping[str, Any]
-    ) -> None:
-        there = directory / folder.LIVE
-        there.mkdir(exist_ok=True)
-        runs = self.by_experiment[experiment.name]
-        for side in SIDES:
-            folder.write_rows(there / f"{experiment.name}.{side}.parquet", data[side][experiment.name])
-        figures = {
-            side: experiment.figure(data[side][experiment.name], self.mode).to_json() for side in SIDES
+        places: dict[str, list[runner.Place]] = {
+            name: [(each.run.coordinates, each.keys[side], each.divisor) for each in runs]
+            for name, runs in self.by_experiment.items()
         }
-        folder.write_json(
-            there / f"{experiment.name}.json",
-            {
-                "name": experiment.name,
-                "mirrors": experiment.mirrors,
-                "title": experiment.title,
+        return self.data(kept, places, self.hosts.restore).experiments
+
+    def _write_ledger(self, data: Mapping[str, Data], provenance: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Puts the live verdicts of the claims into the ledger and returns their rows.
+
+        A verdict that was not measured does not replace one that was (`ledger.later`).
+        """
+        rows = folder.stored_ledger(self.directory)
+        here = unfinished(f"`longfat suite {self.suite.name}` measures it.")
+        for claim in self.claims:
+            live, simulated = (judged(claim, data[side]).to_json() for side in SIDES)
+            runs = [each for name in claim.experiments for each in self.by_experiment.get(name, ())]
+            found = {
+                **live,
                 "mode": self.mode,
-                "runs": len(runs),
+                "indicative": self.mode != "full" and live["verdict"] != "not measured",
                 "divided": divided(runs),
                 "kernel": platform.release(),
-                "provenance": dict(provenance),
-                "figures": figures,
-            },
-        )
+                **{key: provenance[key] for key in ("version", "commit", "created")},
+                "simulated": simulated,
+            }
+            row = rows.get(claim.id) or ledger_row(claim, here, self.mode)
+            rows[claim.id] = ledger.later(row, {**row, "live": found})
+        folder.write_ledger(self.directory, self.suite.name, rows)
+        return [rows[claim.id] for claim in self.claims]
 
-    def _judged(
-        self, claim: Claim[Data], data: Mapping[str, Data], provenance: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Returns what the ledger has of a claim between real hosts."""
-        live, simulated = (self._side(claim, data[side]) for side in SIDES)
-        return {
-            **live,
-            "mode": self.mode,
-            "indicative": self.mode != "full" and live["verdict"] != "not measured",
-            "divided": divided(
-                each for name in claim.experiments for each in self.by_experiment.get(name, ())
-            ),
-            "kernel": platform.release(),
-            **{key: provenance[key] for key in ("version", "commit", "created")},
-            "simulated": simulated,
-        }
-
-    def _side(self, claim: Claim[Data], data: Data) -> dict[str, Any]:
-        lacking = [name for name in claim.experiments if name not in data.experiments]
-        if lacking:
-            return effects.unfinished(" ".join(dict.fromkeys(map(self._why, lacking)))).to_json()
-        return effects.judged(claim, data).to_json()
-
-    def _why(self, name: str) -> str:
-        """Says why an experiment has no results."""
-        if name in self.without:
-            return self.without[name]
-        why = self.invalid().get(name)
-        return f"{why}." if why else f"Experiment {name} did not finish."
-
-    def _parts(self, directory: Path, status: str, provenance: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns what suite.json gets: which suite it is, and this command under `live`."""
-        known = folder.read_suite(directory) if (directory / folder.SUITE_FILE).exists() else {}
+    def _write_suite(self, status: str, provenance: Mapping[str, Any]) -> None:
+        """Writes suite.json: which suite it is, and this command under `live`."""
+        known = folder.read_suite(self.directory)
         earlier = known.get("live", {})
-        parts = {
-            "suite": self.suite.name,
-            "title": self.suite.title,
-            "citation": self.suite.citation,
-            "order": [experiment.name for experiment in self.suite.experiments],
-            "live": {
-                "mode": self.mode,
-                "only": self.only,
-                "status": status,
-                "settings": [vars(setting) for setting in self.hosts.settings],
-                "without": self._updated(earlier.get("without", {}), self.without),
-                "invalid": self._updated(earlier.get("invalid", {}), self.invalid()),
-                "provenance": dict(provenance),
-            },
+        live = {
+            "mode": self.mode,
+            "only": self.only,
+            "status": status,
+            "settings": [vars(setting) for setting in self.hosts.settings],
+            "without": self._updated(earlier.get("without", {}), self.without),
+            "invalid": self._updated(earlier.get("invalid", {}), self.invalid),
+            "provenance": dict(provenance),
         }
-        return parts if known else {**parts, "mode": "", "status": NOT_RUN, "experiments": {}}
+        new = {} if known else {"mode": "", "status": NOT_RUN, "experiments": {}}
+        folder.write_suite(self.directory, {**folder.described(self.suite), "live": live, **new})
 
     def _updated(self, earlier: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
         """Returns what is known of all experiments: of those of this command it is what is new."""
         return {name: why for name, why in earlier.items() if name not in self.by_experiment} | dict(new)
 
 
-def divided(runs: Iterable[LiveRun]) -> str:
+def divided(runs: Sequence[LiveRun]) -> str:
     """Says by what the rates of these runs were divided, and of which runs if not of all; "" if of none."""
-    runs = list(runs)
     divisors = sorted({each.divisor for each in runs})
     if len(divisors) < 2:
         return "".join(f"{divisor:g}" for divisor in divisors if divisor != 1.0)
@@ -419,15 +310,6 @@ def divided(runs: Iterable[LiveRun]) -> str:
     return ", ".join(f"{divisor:g} ({counted(count, 'run')})" for divisor, count in counts)
 
 
-def _stored(where: Path | str, reduction: str, keys: set[str]) -> set[str]:
-    """Returns which of these runs a store has, and creates nothing."""
-    try:
-        kept = Store(where, reduction, write=False)
-    except OSError:
-        return set()  # whoever opens it to write says what is wrong
-    return {key for key in keys if key in kept}
-
-
 def check_machine(name: str, scenarios: Iterable[Scenario]) -> None:
     """Raises `InputError`, one line, if this machine lacks what these runs need. No run needs nothing."""
     scenarios = list(scenarios)
@@ -440,32 +322,7 @@ def check_machine(name: str, scenarios: Iterable[Scenario]) -> None:
     items = {f"algorithm {row['name']}" for row in tcp}
     if any(row.get("protocol") and row.get("kernel_form") in kernel.own_forms() for row in tcp):
         items.add("cgroup")
-    for item in doctor.examine():
-        if not item["ok"] and (item["needed"] or item["name"] in items):
-            raise InputError(
-                f"suite {name}: --backend live: {item['name']}: {item['found']}; to fix it: {item['remedy']}"
-            )
-
-
-def merged(
-    directory: Path,
-    suite: Suite,
-    claims: Iterable[Claim[Data]],
-    found: Mapping[str, dict[str, Any]],
-    mode: Mode,
-) -> list[dict[str, Any]]:
-    """Puts the live verdicts of claims into a directory's ledger and returns their rows.
-
-    A verdict that was not measured does not replace one that was (`ledger.later`).
-    """
-    path = directory / ledger.LEDGER_FILE
-    rows = {row["id"]: row for row in ledger.read_ledger(path)} if path.exists() else {}
-    for claim in claims:
-        row = rows.get(claim.id) or unmeasured(claim, mode, f"`longfat suite {suite.name}` measures it.")
-        rows[claim.id] = ledger.later(row, {**row, "live": found[claim.id]})
-    ordered = [rows[key] for key in sorted(rows, key=natural_order)]
-    folder.write_json(path, {"suite": suite.name, "claims": ordered})
-    return [rows[claim.id] for claim in claims]
+    doctor.refuse_without(items, f"suite {name}")
 
 
 def live_table(rows: Iterable[Mapping[str, Any]]) -> Table:

@@ -1,9 +1,16 @@
-"""Means of ratios, for the one number of a claim that readings are compared by."""
+"""Means over repeats and of ratios, for the one number of a claim that readings are compared by."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+
+from longfat.runs import metrics
+
+
+def mean(values: Iterable[float]) -> float:
+    """Returns the mean of values, such as those of repeats; NaN if there are none, or if one is no number."""
+    return metrics.mean_stderr(list(values))[0]
 
 
 def geometric_mean(ratios: Iterable[float]) -> float:

@@ -30,8 +30,8 @@ def outcome_html(outcome: Any) -> str:
     parts = [views.table(["claim", "the paper", "measured", "verdict"], rows)]
     folder = outcome.report_path.parent / "experiments"
     for experiment in outcome.experiments[:1]:
-        if experiment["finished"]:
-            stored = read(folder / f"{experiment['name']}.json", "figure")
-            parts.append(views.small(Figure.from_json(stored["figure"])))
+        file = folder / f"{experiment['name']}.json"
+        if experiment["finished"] and file.is_file():  # a suite between real hosts has none
+            parts.append(views.small(Figure.from_json(read(file, "figure")["figure"])))
     parts.append(f"<p>report: {html.escape(str(outcome.report_path))}</p>")
     return views.block(f"{outcome.suite}, {outcome.mode} mode", parts)

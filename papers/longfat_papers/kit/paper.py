@@ -1,26 +1,15 @@
 """A paper as the files of its figures write it down: experiments, each with its drawing and its claims.
 
-PAPER = Paper("example2026", "EX", "Two flows on one link", "Example, 2026", settings=SETTINGS)
-
-@PAPER.experiment("F1", "Fig. 1", "Two like flows", grid={"rtt_ms": (40, 80), "repeat": 5})
-def like_flows(rtt_ms):
-return {"duration": "60 s", ...}
-
-@like_flows.drawing
-def ratios(runs, mode):
-return Drawing("Least over greatest throughput.", (Panel(...),))
-
-@like_flows.claim("1", "two flows with one RTT", published="they share the link fairly")
-def flows_are_fair(runs):
-yield at_least("least ratio", min(runs.means("rtt_ms", "ratio").values()), 0.9)
+`docs/recipes/add-a-suite.md` has a complete example.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -28,7 +17,7 @@ from typing import Any
 
 from longfat.errors import InputError
 from longfat.figure.data import Figure, Panel, Table, plain_name
-from longfat.words import Mode, suggestion
+from longfat.words import Mode, choice, suggestion
 from longfat_papers.kit import assumptions, faults
 from longfat_papers.kit.claims import Check, Claim, Evidence, Finding, Setting
 from longfat_papers.kit.hosts import Hosts
@@ -37,6 +26,9 @@ from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
 
 Grid = Mapping[str, Any]
 """The values of each coordinate: a sequence, a number of repeats, or a mapping of either by mode."""
+
+Packets = Callable[[dict[str, Any]], float]
+"""Estimates the data packets of a scenario."""
 
 Checks = Generator[Check, None, Evidence | None]
 """What a claim's rule returns: it yields checks, and may return the evidence beside them."""
@@ -62,28 +54,21 @@ class Drawing:
 Draw = Callable[[Runs, Mode], Drawing]
 
 
+@dataclass(eq=False)
 class Declaration:
     """An experiment of a paper that gets its drawing and its claims."""
 
-    def __init__(
-        self,
-        paper: Paper,
-        name: str,
-        mirrors: str,
-        title: str,
-        runs: Callable[[Mode], list[Run]],
-        keeps_series: bool,
-    ) -> None:
-        self.name = name
-        self.runs = runs
-        self._paper = paper
-        self._texts = (name, mirrors, title)
-        self._keeps_series = keeps_series
-        self._draw: Draw | None = None
+    paper: Paper
+    name: str
+    mirrors: str
+    title: str
+    runs: Callable[[Mode], list[Run]]
+    keeps_series: bool
+    draw: Draw | None = None
 
     def drawing(self, draw: Draw) -> Draw:
         """Declares the function that turns the runs and the mode into a `Drawing`."""
-        self._draw = draw
+        self.draw = draw
         return draw
 
     def claim(
@@ -93,35 +78,36 @@ class Declaration:
 
         ``also`` names other experiments. The rule gets the runs of this one and of each of them.
         """
-        return self._paper.claim(number, setting, published, (self.name, *also), **options)
+        return self.paper.claim(number, setting, published, (self.name, *also), **options)
 
     def experiment(self) -> Experiment:
         """Returns the complete experiment. Raises `InputError` if it has no drawing."""
-        name, mirrors, title = self._texts
-        draw = self._draw
+        draw, here = self.draw, f"experiment {self.name}:"
+        if draw is None:
+            accepted = f"accepted: a function with `.drawing`{faults.place(self.runs)}"
+            raise InputError(f"{here} it has no drawing; {accepted}")
 
+        @functools.wraps(self.runs)
         def runs(mode: Mode) -> list[Run]:
-            with faults.named(f"experiment {name}: its runs cannot be listed"):
+            with faults.named(f"{here} its runs cannot be listed", self.runs):
                 found = self.runs(mode)
                 if not all(isinstance(run, Run) for run in found):
                     raise InputError("it returns other things than runs; accepted: a list of `Run`")
                 return found
 
-        if draw is None:
-            raise InputError(f"experiment {name}: it has no drawing; accepted: a function with `.drawing`")
-
         def figure(runs: Runs, mode: Mode) -> Figure:
-            with faults.named(f"experiment {name}: its drawing failed"):
+            with faults.named(f"{here} its drawing failed", draw):
                 drawn = draw(runs, mode)
                 if not isinstance(drawn, Drawing) or not drawn.panels:
                     raise InputError(f"it returns {type(drawn).__name__}; accepted: a Drawing with a panel")
-            return Figure(
-                name, mirrors, drawn.title or title, drawn.caption, drawn.panels, drawn.columns, drawn.table
-            )
+            title = drawn.title or self.title
+            more = (drawn.caption, drawn.panels, drawn.columns, drawn.table)
+            return Figure(self.name, self.mirrors, title, *more)
 
-        return Experiment(name, mirrors, title, runs, figure, self._keeps_series)
+        return Experiment(self.name, self.mirrors, self.title, runs, figure, self.keeps_series)
 
 
+@dataclass(eq=False)
 class Paper:
     """One paper: its experiments and claims in the order in which they are declared.
 
@@ -136,26 +122,27 @@ class Paper:
         counts: whether the claims are about a run; readings leave out those that only figures show.
     """
 
-    def __init__(
-        self,
-        name: str,
-        prefix: str,
-        title: str,
-        citation: str,
-        *,
-        settings: tuple[Setting, ...] = (),
-        estimator: str = "",
-        reduce: Callable[[Any], dict[str, Any]] = reduce_run,
-        counts: Callable[[Run], bool] = lambda run: True,
-    ) -> None:
-        self.name, self.prefix, self.title, self.citation = name, prefix, title, citation
-        self.settings, self.estimator = settings, estimator
-        self.reduce, self.counts = reduce, counts
-        self._experiments: dict[str, Declaration] = {}
-        self._claims: dict[str, Claim[Data]] = {}
+    name: str
+    prefix: str
+    title: str
+    citation: str
+    _: KW_ONLY
+    settings: tuple[Setting, ...] = ()
+    estimator: str = ""
+    reduce: Callable[[Any], dict[str, Any]] = reduce_run
+    counts: Callable[[Run], bool] = lambda run: True
+    _experiments: dict[str, Declaration] = field(default_factory=dict, init=False)
+    _claims: dict[str, Claim[Data]] = field(default_factory=dict, init=False)
 
     def experiment(
-        self, name: str, mirrors: str, title: str, *, grid: Grid | None = None, keeps_series: bool = False
+        self,
+        name: str,
+        mirrors: str,
+        title: str,
+        *,
+        grid: Grid | None = None,
+        packets: Packets | None = None,
+        keeps_series: bool = False,
     ) -> Callable[[Callable[..., Any]], Declaration]:
         """Declares an experiment by the function that returns its runs.
 
@@ -166,6 +153,7 @@ class Paper:
             grid: values by coordinate. The function then gets the coordinates of one run, and the mode if it
                 asks for it, and returns the run's scenario, or None if there is no run; ``repeat`` also sets
                 the seed. Without a grid, it gets the mode and returns all runs.
+            packets: estimates the data packets of a scenario of the grid; see `Run`.
             keeps_series: stores histories of cwnd and received bytes beside the quantities.
         """
         try:
@@ -174,7 +162,7 @@ class Paper:
             raise InputError(f"{self.name}: experiment: {error}") from None
 
         def declare(function: Callable[..., Any]) -> Declaration:
-            runs = function if grid is None else over(grid, function)
+            runs = function if grid is None else over(grid, function, packets)
             if name in self._experiments:
                 raise InputError(f"{self.name}: experiment {name} is declared twice; accepted: each once")
             self._experiments[name] = Declaration(self, name, mirrors, title, runs, keeps_series)
@@ -220,8 +208,9 @@ class Paper:
             if identifier in self._claims:
                 raise InputError(f"{self.name}: claim {identifier} is declared twice; accepted: each once")
 
+            @functools.wraps(rule)
             def find(data: Data) -> Finding:
-                with faults.named(f"claim {identifier}: its rule failed"):
+                with faults.named(f"claim {identifier}: its rule failed", rule):
                     return judged(rule(*(data[name] for name in experiments)))
 
             self._claims[identifier] = Claim(
@@ -263,12 +252,9 @@ class Paper:
         for claim in self._claims.values():
             for name in claim.experiments:
                 if name not in self._experiments:
-                    known = list(self._experiments)
-                    near = suggestion(name, known)
-                    raise InputError(
-                        f"claim {claim.id}: experiment {name}: there is no such experiment{near}; "
-                        f"accepted: {', '.join(known)}"
-                    )
+                    known = ", ".join(self._experiments) + faults.place(claim.find)
+                    unknown = choice(name, list(self._experiments), known, "experiment")
+                    raise InputError(f"claim {claim.id}: experiment {name}: {unknown}")
         file = _folder(package) / "readings.toml"
         table, closed = assumptions.load(file, names or {}) if file.is_file() else ((), {})
         return Suite(
@@ -295,27 +281,30 @@ def judged(rule: Checks) -> Finding:
     """Returns what a rule found, with the checks that it yielded."""
     if not isinstance(rule, Iterator):
         raise InputError(f"it returns {type(rule).__name__}; accepted: a function that yields checks")
-    checks = []
-    while True:
-        try:
-            check = next(rule)
-            if not isinstance(check, Check):
-                raise InputError(f"it yields {type(check).__name__}; accepted: checks, such as `at_least`")
-            checks.append(check)
-        except StopIteration as end:
-            found: Evidence | None = end.value
-            break
+    found: Evidence | None = None
+
+    def yielded() -> Iterator[Check]:
+        nonlocal found
+        found = yield from rule
+
+    checks = tuple(yielded())
+    for check in checks:
+        if not isinstance(check, Check):
+            raise InputError(f"it yields {type(check).__name__}; accepted: checks, such as `at_least`")
     if found is None:
-        found = Evidence("; ".join(f"{check.text}: {check.measured}" for check in checks))
-    return Finding(found.measured, found.values, found.note, found.figure, tuple(checks))
+        found = Evidence("; ".join(f"{check.detailed()}: {check.measured}" for check in checks))
+    return Finding(found.measured, found.values, found.note, found.figure, checks)
 
 
-def over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]]:
+def over(
+    grid: Grid, function: Callable[..., Any], packets: Packets | None = None
+) -> Callable[[Mode], list[Run]]:
     """Returns the function that gives the runs of a grid in a mode."""
     parameters = inspect.signature(function).parameters.values()
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     known = [*grid, "mode"]
 
+    @functools.wraps(function)
     def runs(mode: Mode) -> list[Run]:
         for needed in parameters:
             is_needed = needed.default is needed.empty and needed.kind is not needed.VAR_KEYWORD
@@ -333,7 +322,7 @@ def over(grid: Grid, function: Callable[..., Any]) -> Callable[[Mode], list[Run]
                 continue
             if "repeat" in at:
                 document = {"seed": at["repeat"] + 1, **document}
-            found.append(Run(at, document))
+            found.append(Run(at, document, packets(document) if packets else None))
         return found
 
     return runs

@@ -9,28 +9,22 @@ with the base and with each other, and an interrupted command goes on.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from pathlib import Path
-from typing import Any
-
-from rich.console import Console
+from typing import Any, Unpack
 
 from longfat.errors import InputError
-from longfat.scenario.model import Scenario
+from longfat.numbers import finite
 from longfat.store import output
-from longfat.store.identity import run_key
-from longfat.store.kept import reduction_key
 from longfat.store.store import Store
-from longfat.study.run import Effort, Task, longest_first, perform
-from longfat.words import Mode, suggestion
-from longfat_papers.kit import effects, faults, folder, page, runner
+from longfat.study.run import Effort
+from longfat.words import Mode, choice
+from longfat_papers.kit import effects, faults, folder, runner
 from longfat_papers.kit.assumptions import Assumption, Reading
-from longfat_papers.kit.claims import Claim
-from longfat_papers.kit.effects import Base, Effect, Judged, headline_text
-from longfat_papers.kit.suite import Coordinate, Data, Run, Runs, Suite
+from longfat_papers.kit.claims import Claim, Judged, judged, unfinished
+from longfat_papers.kit.effects import Base, Effect, headline_text
+from longfat_papers.kit.suite import Data, Run, Suite
 from longfat_papers.kit.turns import turns_table
 
 DEFAULT_REPEATS = 1
@@ -70,11 +64,11 @@ class Variant:
 
     parts: Parts
     claims: tuple[Claim[Data], ...]
-    places: dict[str, list[tuple[Mapping[str, Coordinate], str, bool]]]
+    places: dict[str, list[runner.Place]]
     problem: str = ""
     found: dict[str, Judged] = field(default_factory=dict)
 
-    def of(self, claim: Claim[Data]) -> Iterator[tuple[Mapping[str, Coordinate], str, bool]]:
+    def of(self, claim: Claim[Data]) -> Iterator[runner.Place]:
         """Yields the runs that a claim needs."""
         for name in claim.experiments:
             yield from self.places.get(name, [])
@@ -83,98 +77,88 @@ class Variant:
 def run_assumptions(
     suite: Suite,
     mode: Mode = "quick",
-    only: Iterable[str] = (),
-    jobs: int | None = None,
-    out: Path | str = Path("out"),
-    console: Console | None = None,
-    runs: Path | str | None = None,
+    *,
     assumptions: Iterable[str] = (),
     repeats: int = DEFAULT_REPEATS,
+    **options: Unpack[runner.Options],
 ) -> AssumptionsOutcome:
-    """Runs the selected claims at the base and under the readings that bear on them; writes all of it.
+    """Runs a suite, then its claims under each reading; judges, writes and draws both.
 
-    The arguments are those of `run_suite`, and:
+    The options are those of `run_suite`, with two differences. Claims that merely share an experiment with
+    one that ``only`` names are run at the base alone. If it names none, all claims are run on which the
+    chosen assumptions bear. Claims in `assumptions.json` that are not selected are kept.
 
     Args:
         suite: what to run; it has a table of assumptions.
         mode: as in `run_suite`.
-        only: as in `run_suite`, but claims that merely share an experiment with a claim named here are run
-            at the base alone; all claims that the chosen assumptions bear on if empty.
-        jobs: as in `run_suite`.
-        out: as in `run_suite`; claims that are stored in its `assumptions.json` and not selected are kept.
-        console: as in `run_suite`.
-        runs: as in `run_suite`.
         assumptions: ids of the assumptions whose readings are run; all if empty. Readings of the others are
             judged too if their runs are stored.
         repeats: the most repeats of a run under a reading; the base has all of them.
+        options: as in `run_suite`.
 
     Raises:
         InputError: the table is incomplete, an id is unknown, a reading gives a scenario that is refused, or
             the directory is not writable; raised before anything runs.
         KeyboardInterrupt: after what has finished was written.
     """
-    directory = Path(out)
-    console = console or Console(quiet=True)
-    study = Study(suite, mode, list(only), list(assumptions), repeats)
+    study = ReadingsStudy(suite, mode, options, list(assumptions), repeats)
     singles = study.singles()
-    measured = runner.measure(suite, mode, study.only, jobs, directory, console, runs)
-    effort = Effort()
-    document: dict[str, Any] = {}
-    with Store(runs or directory, reduction_key(suite.reduce)) as kept:
+    base = runner.measure(runner.Study(suite, mode, {**options, "only": study.only}))
+    study.effort = Effort()
+    with study.opened() as kept:
         try:
-            title = f"{suite.name} {mode}, "
-            study.perform(singles, kept, jobs, console, title + "readings", effort)
-            study.perform(study.pairs(kept), kept, jobs, console, title + "pairs", effort)
+            study.perform(_keys(singles), kept, ", readings")
+            study.perform(_keys(study.pairs(kept)), kept, ", pairs")
         finally:
             # An interrupted command also judges and writes what has finished.
-            document = study.document(kept, directory)
-            folder.write_json(directory / folder.ASSUMPTIONS_FILE, document)
-    with console.status("drawing figures"):
-        path = page.build(directory, jobs)
-    runner.print_measurement(console, measured)
+            document = study.document(kept)
+            folder.write_json(study.directory / folder.ASSUMPTIONS_FILE, document)
+    study.draw()
+    runner.print_outcome(study.console, base)
     shown = [entry for entry in document["claims"] if entry["id"] in {claim.id for claim in study.claims}]
-    console.print(turns_table(shown))
-    console.print(f"{headline_text(document['headline'])}; readings: {runner.cost(effort.performance())}")
-    console.print(f"report: {path}", soft_wrap=True)
-    base = runner.outcome(suite, mode, measured, path)
+    study.console.print(turns_table(shown))
+    cost = runner.cost(study.effort.performance())
+    study.console.print(f"{headline_text(document['headline'])}; readings: {cost}")
+    study.console.print(f"report: {base.report_path}", soft_wrap=True)
     return AssumptionsOutcome(base, document)
 
 
-class Study:
+def _keys(variants: Iterable[Variant]) -> Iterator[str]:
+    return (key for variant in variants for runs in variant.places.values() for _, key, _ in runs)
+
+
+class ReadingsStudy(runner.Study):
     """The selected claims of a suite, and their runs at the base and under each reading."""
 
     def __init__(
-        self, suite: Suite, mode: Mode, only: list[str], assumptions: list[str], repeats: int
+        self, suite: Suite, mode: Mode, options: runner.Options, assumptions: list[str], repeats: int
     ) -> None:
         """Plans the base. Raises `InputError` if the table is incomplete or an id is unknown."""
+        super().__init__(suite, mode, options)
         suite.check_assumptions()
         if repeats < 1:
             raise InputError(
                 f"--readings-repeats {repeats}: it is out of range; accepted: a whole number from 1"
             )
-        self.suite = suite
-        self.mode = mode
         self.repeats = repeats
         self.chosen = _chosen(suite, assumptions)
-        self.only = only
-        if assumptions and not only:
+        if assumptions and not self.only:
             self.only = [
                 claim.id
                 for claim in suite.claims
-                if any(item in self.chosen for item in self._bearing(claim))
+                if any(item in self.chosen for item in suite.bearing(claim.id))
             ]
         self.claims = suite.named(self.only)
         for item in self.chosen if assumptions else ():
-            if not any(item in self._bearing(claim) for claim in self.claims):
+            if not self._claims_of([item]):
                 raise InputError(
                     f"suite {suite.name}: --assumption {item.id}: bears on none of the selected claims; "
                     f"accepted: {', '.join(_bears_on(suite, item))}"
                 )
         wanted = {name for claim in self.claims for name in claim.experiments}
         self.grids = {item.name: item.runs(mode) for item in suite.experiments if item.name in wanted}
-        self.works: dict[str, Task[runner.Place]] = {}
         self.keys = {
-            name: [self._key(run, run.document, f"suite {suite.name}, {name}") for run in runs]
+            name: [self.plan(run, self.scenario(name, run.document)) for run in runs]
             for name, runs in self.grids.items()
         }
         self.base = self._variant((), self.claims, None)
@@ -211,30 +195,12 @@ class Study:
                     wanted.setdefault((first, second), []).append(claim)
         return [self._pair(self.every[a], self.every[b], claims) for (a, b), claims in wanted.items()]
 
-    def perform(
-        self,
-        variants: Iterable[Variant],
-        kept: Store,
-        jobs: int | None,
-        console: Console,
-        title: str,
-        effort: Effort,
-    ) -> None:
-        """Runs what these variants need and the store does not have."""
-        keys = {key for variant in variants for runs in variant.places.values() for _, key, _ in runs}
-        missing = longest_first(self.works[key] for key in sorted(keys) if key not in kept)
-        effort.runs += len(keys) - len(missing)
-        effort.found += len(keys) - len(missing)
-        run = runner.reducing(self.suite, jobs)
-        with closing(perform(missing, kept, run, console, title, effort)) as done:
-            for _ in done:
-                pass
-
-    def document(self, kept: Store, directory: Path) -> dict[str, Any]:
+    def document(self, kept: Store) -> dict[str, Any]:
         """Returns the content of `assumptions.json`: these claims, and the others that are stored already."""
         pairs = self.every_pair(kept)
         self._judge(pairs, kept)
-        entries = folder.merged_readings(directory, [self._entry(claim, pairs) for claim in self.claims])
+        new: list[dict[str, Any]] = finite([self._entry(claim, pairs) for claim in self.claims])
+        entries = folder.merged_readings(self.directory, new)
         return {
             "suite": self.suite.name,
             "headline": effects.headline(entries),
@@ -246,7 +212,7 @@ class Study:
     def _variant(self, parts: Parts, claims: Sequence[Claim[Data]], repeats: int | None) -> Variant:
         """Plans some claims with something changed. Raises `InputError` if a scenario is refused."""
         names = dict.fromkeys(name for claim in claims for name in claim.experiments)
-        label = " and ".join(f"{item.id}: {reading.name}" for item, reading in parts)
+        label = ", " + " and ".join(f"{item.id}: {reading.name}" for item, reading in parts)
         variant = Variant(parts, tuple(claims), {})
         for name in names:
             places = variant.places[name] = []
@@ -255,19 +221,17 @@ class Study:
                     continue
                 document = dict(run.document)
                 for item, reading in parts:
-                    with faults.named(
-                        f"suite {self.suite.name}, {item.id}: {reading.name}: its change failed"
-                    ):
+                    change = f"suite {self.suite.name}, {item.id}: {reading.name}"
+                    with faults.named(f"{change}: its change failed"):
                         document = reading.change.apply(document)
                     if not isinstance(document, dict):
                         raise InputError(
-                            f"suite {self.suite.name}, {item.id}: {reading.name}, {name}: `rewrite` returns "
-                            f"{type(document).__name__}; accepted: the document, a dict"
+                            f"{change}, {name}: `rewrite` returns {type(document).__name__}; accepted: the "
+                            "document, a dict"
                         )
                 key = base_key
                 if document != run.document:
-                    source = f"suite {self.suite.name}, {label}, {name}"
-                    key = self._key(run, document, source)
+                    key = self.plan(run, self.scenario(name, document, label))
                 places.append((run.coordinates, key, key != base_key))
         return variant
 
@@ -279,8 +243,8 @@ class Study:
         """Whether a claim holds at the base or under a single reading: pairs cannot change its count."""
         base = self._base_of(claim)
         found = [variant.found[claim.id] for variant in self.every if claim.id in variant.found]
-        judged = [(one, effects.effect(base, one)) for one in found]
-        return effects.outcome(base.whole, judged, reports=False, complete=True) in ("base", "reading")
+        with_effects = [(one, effects.effect(base, one)) for one in found]
+        return effects.outcome(base.whole, with_effects, reports=False, complete=True) in ("base", "reading")
 
     def _pair(self, first: Variant, second: Variant, claims: Sequence[Claim[Data]]) -> Variant:
         """Plans two readings at once; two that no scenario can have together are a result, not an error."""
@@ -290,42 +254,18 @@ class Study:
         except InputError as error:
             return Variant(parts, tuple(claims), {}, problem=f"The two do not go together: {error}")
 
-    def _key(self, run: Run, document: Mapping[str, Any], source: str) -> str:
-        scenario = Scenario.from_dict(document, source=source)
-        key = run_key(scenario)
-        self.works.setdefault(key, Task(key, scenario, run.estimated_packets(scenario), []))
-        return key
-
     def _judge(self, variants: Iterable[Variant], kept: Store) -> None:
         """Judges the claims whose runs are all there and that have not been judged yet."""
         for variant in variants:
-            ready = [
-                claim
-                for claim in variant.claims
-                if claim.id not in variant.found
-                and not variant.problem
-                and all(key in kept for _, key, _ in variant.of(claim))
-            ]
-            names = {name for claim in ready for name in claim.experiments}
-            wanted = {name: variant.places[name] for name in names}
-            rows = kept.get({key for places in wanted.values() for _, key, _ in places})
-            data = Data(
-                {
-                    name: Runs(name, [{**at, **self._slim(name, rows[key])} for at, key, _ in places])
-                    for name, places in wanted.items()
-                }
-            )
-            for claim in ready:
-                variant.found[claim.id] = effects.judged(claim, data)
-
-    def _slim(self, name: str, row: dict[str, Any]) -> dict[str, Any]:
-        """Returns what an experiment keeps of a row."""
-        if self.suite.experiment(name).keeps_series:
-            return row
-        return {key: value for key, value in row.items() if key != "series"}
+            claims = [claim for claim in variant.claims if claim.id not in variant.found]
+            names = {name for claim in claims for name in claim.experiments if not variant.problem}
+            data = self.data(kept, {name: variant.places[name] for name in names})
+            for claim in claims:
+                if data.experiments.keys() >= set(claim.experiments):
+                    variant.found[claim.id] = judged(claim, data)
 
     def _base_of(self, claim: Claim[Data]) -> Base:
-        whole = self.base.found.get(claim.id) or effects.unfinished("The runs of the base are missing.")
+        whole = self.base.found.get(claim.id) or unfinished("The runs of the base are missing.")
         like = self.like.found.get(claim.id, whole)
         repeats = _repeats([run for name in claim.experiments for run in self.grids[name]])
         return Base(whole, like, repeats, min(repeats, self.repeats))
@@ -337,10 +277,10 @@ class Study:
         for kind, variants in (("readings", self.every), ("pairs", pairs)):
             for variant in variants:
                 if claim in variant.claims:
-                    judged = variant.found.get(claim.id) or effects.unfinished(
+                    came = variant.found.get(claim.id) or unfinished(
                         variant.problem or "Its runs are missing."
                     )
-                    found[kind].append((variant, judged, effects.effect(base, judged)))
+                    found[kind].append((variant, came, effects.effect(base, came)))
         every = [*found["readings"], *found["pairs"]]
         fewer = base.readings_repeats < base.repeats
         return {
@@ -351,24 +291,23 @@ class Study:
             "readings_repeats": base.readings_repeats,
             "outcome": effects.outcome(
                 base.whole,
-                [(judged, effect) for _, judged, effect in every],
+                [(came, effect) for _, came, effect in every],
                 reports=claim.reports,
                 complete=all(claim.id in variant.found or variant.problem for variant, _, _ in every),
             ),
             "closed": self.suite.closed_because(claim.id),
-            "figure": effects.figure_json(base.whole.figure),
+            "figure": {key: getattr(base.whole.figure, key) for key in ("label", "published", "log")},
             "base": base.whole.to_json(),
             "base_with_fewer_repeats": base.like.to_json() if fewer else None,
             **{kind: [_reading_json(claim, *item) for item in items] for kind, items in found.items()},
         }
 
-    def _bearing(self, claim: Claim[Data]) -> tuple[Assumption, ...]:
-        return self.suite.bearing(claim.id)
-
     def _claims_of(self, assumptions: Iterable[Assumption]) -> list[Claim[Data]]:
         """Returns the selected claims on which all of these assumptions bear."""
         wanted = list(assumptions)
-        return [claim for claim in self.claims if all(item in self._bearing(claim) for item in wanted)]
+        return [
+            claim for claim in self.claims if all(item in self.suite.bearing(claim.id) for item in wanted)
+        ]
 
     def _is_chosen(self, variant: Variant) -> bool:
         return all(item in self.chosen for item, _ in variant.parts)
@@ -380,11 +319,9 @@ def _chosen(suite: Suite, asked: Iterable[str]) -> tuple[Assumption, ...]:
     wanted = [part.strip() for text in asked for part in text.split(",")]
     for name in wanted:
         if name not in known:
-            raise InputError(
-                f"suite {suite.name}: --assumption {name}: there is no such assumption"
-                f"{suggestion(name, known)}; "
-                f"accepted: {', '.join(known) or 'none, the suite has no assumptions'}"
-            )
+            accepted = ", ".join(known) or "none, the suite has no assumptions"
+            unknown = choice(name, known, accepted, "assumption")
+            raise InputError(f"suite {suite.name}: --assumption {name}: {unknown}")
     return tuple(item for item in suite.assumptions if not wanted or item.id in wanted)
 
 
@@ -392,17 +329,20 @@ def _bears_on(suite: Suite, item: Assumption) -> list[str]:
     return [claim.id for claim in suite.claims if item in suite.bearing(claim.id)]
 
 
-def _reading_json(claim: Claim[Data], variant: Variant, judged: Judged, effect: Effect) -> dict[str, Any]:
+def _reading_json(claim: Claim[Data], variant: Variant, found: Judged, effect: Effect) -> dict[str, Any]:
     runs = list(variant.of(claim))
     changed = sum(differs for _, _, differs in runs)
     idle = "" if changed or variant.problem else "It changes none of the claim's runs."
     return {
         "changes": [{"assumption": item.id, "reading": reading.name} for item, reading in variant.parts],
-        **judged.to_json(),
-        **effect.to_json(),
+        **found.to_json(),
+        "difference": effect.difference,
+        "difference_stderr": effect.stderr,
+        "moved": effect.moved,
+        "turned": effect.turned,
         "runs": len(runs),
         "runs_changed": changed,
-        "note": " ".join(text for text in (idle, judged.note) if text),
+        "note": " ".join(text for text in (idle, found.note) if text),
     }
 
 

@@ -62,9 +62,12 @@ def reduce_run(result: Any) -> dict[str, Any]:
     row["least_100s_ratio"] = metrics.least_windowed_ratio(time, received, shared, UNFAIR_SPAN_S)
     sent = sum(flow["packets_sent"] for flow in flows)
     row["loss_ratio"] = metrics.loss_ratio(sum(flow["packets_lost"] for flow in flows), sent)
-    row |= _link_quantities(summary["links"][0], row["aggregate_bps"])
-    row |= _background(summary.get("background", []), result, summary["links"][0]["rate_bps"])
-    row["packets"] = summary["links"][0]["packets_in"]
+    link = summary["links"][0]
+    row["utilization"] = metrics.utilization(link["rate_bps"], row["aggregate_bps"])
+    row["link_loss_ratio"] = link["loss_ratio"]
+    row |= {f"queue_{key}_packets": link[f"queue_{key}_packets"] for key in ("mean", "limit")}
+    row |= _background(summary.get("background", []), result, link["rate_bps"])
+    row["packets"] = link["packets_in"]
     row["series"] = [history(name, column) for name, column in zip(names, columns, strict=True)]
     return row
 
@@ -118,15 +121,6 @@ def _convergence(
             time[kept], received[first][kept], received[last][kept], start, rtt
         ),
         "convergence_own_s": metrics.convergence_time_s(time[kept], received[last][kept], start, rtt),
-    }
-
-
-def _link_quantities(link: Mapping[str, Any], aggregate_bps: float) -> dict[str, Any]:
-    return {
-        "utilization": metrics.utilization(link["rate_bps"], aggregate_bps),
-        "link_loss_ratio": link["loss_ratio"],
-        "queue_mean_packets": link["queue_mean_packets"],
-        "queue_limit_packets": link["queue_limit_packets"],
     }
 
 

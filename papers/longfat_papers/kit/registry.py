@@ -8,9 +8,9 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from longfat.errors import InputError, LongfatError
+from longfat.errors import InputError
 from longfat.store.kept import reduction_key
-from longfat.words import natural_order, suggestion
+from longfat.words import choice, natural_order
 from longfat_papers.kit.faults import where
 from longfat_papers.kit.paper import Paper
 from longfat_papers.kit.suite import Suite
@@ -47,10 +47,8 @@ def get(name: str) -> Suite:
     if name.endswith(".py") or path.is_dir():
         return _suite_of(path)
     known = names()
-    raise InputError(
-        f"suite {name}: there is no such suite{suggestion(name, known)}; "
-        f"accepted: {', '.join(known)}, or a file.py or a folder that defines one"
-    )
+    accepted = f"{', '.join(known)}, or a file.py or a folder that defines one"
+    raise InputError(f"suite {name}: {choice(name, known, accepted, 'suite')}")
 
 
 def _installed() -> dict[str, EntryPoint]:
@@ -101,8 +99,7 @@ def _imported(path: Path, name: str, place: Path) -> ModuleType:
     try:
         module = import_module(name)
     except Exception as error:
-        said = "; ".join(error.lines()) if isinstance(error, LongfatError) else where(error)
-        raise InputError(f"suite {path}: it cannot be imported: {said}") from error
+        raise InputError(f"suite {path}: it cannot be imported: {where(error)}") from error
     found = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
     if place not in (Path(each).resolve() for each in found if each):
         raise InputError(f"suite {path}: {name} is the name of another module; rename the file")

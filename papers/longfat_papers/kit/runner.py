@@ -1,31 +1,32 @@
-"""Runs a suite: each distinct run once, on all cores, longest first; stores experiments as they finish."""
+"""Runs a suite: each distinct run once, on all cores, the longest first; judges its claims."""
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from rich.console import Console
 from rich.table import Table
 
 from longfat.errors import LongfatError
+from longfat.report.page import PAGE
 from longfat.runs.simulate import run_many
 from longfat.scenario.model import Scenario
-from longfat.store import output
+from longfat.store import output, store
+from longfat.store.identity import run_key
 from longfat.store.kept import reduction_key
 from longfat.store.ledger import tally
 from longfat.store.store import Store
-from longfat.study.run import Effort, Perform, Task, distinct, perform
+from longfat.study.run import Effort, Task, longest_first, perform
 from longfat.words import Mode
-from longfat_papers.kit import folder, page
-from longfat_papers.kit.claims import FAILED, Claim, judge, unmeasured
-from longfat_papers.kit.faults import StudyError
-from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
+from longfat_papers.kit import faults, folder, page
+from longfat_papers.kit.claims import FAILED, judge
+from longfat_papers.kit.suite import Coordinate, Data, Run, Runs, Suite
 from longfat_papers.kit.text import counted
 
 VERDICT_STYLES = {
@@ -37,9 +38,105 @@ VERDICT_STYLES = {
 }
 
 
+class Options(TypedDict, total=False):
+    """How a suite runs, and where its results go; `run_suite` explains each."""
+
+    only: Iterable[str]
+    jobs: int | None
+    out: Path | str
+    console: Console | None
+    runs: Path | str | None
+
+
+Place = tuple[Mapping[str, Coordinate], str, Any]
+"""A run in an experiment: its coordinates, its key, and what a study wants to know of it beside them."""
+
+
+class Study:
+    """Runs of a suite: their plans, the store of their rows, and what they cost."""
+
+    def __init__(self, suite: Suite, mode: Mode, options: Options) -> None:
+        self.suite, self.mode = suite, mode
+        self.only = list(options.get("only", ()))
+        self.jobs = options.get("jobs")
+        self.directory = Path(options.get("out", "out"))
+        self.console = options.get("console") or Console(quiet=True)
+        self.where = options.get("runs") or self.directory
+        self.reduction = reduction_key(suite.reduce)
+        self.tasks: dict[str, Task[str]] = {}
+        self.effort = Effort()
+
+    def scenario(self, experiment: str, document: Mapping[str, Any], reading: str = "") -> Scenario:
+        """Returns the scenario of a run; raises `InputError` if it is refused."""
+        here = "" if reading else faults.place(self.suite.experiment(experiment).runs)
+        source = f"suite {self.suite.name}{reading}, {experiment}{here}"
+        return Scenario.from_dict(document, source=source)
+
+    def plan(self, run: Run, scenario: Scenario) -> str:
+        """Plans a run; returns its key."""
+        key = run_key(scenario)
+        self.tasks.setdefault(key, Task(key, scenario, run.estimated_packets(scenario), []))
+        return key
+
+    def opened(self) -> Store:
+        """Opens the store of the rows."""
+        return Store(self.where, self.reduction)
+
+    def perform(self, keys: Iterable[str], kept: Store, title: str) -> None:
+        """Runs what the store does not have of these runs."""
+        wanted = dict.fromkeys(keys)
+        missing = longest_first(self.tasks[key] for key in wanted if key not in kept)
+        self.effort.runs += len(wanted) - len(missing)
+        self.effort.found += len(wanted) - len(missing)
+        run = functools.partial(run_many, jobs=self.jobs, reduce=self.suite.reduce, ordered=False)
+        name = f"{self.suite.name} {self.mode}{title}"
+        with closing(perform(missing, kept, run, self.console, name, self.effort)) as done:
+            for _ in done:
+                pass
+        kept.flush()
+
+    def data(
+        self,
+        kept: Store,
+        places: Mapping[str, Sequence[Place]],
+        changed: Callable[[dict[str, Any], Any], dict[str, Any]] = lambda row, _: row,
+    ) -> Data:
+        """Returns the rows of the experiments all of whose runs are stored.
+
+        Args:
+            kept: the store.
+            places: the runs of each experiment.
+            changed: what the claims get of a row, given it and the third part of its place.
+        """
+        there = {name: runs for name, runs in places.items() if all(key in kept for _, key, _ in runs)}
+        keeping = {name for name in there if self.suite.experiment(name).keeps_series}
+        with_series = {key for name in keeping for _, key, _ in there[name]}
+        rows, slim = {}, {}
+        for key, text in kept.texts({key for runs in there.values() for _, key, _ in runs}):
+            rows[key] = store.row(text)
+            slim[key] = {name: value for name, value in rows[key].items() if name != "series"}
+            if key not in with_series:  # histories need much memory
+                del rows[key]
+        return Data(
+            {
+                name: Runs(name, [{**at, **changed(stored[key], more)} for at, key, more in runs])
+                for name, runs in there.items()
+                for stored in [rows if name in keeping else slim]
+            }
+        )
+
+    def draw(self) -> None:
+        """Builds the page of what is stored below the directory."""
+        with self.console.status("drawing figures"):
+            page.build(self.directory, self.jobs)
+
+
 @dataclass(frozen=True)
 class SuiteOutcome:
-    """What a suite produced: the rows of the selected claims, its experiments, and the report."""
+    """What a suite produced: the rows of the selected claims, its experiments, and the report.
+
+    ``failed`` has the drawings that failed, each with the reason.
+    """
 
     suite: str
     mode: Mode
@@ -73,32 +170,7 @@ class SuiteOutcome:
         }
 
 
-Place = tuple[str, int]
-"""Where a run belongs: name of the experiment, position in its grid."""
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """What the selected experiments and claims of a suite came to, as it is written below a directory."""
-
-    experiments: tuple[Experiment, ...]
-    claims: tuple[Claim[Data], ...]
-    rows: list[dict[str, Any]]
-    summary: list[dict[str, Any]]
-    performance: Mapping[str, float]
-    failed: tuple[str, ...] = ()
-    """Drawings that failed, and why."""
-
-
-def run_suite(
-    suite: Suite,
-    mode: Mode = "quick",
-    only: Iterable[str] = (),
-    jobs: int | None = None,
-    out: Path | str = Path("out"),
-    console: Console | None = None,
-    runs: Path | str | None = None,
-) -> SuiteOutcome:
+def run_suite(suite: Suite, mode: Mode = "quick", **options: Unpack[Options]) -> SuiteOutcome:
     """Runs the selected experiments, judges their claims, and writes everything below ``out``.
 
     Runs that an earlier command stored are not repeated, even if that command was interrupted.
@@ -106,96 +178,86 @@ def run_suite(
     Args:
         suite: what to run.
         mode: "quick" for a few points, "full" for all points of the paper.
-        only: ids of claims or names of experiments; all if empty.
-        jobs: number of worker processes; one for each core if None.
-        out: directory of the results, created if necessary. Other experiments stored in it are kept.
-        console: shows progress and the table of claims; nothing is shown if None.
-        runs: store of the runs, which other suites may share; in ``out`` if None.
+        options: how it runs, and where its results go:
+            ``only`` are ids of claims or names of experiments; all if empty.
+            ``jobs`` is the number of worker processes; one for each core if None.
+            ``out`` is the directory of the results ("out"), created if necessary. Other experiments stored in
+            it are kept.
+            ``console`` shows progress and the table of claims; nothing is shown if None.
+            ``runs`` is the store of the runs, which other suites may share; in ``out`` if None.
 
     Raises:
         InputError: an id is unknown or the directory is not writable; raised before anything runs.
         KeyboardInterrupt: after the finished experiments were written.
     """
-    directory = Path(out)
-    console = console or Console(quiet=True)
-    measured = measure(suite, mode, only, jobs, directory, console, runs)
-    with console.status("drawing figures"):
-        path = page.build(directory, jobs)
-    print_measurement(console, measured)
-    console.print(f"report: {path}", soft_wrap=True)
-    return outcome(suite, mode, measured, path)
+    study = Study(suite, mode, options)
+    outcome = measure(study)
+    study.draw()
+    print_outcome(study.console, outcome)
+    study.console.print(f"report: {outcome.report_path}", soft_wrap=True)
+    return outcome
 
 
-def outcome(suite: Suite, mode: Mode, measured: Measurement, path: Path) -> SuiteOutcome:
-    """Returns what a suite produced, with the path of its page."""
+def measure(study: Study) -> SuiteOutcome:
+    """Runs what a study selects and writes all of it but the page; prints nothing."""
+    suite, mode, directory = study.suite, study.mode, study.directory
+    experiments, claims = suite.select(study.only)
+    places: dict[str, list[Place]] = {
+        item.name: [
+            (run.coordinates, study.plan(run, study.scenario(item.name, run.document)), None)
+            for run in item.runs(mode)
+        ]
+        for item in experiments
+    }
+    folder.prepare(directory)
+    provenance = output.provenance(sys.argv)
+    status, failed = "interrupted", []
+    with study.opened() as kept:
+        try:
+            study.perform((key for runs in places.values() for _, key, _ in runs), kept, "")
+            status = "complete"
+        finally:
+            # An interrupted suite also judges and writes what has finished.
+            performance = study.effort.performance()
+            data = study.data(kept, places)
+            for item in experiments:
+                if item.name in data.experiments:
+                    try:
+                        folder.write_experiment(directory, item, data[item.name], mode, provenance)
+                    except faults.StudyError as error:  # the other experiments go on
+                        failed.append(str(error))
+            rows = [judge(claim, data, mode) for claim in claims]
+            stored = folder.merge_ledger(directory, suite.name, rows, data.experiments)
+            folder.keep_history(directory, rows, provenance)
+            folder.write_suite(
+                directory,
+                {
+                    **folder.described(suite),
+                    "mode": mode,
+                    "only": study.only,
+                    "status": status,
+                    "experiments": folder.statuses(directory, places),
+                    "performance": performance,
+                    "provenance": provenance,
+                },
+            )
+    wanted = {claim.id for claim in claims}
     return SuiteOutcome(
-        suite.name, mode, measured.rows, measured.summary, path, measured.performance, measured.failed
+        suite.name,
+        mode,
+        [row for row in stored if row["id"] in wanted],
+        [item.brief(len(places[item.name]), item.name in data.experiments) for item in experiments],
+        directory / PAGE,
+        performance,
+        tuple(failed),
     )
 
 
-def measure(
-    suite: Suite,
-    mode: Mode,
-    only: Iterable[str],
-    jobs: int | None,
-    directory: Path,
-    console: Console,
-    runs: Path | str | None,
-) -> Measurement:
-    """Does what `run_suite` does, with the same arguments, but draws and prints nothing."""
-    only = list(only)
-    experiments, claims = suite.select(only)
-    grids = {experiment.name: experiment.runs(mode) for experiment in experiments}
-    works = planned(suite, grids)
-    folder.prepare(directory)
-    provenance = output.provenance(sys.argv)
-    collected = _Collected(directory, mode, experiments, grids, provenance)
-    effort = Effort()
-    status = "interrupted"
-    try:
-        with Store(runs or directory, reduction_key(suite.reduce)) as kept:
-            title, run = f"{suite.name} {mode}", reducing(suite, jobs)
-            with closing(perform(works, kept, run, console, title, effort)) as done:
-                for work, row in done:
-                    collected.add(work, row)
-        status = "complete"
-    finally:
-        # An interrupted suite also judges and writes what has finished.
-        performance = effort.performance()
-        ledger = _judge(claims, collected, mode)
-        stored = folder.merge_ledger(directory, suite.name, ledger, collected.finished)
-        folder.keep_history(directory, ledger, provenance)
-        summary = [_brief(experiment, grids, collected) for experiment in experiments]
-        folder.write_suite(
-            directory,
-            {
-                "suite": suite.name,
-                "title": suite.title,
-                "citation": suite.citation,
-                "mode": mode,
-                "only": only,
-                "status": status,
-                "experiments": folder.statuses(directory, list(grids)),
-                "order": [experiment.name for experiment in suite.experiments],
-                "performance": performance,
-                "provenance": provenance,
-            },
-        )
-    wanted = {row["id"] for row in ledger}
-    rows = [row for row in stored if row["id"] in wanted]
-    return Measurement(experiments, claims, rows, summary, performance, tuple(collected.failed))
-
-
-def reducing(suite: Suite, jobs: int | None) -> Perform:
-    """Returns what runs scenarios and yields the rows of a suite."""
-    return functools.partial(run_many, jobs=jobs, reduce=suite.reduce, ordered=False)
-
-
-def print_measurement(console: Console, measured: Measurement) -> None:
+def print_outcome(console: Console, outcome: SuiteOutcome) -> None:
     """Prints the selected claims, their tally, and what the runs have cost."""
-    console.print(claims_table(measured.rows))
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in tally(measured.rows).items() if count)
-    console.print(f"{counts}; {cost(measured.performance)}")
+    console.print(claims_table(outcome.ledger))
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in tally(outcome.ledger).items() if count)
+    console.print(f"{counts}; {cost(outcome.performance)}")
 
 
 def cost(performance: Mapping[str, float]) -> str:
@@ -210,20 +272,18 @@ def cost(performance: Mapping[str, float]) -> str:
 def claims_table(rows: Iterable[Mapping[str, Any]]) -> Table:
     """Returns the ledger as a table for the terminal; with a column if some claims ran between real hosts."""
     rows = list(rows)
-    has_live = any("live" in row for row in rows)
     table = Table(title=None, show_lines=True, expand=True)
     table.add_column("claim", no_wrap=True)
     table.add_column("the paper", ratio=3)
     table.add_column("measured", ratio=4)
     table.add_column("verdict", no_wrap=True)
-    if has_live:
+    if any("live" in row for row in rows):
         table.add_column("live", no_wrap=True)
     for row in rows:
         mark = " *" if row["indicative"] else ""
-        cells = [row["id"], row["published"], row["measured"] or row["note"], shown(row["verdict"]) + mark]
-        table.add_row(
-            *cells, *([shown(row["live"]["verdict"]) if "live" in row else "–"] if has_live else [])
-        )
+        live = shown(row["live"]["verdict"]) if "live" in row else "–"
+        cells = [row["published"], row["measured"] or row["note"], shown(row["verdict"]) + mark, live]
+        table.add_row(row["id"], *cells[: len(table.columns) - 1])
     if any(row["indicative"] for row in rows):
         table.caption = "* indicative: few points and repeats"
     return table
@@ -232,75 +292,3 @@ def claims_table(rows: Iterable[Mapping[str, Any]]) -> Table:
 def shown(verdict: str) -> str:
     """Returns a verdict in its colour, for the terminal."""
     return f"[{VERDICT_STYLES[verdict]}]{verdict}[/]"
-
-
-class _Collected:
-    """Collects rows by experiment, and stores an experiment when its last run has arrived."""
-
-    def __init__(
-        self,
-        out: Path,
-        mode: Mode,
-        experiments: Iterable[Experiment],
-        grids: Mapping[str, list[Run]],
-        provenance: Mapping[str, Any],
-    ) -> None:
-        self.out = out
-        self.provenance = provenance
-        self.mode = mode
-        self.experiments = {experiment.name: experiment for experiment in experiments}
-        self.grids = grids
-        self.rows: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in grids}
-        self.finished: dict[str, Runs] = {}
-        self.failed: list[str] = []
-
-    def add(self, work: Task[Place], row: dict[str, Any]) -> None:
-        slim = {key: value for key, value in row.items() if key != "series"}
-        for name, position in work.places:
-            experiment = self.experiments[name]
-            run = self.grids[name][position]
-            quantities = row if experiment.keeps_series else slim
-            self.rows[name][position] = {**run.coordinates, **quantities}
-            if len(self.rows[name]) == len(self.grids[name]):
-                ordered = [self.rows[name][index] for index in range(len(self.grids[name]))]
-                self.finished[name] = Runs(name, ordered)
-                try:
-                    folder.write_experiment(
-                        self.out, experiment, self.finished[name], self.mode, self.provenance
-                    )
-                except StudyError as error:  # the other experiments go on
-                    self.failed.append(str(error))
-
-
-def planned(suite: Suite, grids: Mapping[str, list[Run]]) -> list[Task[Place]]:
-    """Returns the runs of all grids, one for each distinct plan."""
-
-    def wanted() -> Iterator[tuple[Place, Scenario, float]]:
-        for name, runs in grids.items():
-            for position, run in enumerate(runs):
-                scenario = Scenario.from_dict(run.document, source=f"suite {suite.name}, {name}")
-                yield (name, position), scenario, run.estimated_packets(scenario)
-
-    return distinct(wanted())
-
-
-def _judge(claims: Iterable[Claim[Data]], collected: _Collected, mode: Mode) -> list[dict[str, Any]]:
-    data = Data(collected.finished)
-    rows = []
-    for claim in claims:
-        lacking = [name for name in claim.experiments if name not in collected.finished]
-        if lacking:
-            rows.append(unmeasured(claim, mode, f"Experiment {', '.join(lacking)} did not finish."))
-        else:
-            rows.append(judge(claim, data, mode))
-    return rows
-
-
-def _brief(experiment: Experiment, grids: Mapping[str, list[Run]], collected: _Collected) -> dict[str, Any]:
-    return {
-        "name": experiment.name,
-        "mirrors": experiment.mirrors,
-        "title": experiment.title,
-        "runs": len(grids[experiment.name]),
-        "finished": experiment.name in collected.finished,
-    }

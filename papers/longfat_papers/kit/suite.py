@@ -56,6 +56,11 @@ class Experiment:
     figure: Callable[[Runs, Mode], Figure]
     keeps_series: bool = False
 
+    def brief(self, runs: int, finished: bool, **more: Any) -> dict[str, Any]:
+        """Returns the experiment as `longfat suite --json` prints it."""
+        about = {"name": self.name, "mirrors": self.mirrors, "title": self.title}
+        return {**about, "runs": runs, "finished": finished, **more}
+
 
 @dataclass(frozen=True)
 class Suite:
@@ -155,11 +160,6 @@ class Suite:
         ids = self._claim_ids()
         return next((why for name, why in self.closed.items() if ids.get(name.casefold()) == claim), None)
 
-    def estimated_packets(self, mode: Mode) -> float:
-        """Estimates the data packets of a mode; runs that experiments share count once."""
-        unique = {repr(run.document): run for item in self.experiments for run in item.runs(mode)}
-        return math.fsum(run.estimated_packets() for run in unique.values())
-
     def _claim_ids(self) -> dict[str, str]:
         """The id of each claim by each of its spellings."""
         return {spelling: claim.id for claim in self.claims for spelling in self._spellings(claim.id)}
@@ -192,7 +192,7 @@ class Runs:
 
     def where(self, **coordinates: Coordinate) -> Runs:
         """Returns the rows at these coordinates. Raises `Missing` when there are none."""
-        rows = [row for row in self.rows if all(row.get(key) == value for key, value in coordinates.items())]
+        rows = self._at(coordinates)
         if not rows:
             at = ", ".join(f"{key} = {value}" for key, value in coordinates.items())
             raise Missing(f"{self.name} has no run at {at}.")
@@ -200,19 +200,17 @@ class Runs:
 
     def has(self, **coordinates: Coordinate) -> bool:
         """Returns whether any row is at these coordinates."""
-        return any(all(row.get(key) == value for key, value in coordinates.items()) for row in self.rows)
+        return bool(self._at(coordinates))
 
     def distinct(self, coordinate: str) -> list[Any]:
         """Returns the values that a coordinate takes, in order."""
+        self._check(coordinate)
         values = {row[coordinate] for row in self.rows if coordinate in row}
         return sorted(values, key=lambda value: natural_order(value) if isinstance(value, str) else value)
 
     def values(self, quantity: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Returns a quantity of every row; NaN where a run does not have it, or never reached it."""
-        if self.rows and quantity not in self.quantities:
-            known = sorted(self.quantities)
-            near = suggestion(quantity, known)
-            raise InputError(f"{self.name} has no quantity {quantity}{near}; accepted: {', '.join(known)}")
+        self._check(quantity)
         found = (row.get(quantity) for row in self.rows)
         return np.array([math.nan if value is None else float(value) for value in found])
 
@@ -244,14 +242,27 @@ class Runs:
         """Returns the row of the first repeat."""
         return min(self.rows, key=lambda row: row.get("repeat", 0))
 
+    def _at(self, coordinates: Mapping[str, Coordinate]) -> list[dict[str, Any]]:
+        for name in coordinates:
+            self._check(name)
+        return [row for row in self.rows if all(row.get(key) == value for key, value in coordinates.items())]
+
+    def _check(self, column: str) -> None:
+        """Raises `InputError` if no run of the experiment has this coordinate or quantity."""
+        if self.rows and column not in self.quantities:
+            known = sorted(self.quantities)
+            near = suggestion(column, known)
+            raise InputError(f"{self.name} has no column {column}{near}; accepted: {', '.join(known)}")
+
 
 class Data:
-    """What a suite measured, by experiment. An experiment that was not run raises `Missing`."""
+    """What a suite measured, by experiment; one without results raises `Missing`, with why."""
 
-    def __init__(self, experiments: Mapping[str, Runs]) -> None:
+    def __init__(self, experiments: Mapping[str, Runs], why: Mapping[str, str] | None = None) -> None:
         self.experiments = dict(experiments)
+        self.why = dict(why or {})
 
     def __getitem__(self, name: str) -> Runs:
         if name not in self.experiments:
-            raise Missing(f"Experiment {name} was not run.")
+            raise Missing(self.why.get(name, f"Experiment {name} did not finish."))
         return self.experiments[name]

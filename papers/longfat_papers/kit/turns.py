@@ -13,7 +13,7 @@ from rich.table import Table as Lines
 
 from longfat.figure.data import Bar, Figure, Table, Tornado
 from longfat_papers.kit.effects import MOST_CHANGE, MOST_ERRORS, WITH_VERDICT
-from longfat_papers.kit.text import percent, with_error
+from longfat_papers.kit.text import counted, percent, with_error
 
 OUTCOMES = {
     "base": "at the base",
@@ -90,14 +90,10 @@ def _of_pairs(pairs: Iterable[Entry]) -> Iterable[str]:
     good = [name(item) for item in turning if item["verdict"] == "reproduced"]
     if good:
         more = f" and {len(good) - MOST_NAMED} more" if len(good) > MOST_NAMED else ""
-        yield f"Reproduced under {_pairs(len(good))}: {', '.join(good[:MOST_NAMED])}{more}."
+        yield f"Reproduced under {counted(len(good), 'pair')}: {', '.join(good[:MOST_NAMED])}{more}."
     if other := len(turning) - len(good):
         verb = "changes" if other == 1 else "change"
-        yield f"{_pairs(other, 'other ' if good else '')} {verb} the verdict otherwise."
-
-
-def _pairs(count: int, kind: str = "") -> str:
-    return f"{count} {kind}pair{'s' if count != 1 else ''}"
+        yield f"{counted(other, 'other pair' if good else 'pair')} {verb} the verdict otherwise."
 
 
 def tornado(entry: Entry) -> Figure:
@@ -152,8 +148,7 @@ def _table(entry: Entry, readings: Iterable[Entry]) -> Table:
     rows = [base]
     fewer = entry["base_with_fewer_repeats"]
     if fewer:
-        repeats = entry["readings_repeats"]
-        label = f"the base, {repeats} repeat{'s' if repeats > 1 else ''}"
+        label = f"the base, {counted(entry['readings_repeats'], 'repeat')}"
         rows.append((label, fewer["verdict"], with_error(*_value(fewer)), "", "", ""))
     for item in readings:
         there = _has_value(item)
@@ -197,7 +192,7 @@ def _effects(entry: Entry) -> list[str]:
         lines.append(f"{missing} not measured")
     if rest := len(pairs) - len(told):
         turning = sum(item["turned"] for item in pairs) - len(told)
-        lines.append(f"{_pairs(rest)} {'more' if told else 'in all'}, {turning} turn it")
+        lines.append(f"{counted(rest, 'pair')} {'more' if told else 'in all'}, {turning} turn it")
     return lines
 
 

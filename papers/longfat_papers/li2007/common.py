@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from longfat.numbers import finite
-from longfat.runs import metrics
 from longfat.units import PACKET_BITS
 from longfat_papers.kit import (
     CHOSEN_HERE,
@@ -344,11 +342,6 @@ def least(runs: Runs, quantity: str) -> float:
     return min(at.mean(quantity) for _, _, at in points(runs))
 
 
-def mean(values: Iterable[float]) -> float:
-    """Returns the mean of values; NaN if one of them is no number."""
-    return metrics.mean_stderr(list(values))[0]
-
-
 def share(label: str, checks: Sequence[Check]) -> Measured:
     """Returns the share of checks that hold, which is 1 in the paper, as a claim's figure."""
     return Measured(label, held(checks) / len(checks), published=1.0)
@@ -370,8 +363,3 @@ def time_figure(label: str, runs: Runs, published: float | None = None) -> Measu
     time, error = runs.mean_stderr_reached("convergence_80_s")
     time = DURATION_S if math.isnan(time) else time
     return Measured(f"{label}: s to converge ({DURATION_S:g}: never)", time, error, published, log=True)
-
-
-def keyed(values: Mapping[int, float]) -> dict[str, float | None]:
-    """Returns values by RTT as a ledger stores them."""
-    return {str(key): finite(value) for key, value in values.items()}

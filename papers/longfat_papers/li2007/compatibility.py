@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from longfat_papers.kit import Check, Checks, Drawing, Evidence, Measured, Mode, Run, Runs, listed
+from longfat_papers.kit import Check, Checks, Drawing, Evidence, Measured, Mode, Run, Runs, listed, mean
 from longfat_papers.li2007 import common as lls
 
 LEAST_FAIR = ("stcp", "fast")
@@ -49,7 +49,7 @@ def two_are_least_fair(runs: Runs) -> Checks:
     for rate in (lls.LOW_MBPS, lls.HIGH_MBPS):
         at = runs.where(rate_mbps=rate)
         means[rate] = {
-            name: lls.mean(at.where(algorithm=name).means("rtt_ms", "ratio").values()) for name in lls.NEW
+            name: mean(at.where(algorithm=name).means("rtt_ms", "ratio").values()) for name in lls.NEW
         }
         two = sorted(means[rate], key=means[rate].__getitem__)[:2]
         seen = f"least fair: {' and '.join(lls.TITLES[name] for name in two)}"
@@ -65,7 +65,7 @@ def two_are_least_fair(runs: Runs) -> Checks:
         "; ".join(
             f"mean ratio at {rate} Mbit/s: {listed(ratios, lls.TITLES)}" for rate, ratios in means.items()
         ),
-        {"mean_ratio": {str(rate): ratios for rate, ratios in means.items()}},
+        {"mean_ratio": means},
         figure=Measured(
             "greater ratio of Scalable-TCP and FAST-TCP / least of the others, at the worse rate",
             max(_not_least(ratios) for ratios in means.values()),

@@ -132,7 +132,7 @@ def scalable_does_not_converge(runs: Runs) -> Checks:
         yield below(f"{rtt} ms: ratio of the last 60 s", ratio, lls.CONVERGED)
     return Evidence(
         "ratio of the last 60 s: " + ", ".join(f"{rtt} ms {ratio:.2f}" for rtt, (ratio, _) in found.items()),
-        {"final_ratio": lls.keyed({rtt: ratio for rtt, (ratio, _) in found.items()})},
+        {"final_ratio": {rtt: ratio for rtt, (ratio, _) in found.items()}},
         figure=Measured("greater ratio of the last 60 s", *max(found.values())),
     )
 
@@ -216,7 +216,7 @@ def hstcp_converges_later_on_longer_paths(runs: Runs) -> Checks:
     yield _later(times, 162, 324)
     return Evidence(
         lls.times_text(times),
-        {"convergence_80_s": lls.keyed(times)},
+        {"convergence_80_s": times},
         figure=lls.time_figure("HS-TCP at 324 ms", runs.where(rtt_ms=324)),
     )
 
@@ -277,7 +277,7 @@ def bic_slows_down(runs: Runs) -> Checks:
     yield below("324 ms: ratio of the last 60 s", final, lls.CONVERGED)
     return Evidence(
         f"{lls.times_text(times)}; last 60 s at 324 ms: ratio {final:.2f}",
-        {"convergence_80_s": lls.keyed(times), "final_ratio_324": final},
+        {"convergence_80_s": times, "final_ratio_324": final},
         f"With the formula as printed: {lls.times_text(printed)}.",
         Measured("ratio of the last 60 s at 324 ms", final, error),
     )
@@ -296,7 +296,7 @@ def htcp_shares_equally(runs: Runs) -> Checks:
         yield at_least(f"{rtt} ms: ratio of the later half", ratio, lls.FAIR)
     return Evidence(
         "ratio of the later half: " + ", ".join(f"{rtt} ms {ratio:.3f}" for rtt, (ratio, _) in found.items()),
-        {"late_ratio": lls.keyed({rtt: ratio for rtt, (ratio, _) in found.items()})},
+        {"late_ratio": {rtt: ratio for rtt, (ratio, _) in found.items()}},
         figure=Measured("least ratio of the later half", *min(found.values())),
     )
 

@@ -117,7 +117,7 @@ def refill_takes_8000_round_trips(runs: Runs) -> Checks:
     refill_s = float(refilled[0] - low_s[0])
     rtts = refill_s / (RTT_MS / 1000.0)
     mean = metrics.throughput_bps(time, received, (float(low_s[0]), float(time[-1])))
-    yield within_factor("refill, RTTs", rtts, REFILL_RTTS, REFILL_FACTOR, than=f"{REFILL_RTTS:g}")
+    yield within_factor("refill, RTTs", rtts, REFILL_RTTS, REFILL_FACTOR)
     yield within_factor("refill, s", refill_s, REFILL_S, REFILL_FACTOR)
     yield within_factor("mean rate, Mbit/s", mean / 1e6, MEAN_MBPS, MEAN_FACTOR)
     return Evidence(

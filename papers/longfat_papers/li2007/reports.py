@@ -51,10 +51,7 @@ def compatibility_at_different_rtts(runs: Runs) -> Checks:
 def _by_rtt(runs: Runs, quantity: str) -> ByRtt:
     names = [name for name in lls.ALGORITHMS if runs.has(algorithm=name)]
     return {
-        f"{rate} Mbit/s": {
-            name: {str(rtt): mean for rtt, mean in at.where(algorithm=name).means("rtt_ms", quantity).items()}
-            for name in names
-        }
+        f"{rate} Mbit/s": {name: at.where(algorithm=name).means("rtt_ms", quantity) for name in names}
         for rate in runs.distinct("rate_mbps")
         for at in [runs.where(rate_mbps=rate)]
     }

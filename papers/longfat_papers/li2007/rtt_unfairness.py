@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from longfat.figure.data import theory as theory_curve
 from longfat.runs import metrics, theory
 from longfat_papers.kit import (
@@ -116,8 +114,7 @@ def long_flows_starve(runs: Runs, large: Runs) -> Checks:
         yield between(f"{NAMES[name]}: exponent", exponents[name], power - margin, power + margin)
     others = max(value for name, value in deep.items() if name not in ("reno", "htcp"))
     for name, than, bound in (("htcp", "standard TCP's", deep["reno"]), ("reno", "all others'", others)):
-        check = above(f"100 % BDP: {NAMES[name]}'s lowest above {than}", deep[name], bound)
-        yield replace(check, rule=f"100 % BDP: {NAMES[name]}'s lowest ratio above {than}")
+        yield above(f"100 % BDP: {NAMES[name]}'s lowest ratio", deep[name], bound, than=than)
     return Evidence(
         f"lowest ratio: {listed(lowest, lls.TITLES, 4)}; exponent: standard {exponents['reno']:.2f}, H-TCP "
         f"{exponents['htcp']:.2f}; at 100 % BDP: {listed(deep, lls.TITLES, 4)}",

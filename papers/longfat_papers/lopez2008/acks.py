@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import nan
 from typing import Any
 
@@ -12,9 +11,10 @@ import numpy as np
 from longfat.runs import metrics
 from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Panel, Runs, Table, points, repeats
 from longfat_papers.kit import checks as ck
+from longfat_papers.kit.means import mean
 from longfat_papers.lopez2008 import common as lp
 from longfat_papers.lopez2008 import drawing as dr
-from longfat_papers.lopez2008.reduction import Row, Span, figure, mean, rows
+from longfat_papers.lopez2008.reduction import Row, Span, rows
 
 LOST = {lp.PLAIN: (107, 167), lp.LOSING: (204, 414), lp.MIRRORED: (192, 302)}
 """Table 5.1: packets lost after the falls at 5 and 55 s."""
@@ -133,7 +133,7 @@ def _measured(runs: Runs, case: lp.Case) -> tuple[dict[str, Any], str, Measured]
     lost = [mean(at_fall) for at_fall in zip(*each, strict=True)]
     means = [mean(pick(row.each("means_mbps")) for row in found) for pick in (min, max)]
     text = f"lost {lost[0]:.0f} and {lost[1]:.0f}; mean rates {means[0]:.1f} to {means[1]:.1f} Mbit/s"
-    both_falls = figure("packets lost after both falls", map(sum, each), float(sum(LOST[case])))
+    both_falls = Measured.mean("packets lost after both falls", map(sum, each), float(sum(LOST[case])))
     return {"lost": lost, "mbps": means}, text, both_falls
 
 
@@ -224,8 +224,8 @@ def xcp_r_loses_less_and_no_flow_is_silent(runs: Runs) -> Checks:
     idle = mean(row.silence_s((lp.SILENCE_FROM_S, lp.ACKS_S)) for row in rows(runs, **_at(lp.MIRRORED)))
     yield from _losses(found["lost"], lp.MIRRORED)
     for at, of_xcp_r, of_xcp in zip(lp.ACKS_FALLS_S, *of_both, strict=True):
-        check = ck.below(f"lost at {at:g} s, XCP's", of_xcp_r, of_xcp)
-        yield replace(check, rule=f"packets lost at {at:g} s: fewer than XCP's with the same loss of ACKs")
+        than = "XCP's with the same loss of ACKs"
+        yield ck.below(f"{at:g} s: packets lost", of_xcp_r, of_xcp, than=than)
     yield ck.below("longest silence of a flow, s", idle, NOT_SILENT_S)
     yield from _range(found["mbps"], lp.MIRRORED)
     return Evidence(f"{text}; longest silence {idle:.1f} s", {**found, "idle_s": idle}, figure=both_falls)
@@ -250,5 +250,5 @@ def xcp_times_out_and_xcp_r_does_not(runs: Runs) -> Checks:
         f"timeouts: XCP {plain:.1f} (without loss of ACKs {without:.1f}), XCP-r {mirrored:.1f}; longest "
         f"silence {idle['xcp']:.1f} and {idle['xcp-r']:.1f} s",
         {"timeouts": {f"{name}, {loss:g}": value for (name, loss), value in counts.items()}, "idle_s": idle},
-        figure=figure("XCP's timeouts", (row.timeouts() for row in found[lp.THREE_CASES[1]])),
+        figure=Measured.mean("XCP's timeouts", (row.timeouts() for row in found[lp.THREE_CASES[1]])),
     )

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from longfat.runs import metrics
-from longfat_papers.kit import Drawing, Mode, Panel, Run, Runs, Table, points, repeats
+from longfat_papers.kit import Drawing, Mode, Panel, Run, Runs, Table, mean, points, repeats
 from longfat_papers.lopez2008 import common as lp
 from longfat_papers.lopez2008 import drawing as dr
 from longfat_papers.lopez2008 import friendly as fr
 from longfat_papers.lopez2008 import networks as nw
-from longfat_papers.lopez2008.reduction import CROSS, Row, mean, rows
+from longfat_papers.lopez2008.reduction import CROSS, Row, rows
 
 NOT_TRIED = "not in the thesis"
 beyond = partial(lp.experiment, repeat=lp.BEYOND_REPEATS)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, percent
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, mean, percent
 from longfat_papers.kit import checks as ck
 from longfat_papers.lopez2008 import common as lp
 from longfat_papers.lopez2008 import drawing as dr
 from longfat_papers.lopez2008 import networks as nw
-from longfat_papers.lopez2008.reduction import dropped, figure, mean, rows
+from longfat_papers.lopez2008.reduction import dropped, rows
 
 CASES = ("clouds", "all XCP")
 SAME_RATE = 0.03
@@ -120,7 +120,7 @@ def like_the_path_of_xcp_routers(runs: Runs) -> Checks:
         f"{clouds:.2f} Mbit/s through the clouds, {alone:.2f} without; {lost:.0f} dropped, "
         f"{timeouts:.0f} timeouts",
         {"mbps": rate, "dropped": lost, "timeouts": timeouts},
-        figure=figure(label, (row.rate_mbps(span) / alone for row in through), 1.0),
+        figure=Measured.mean(label, (row.rate_mbps(span) / alone for row in through), 1.0),
     )
 
 
@@ -146,7 +146,7 @@ def nearly_all_of_both_clouds(runs: Runs) -> Checks:
     return Evidence(
         f"i {rate['i']:.1f}, j {rate['j']:.1f} Mbit/s; {lost:.0f} dropped",
         {"mbps": rate, "dropped": lost},
-        figure=figure("i, Mbit/s", each["i"], 280.0),
+        figure=Measured.mean("i, Mbit/s", each["i"], 280.0),
     )
 
 
@@ -167,7 +167,7 @@ def k_is_slightly_above_i(runs: Runs) -> Checks:
     return Evidence(
         ", ".join(f"{name} {value:.1f}" for name, value in rate.items()) + " Mbit/s",
         {"mbps": rate},
-        figure=figure("k over i", np.divide(each["k"], each["i"])),
+        figure=Measured.mean("k over i", np.divide(each["k"], each["i"])),
     )
 
 
@@ -187,5 +187,5 @@ def half_of_it_each(runs: Runs) -> Checks:
     return Evidence(
         f"i {rate['i']:.1f}, j {rate['j']:.1f} Mbit/s",
         {"mbps": rate},
-        figure=figure("i, Mbit/s", each["i"], 250.0),
+        figure=Measured.mean("i, Mbit/s", each["i"], 250.0),
     )

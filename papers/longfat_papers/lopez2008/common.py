@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -141,17 +141,8 @@ def experiment(
 
     ``mbps`` is the rate at which data cross a network of links, which `hosts` has to know.
     """
-
-    def declare(scenario: Callable[..., Any]) -> Declaration:
-        found = PAPER.experiment(name, mirrors, title, grid={**grid, "repeat": repeat})(scenario)
-        runs = found.runs
-        if mbps is not None:
-            found.runs = lambda mode: [
-                replace(run, packets=crossing(mbps, run.document)) for run in runs(mode)
-            ]
-        return found
-
-    return declare
+    packets = None if mbps is None else partial(crossing, mbps)
+    return PAPER.experiment(name, mirrors, title, grid={**grid, "repeat": repeat}, packets=packets)
 
 
 def crossing(mbps: float, document: Mapping[str, Any]) -> float:

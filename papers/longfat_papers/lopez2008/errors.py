@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, percent, settings
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, mean, percent, settings
 from longfat_papers.kit import checks as ck
 from longfat_papers.lopez2008 import common as lp
 from longfat_papers.lopez2008 import drawing as dr
 from longfat_papers.lopez2008 import networks as nw
-from longfat_papers.lopez2008.reduction import figure, mean, rows
+from longfat_papers.lopez2008.reduction import rows
 
 BUFFERS = {"B-R1": 1200, "A-R1": 3500}
 """4.6.2: packets of the clouds' queues."""
@@ -84,8 +82,8 @@ def errors_cost_little_and_shrink(runs: Runs) -> Checks:
         for span in ((begin, nw.BEGIN_S + nw.EARLY_S[1]), (end - nw.LATE_S, end))
     )
     yield ck.at_least("least rate of j over a second, Mbit/s", least, LEAST_J_MBPS)
-    check = ck.below("how far j is from 100 Mbit/s in the last seconds, against the first", late, early)
-    yield replace(check, rule="how far j is from 100 Mbit/s: nearer in the last seconds than in the first")
+    text = "how far j is from 100 Mbit/s in the last seconds"
+    yield ck.below(text, late, early, than="that in the first")
     return Evidence(
         "TCP {:.0f} and {:.0f} MB, XCP-i {:.1f} and {:.1f} MB; ".format(*means.values())
         + f"j at least {least:.0f} Mbit/s, {early:.1f} off at first and {late:.1f} in the end",
@@ -94,5 +92,7 @@ def errors_cost_little_and_shrink(runs: Runs) -> Checks:
             "least_mbps": least,
             "off_mbps": [early, late],
         },
-        figure=figure("TCP's sender i, MB", arrived["newreno", "i"], MEGABYTES["newreno", "i"], log=True),
+        figure=Measured.mean(
+            "TCP's sender i, MB", arrived["newreno", "i"], MEGABYTES["newreno", "i"], log=True
+        ),
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, settings
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, mean, settings
 from longfat_papers.kit import checks as ck
 from longfat_papers.lopez2008 import common as lp
 from longfat_papers.lopez2008 import drawing as dr
-from longfat_papers.lopez2008.reduction import Row, dropped, figure, mean, rows
+from longfat_papers.lopez2008.reduction import Row, dropped, rows
 
 PROTOCOLS = ("xcp", "xcp-r", "xcp-r-first")
 MBPS, BUFFER = 100, 1000
@@ -61,7 +61,9 @@ def only_the_first_formula_is_off(runs: Runs) -> Checks:
     return Evidence(
         "; ".join(texts) + f"; the first formula's drops: {lost:.0f}",
         {"mbps": rate, "first_dropped": lost},
-        figure=figure("the first formula's distance from XCP's rates", map(apart, each["xcp-r-first"])),
+        figure=Measured.mean(
+            "the first formula's distance from XCP's rates", map(apart, each["xcp-r-first"])
+        ),
     )
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from longfat_papers.kit import Drawing, Mode, Panel, Runs, settings
+from longfat_papers.kit import Drawing, Mode, Panel, Runs, mean, settings
 from longfat_papers.lopez2008 import common as lp
 from longfat_papers.lopez2008 import drawing as dr
-from longfat_papers.lopez2008.reduction import Row, Span, mean
+from longfat_papers.lopez2008.reduction import Row, Span
 
 RTTS_MS = (20, 100)
 MBPS = 1000

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from longfat.runs import metrics
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Panel, Runs, points, settings
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Panel, Runs, mean, points, settings
 from longfat_papers.kit import checks as ck
 from longfat_papers.lopez2008 import common as lp
 from longfat_papers.lopez2008 import drawing as dr
-from longfat_papers.lopez2008.reduction import figure, mean, rows
+from longfat_papers.lopez2008.reduction import rows
 
 END_S = 3
 FILLED = (0.7, 0.91)
@@ -82,5 +82,5 @@ def filled_in_two_round_trips(runs: Runs) -> Checks:
     return Evidence(
         f"filled after 1, 2, 3, 5, 10 RTTs: {some}; without loss {some_clean}",
         {"filled": lossy, "filled_without_loss": clean},
-        figure=figure("filled after one RTT", (shares[0] for shares in each), FILLED[0]),
+        figure=Measured.mean("filled after one RTT", (shares[0] for shares in each), FILLED[0]),
     )

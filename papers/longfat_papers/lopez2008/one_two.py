@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, settings
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, mean, settings
 from longfat_papers.kit import checks as ck
 from longfat_papers.lopez2008 import common as lp
 from longfat_papers.lopez2008 import drawing as dr
 from longfat_papers.lopez2008 import friendly as fr
-from longfat_papers.lopez2008.reduction import figure, mean, rows
+from longfat_papers.lopez2008.reduction import rows
 
 FALLEN_MBPS = 60.0
 LEFT_SEGMENTS = 2.0
@@ -91,7 +91,7 @@ def xcp_starves(runs: Runs) -> Checks:
         f"XCP at {fallen:.1f} Mbit/s by 15 s, then {left:.2f} Mbit/s with a window of {cwnd:.1f}",
         {"mbps_at_15": fallen, "mbps_after": left, "cwnd_after": cwnd, "at_20_ms": at_20_ms},
         "At 20 ms: {:.1f} Mbit/s, then {:.2f} with a window of {:.1f}.".format(*at_20_ms),
-        figure("XCP's rate from 15 to 16 s, Mbit/s", (each[0] for each in far), 30.0, log=True),
+        Measured.mean("XCP's rate from 15 to 16 s, Mbit/s", (each[0] for each in far), 30.0, log=True),
     )
 
 
@@ -127,7 +127,9 @@ def xcp_keeps_a_share(runs: Runs) -> Checks:
         {"near": near, "far": far, "near_by_text": near_by_text, "far_by_text": far_by_text},
         f"Updated once a control interval: XCP {_range(near_by_text['xcp'])} and "
         f"{_range(far_by_text['xcp'])} Mbit/s.",
-        figure("20 ms: XCP's rate from 30 s on, Mbit/s", (row.rate_mbps(whole, "xcp") for row in at_20)),
+        Measured.mean(
+            "20 ms: XCP's rate from 30 s on, Mbit/s", (row.rate_mbps(whole, "xcp") for row in at_20)
+        ),
     )
 
 

@@ -6,7 +6,7 @@ over time have one value for each bin and begin at 0 s.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longfat.runs import metrics
-from longfat_papers.kit import Measured, Runs, kept_as
+from longfat_papers.kit import Runs, kept_as
 
 DATAGRAMS, SCOUT, CROSS = "udp", "scout", "cross"
 """Prefixes of the names of flows that are not measured."""
@@ -115,8 +115,8 @@ class Row:
         return self.bin_s * max(float(np.diff(edges).max() - 1.0) for edges in busy)
 
     def dropped(self) -> float:
-        """Returns the packets that all links dropped in the whole run, of measured and other flows."""
-        return float(sum(self.row["dropped"]))
+        """Returns the packets of all measured flows that were dropped in the whole run."""
+        return self.lost((0.0, self.end_s))
 
     def timeouts(self) -> float:
         """Returns the timeouts of all flows."""
@@ -145,18 +145,6 @@ def rows(runs: Runs, **coordinates: Any) -> list[Row]:
     return [Row(row) for row in runs.where(**coordinates)]
 
 
-def mean(values: Iterable[float]) -> float:
-    """Returns the mean over repeats."""
-    return float(np.mean(list(values)))
-
-
 def dropped(runs: Runs) -> float:
-    """Returns the packets that all links dropped in the worst repeat."""
+    """Returns the packets of all measured flows that were dropped in the worst repeat."""
     return max(Row(row).dropped() for row in runs)
-
-
-def figure(
-    label: str, values: Iterable[float], published: float | None = None, *, log: bool = False
-) -> Measured:
-    """Returns the one number of a claim: the mean over repeats of these values, with its standard error."""
-    return Measured(label, *metrics.mean_stderr(list(values)), published, log)

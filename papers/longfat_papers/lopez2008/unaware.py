@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, percent
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, mean, percent
 from longfat_papers.kit import checks as ck
 from longfat_papers.lopez2008 import common as lp
 from longfat_papers.lopez2008 import drawing as dr
 from longfat_papers.lopez2008 import networks as nw
-from longfat_papers.lopez2008.reduction import figure, mean, rows
+from longfat_papers.lopez2008.reduction import rows
 
 CASES = {
     "a": ("(a) TCP, drop-tail", "newreno", None, None),
@@ -63,5 +63,5 @@ def unstable_without_an_xcp_router(runs: Runs) -> Checks:
         "{:.1f} / {:.1f} / {:.1f} MB; ".format(*means.values())
         + f"the third loses {loss:.3f} of its packets",
         {"megabytes": means, "loss_ratio": loss},
-        figure=figure(third, arrived["c"], MEGABYTES["c"], log=True),
+        figure=Measured.mean(third, arrived["c"], MEGABYTES["c"], log=True),
     )

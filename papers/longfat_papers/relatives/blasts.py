@@ -18,15 +18,17 @@ from longfat_papers.kit import (
     Coordinate,
     Drawing,
     Evidence,
+    Measured,
     Mode,
     Run,
     Runs,
+    mean,
     repeats,
     settings,
 )
 from longfat_papers.kit.checks import above, at_least, at_most, below, within_factor
 from longfat_papers.relatives import common as rel
-from longfat_papers.relatives.reduction import Row, figure_of, mean, rows
+from longfat_papers.relatives.reduction import Row, rows
 
 SABUL = (
     "Gu, Grossman: SABUL: A Transport Protocol for Grid Computing, Journal of Grid Computing 1, 2003 "
@@ -210,7 +212,7 @@ def filled(system: str, runs: Runs) -> Checks:
     return Evidence(
         f"{size:g} GB at {share * FAST_MBPS:.0f} Mbit/s (TCP SACK: {tcp:.1f})",
         {"share": share, "tcp_mbps": tcp},
-        figure=figure_of("goodput over the link's rate", shares),
+        figure=Measured.mean("goodput over the link's rate", shares),
     )
 
 
@@ -225,7 +227,7 @@ def joined(system: str, check: Callable[[str, float, float], Check], digits: int
     return Evidence(
         f"TCP gets {share:.{digits}f} of its fair share (beside another TCP {tcp:.2f})",
         {"share": share, "beside_tcp": tcp},
-        figure=figure_of("TCP over its fair share", shares),
+        figure=Measured.mean("TCP over its fair share", shares),
     )
 
 
@@ -258,7 +260,7 @@ def sabul_shares_in_spite_of_delays(runs: Runs) -> Checks:
     return Evidence(
         f"lesser over greater rate: SABUL {ratio:.2f}, TCP {tcp:.2f}",
         {"sabul": ratio, "reno": tcp},
-        figure=figure_of("SABUL: lesser over greater rate", own),
+        figure=Measured.mean("SABUL: lesser over greater rate", own),
     )
 
 
@@ -319,8 +321,8 @@ def the_model_predicts_rbudp(runs: Runs) -> Checks:
     worst, expected = max(found.values(), key=lambda at: abs(math.log(max(mean(at[0]), 1e-9) / at[1])))
     return Evidence(
         ", ".join(f"{size:g} GB at {mean(at):.0f} of {of:.0f} Mbit/s" for size, (at, of) in found.items()),
-        {f"{size:g}": [mean(at), of] for size, (at, of) in found.items()},
-        figure=figure_of(
+        {size: [mean(at), of] for size, (at, of) in found.items()},
+        figure=Measured.mean(
             "goodput over the prediction, farthest from 1", [rate / expected for rate in worst], 1.0
         ),
     )
@@ -359,7 +361,7 @@ def tsunami_is_fast_where_tcp_is_not(runs: Runs) -> Checks:
     return Evidence(
         f"Tsunami {mean(own):.0f}, TCP SACK {mean(others):.2f} Mbit/s",
         {"tsunami": mean(own), "reno": mean(others)},
-        figure=figure_of("Tsunami: goodput, Mbit/s", own, DEMONSTRATED_MBPS),
+        figure=Measured.mean("Tsunami: goodput, Mbit/s", own, DEMONSTRATED_MBPS),
     )
 
 

@@ -6,10 +6,11 @@ import math
 from functools import partial
 from typing import Any
 
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Runs, at_most, multiple, settings
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, at_most, multiple, settings
+from longfat_papers.kit.means import mean
 from longfat_papers.relatives import common as rel
 from longfat_papers.relatives import networks
-from longfat_papers.relatives.reduction import figure_of, mean, rows
+from longfat_papers.relatives.reduction import rows
 
 CADPC = (
     "Welzl: Scalable Performance Signalling and Congestion Avoidance, Kluwer, 2003 (its author's summary, "
@@ -116,7 +117,7 @@ def flows_are_at_the_fixed_point(runs: Runs) -> Checks:
         "share of the capacity: "
         + ", ".join(f"{number} flows {used:.3f} of {share:.3f}" for number, (used, share, _) in kept.items()),
         kept,
-        figure=figure_of("total over n / (n + 1), farthest from 1", worst, 1.0),
+        figure=Measured.mean("total over n / (n + 1), farthest from 1", worst, 1.0),
     )
 
 
@@ -161,5 +162,5 @@ def the_mechanism_does_not_help_tcp(runs: Runs) -> Checks:
         f"TCP gets {plain:.1f} Mbit/s beside CADPC, and {wrapped:.1f} with the mechanism; fair are "
         f"{fair:.1f}",
         {"plain": plain, "friendly": wrapped, "fair": fair},
-        figure=figure_of("TCP over its fair share, plain", [rate / fair for rate in found[rel.PLAIN]]),
+        figure=Measured.mean("TCP over its fair share, plain", [rate / fair for rate in found[rel.PLAIN]]),
     )

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from longfat.figure.data import Curve
-from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Panel, Paper, Runs, at_most, citations
-from longfat_papers.kit.claims import settings
-from longfat_papers.relatives.reduction import Row, figure_of, mean, reduce_run, rows
+from longfat_papers.kit import Checks, Drawing, Evidence, Mode, Panel, Paper, Runs, at_most, citations, mean
+from longfat_papers.kit.claims import Measured, settings
+from longfat_papers.relatives.reduction import Row, reduce_run, rows
 
 THESIS = f"{citations.LOPEZ2008}, section 7.4"
 
@@ -166,7 +166,7 @@ def soon_fair(system: str, runs: Runs) -> Checks:
         "greatest distance from the share: "
         + ", ".join(f"{at} {mean(off):.3f}" for at, off in found.items()),
         {at: mean(off) for at, off in found.items()},
-        figure=figure_of("greatest distance from the share", max(found.values(), key=mean)),
+        figure=Measured.mean("greatest distance from the share", max(found.values(), key=mean)),
     )
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from longfat_papers.kit import Checks, Evidence, Runs, Setting, at_most
+from longfat_papers.kit import Checks, Evidence, Measured, Runs, Setting, at_most, mean
 from longfat_papers.relatives import common as rel
 from longfat_papers.relatives import networks
-from longfat_papers.relatives.reduction import figure_of, mean
 
 FORUM = (
     "Jain, Kalyanaraman, Goyal, Fahmy, Viswanathan: ERICA Switch Algorithm: A Complete Description, ATM "
@@ -43,8 +42,8 @@ def utilization_is_on_target(runs: Runs) -> Checks:
     worst = max(found.values(), key=lambda used: abs(mean(used) - TARGET))
     return Evidence(
         ", ".join(f"{n} flows {mean(used):.3f}" for n, used in found.items()),
-        {str(n): mean(used) for n, used in found.items()},
-        figure=figure_of("utilization farthest from the target", worst, TARGET),
+        {n: mean(used) for n, used in found.items()},
+        figure=Measured.mean("utilization farthest from the target", worst, TARGET),
     )
 
 
@@ -74,8 +73,8 @@ def queue_is_short(runs: Runs) -> Checks:
         yield at_most(f"{n} flows: mean queue over the buffer", mean(queued), rel.QUEUE_SHARE)
     return Evidence(
         ", ".join(f"{n} flows {mean(queued):.4f}" for n, queued in found.items()),
-        {str(n): mean(queued) for n, queued in found.items()},
-        figure=figure_of("greatest mean queue over the buffer", max(found.values(), key=mean)),
+        {n: mean(queued) for n, queued in found.items()},
+        figure=Measured.mean("greatest mean queue over the buffer", max(found.values(), key=mean)),
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, at_least, at_most, below
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, at_least, at_most, below, mean
 from longfat_papers.relatives import common as rel
 from longfat_papers.relatives import networks
-from longfat_papers.relatives.reduction import mean, rows
+from longfat_papers.relatives.reduction import rows
 
 MAXNET = (
     "Wydrowski, Zukerman: MaxNet: A congestion control architecture, IEEE Communications Letters, 2002 "
@@ -100,6 +100,6 @@ def the_link_is_full_and_the_queue_short(runs: Runs) -> Checks:
         yield at_most(f"{number} flows: mean queue over the buffer", queued, rel.QUEUE_SHARE)
     return Evidence(
         ", ".join(f"{n} flows: rate {used:.3f}, queue {queued:.3f}" for n, (used, queued) in found.items()),
-        {str(n): pair for n, pair in found.items()},
+        found,
         figure=Measured("greatest mean queue over the buffer", max(queued for _, queued in found.values())),
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from longfat_papers.kit import Checks, Evidence, Runs, at_most, settings
+from longfat_papers.kit import Checks, Evidence, Measured, Runs, at_most, mean, settings
 from longfat_papers.relatives import common as rel
-from longfat_papers.relatives.reduction import figure_of, mean, rows
+from longfat_papers.relatives.reduction import rows
 
 Link = dict[str, Any]
 
@@ -97,4 +97,4 @@ def max_min_fair(system: str, runs: Runs, unused: float = 0.0) -> Checks:
         found.append(off)
     label = "greatest distance from a max-min fair rate"
     text = ", ".join(f"{name} {rate:.1f} of {share:.1f}" for name, (rate, share) in kept.items())
-    return Evidence(f"{text} Mbit/s", kept, figure=figure_of(label, max(found, key=mean)))
+    return Evidence(f"{text} Mbit/s", kept, figure=Measured.mean(label, max(found, key=mean)))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longfat.runs import metrics
-from longfat_papers.kit import Measured, Runs, kept_as
+from longfat_papers.kit import Runs, kept_as
 
 Array = NDArray[np.float64]
 
@@ -139,14 +139,3 @@ class Row:
 def rows(runs: Runs, **coordinates: Any) -> list[Row]:
     """Returns the reduced runs at some coordinates, one for each repeat."""
     return [Row(row) for row in runs.where(**coordinates)]
-
-
-def mean(values: Iterable[float]) -> float:
-    """Returns the mean over repeats; NaN if there are none."""
-    found = list(values)
-    return math.fsum(found) / len(found) if found else math.nan
-
-
-def figure_of(label: str, values: Iterable[float], published: float | None = None) -> Measured:
-    """Returns the one number of a claim, the mean over repeats with its standard error."""
-    return Measured(label, *metrics.mean_stderr(list(values)), published)

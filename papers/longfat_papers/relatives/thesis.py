@@ -8,9 +8,10 @@ from typing import Any
 
 from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, multiple, percent, settings
 from longfat_papers.kit.checks import above, at_least, at_most, below
+from longfat_papers.kit.means import mean
 from longfat_papers.relatives import common as rel
 from longfat_papers.relatives import networks
-from longfat_papers.relatives.reduction import OTHER, SCOUT, Row, figure_of, mean, rows
+from longfat_papers.relatives.reduction import OTHER, SCOUT, Row, rows
 
 ORACLE: dict[str, Any] = {"kind": "xcp-i", "estimator": "oracle"}
 
@@ -154,7 +155,7 @@ for number, system in enumerate(rel.WRAPPED, start=1):
             f"{rate:.3f} of the cloud's rate, {lost:.3%} lost; without the virtual router {plain:.3f} and "
             f"{plain_lost:.3%}",
             {"wrapped": [rate, lost], "plain": [plain, plain_lost]},
-            figure=figure_of("rate over the cloud's", found[0][0]),
+            figure=Measured.mean("rate over the cloud's", found[0][0]),
         )
 
 
@@ -194,7 +195,7 @@ for number, system in enumerate(rel.WRAPPED, start=1 + len(rel.WRAPPED)):
             f"{title} gets {mine:.2f} of its fair share, TCP {theirs:.2f}; without the mechanism {plain:.2f} "
             f"and {plain_tcp:.2f}",
             {"wrapped": [mine, theirs], "plain": [plain, plain_tcp]},
-            figure=figure_of(f"{title} over its fair share", found[0][0]),
+            figure=Measured.mean(f"{title} over its fair share", found[0][0]),
         )
 
 

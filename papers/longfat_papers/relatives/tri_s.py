@@ -10,10 +10,10 @@ import numpy as np
 
 from longfat.figure.data import Panel, points
 from longfat.runs import metrics
-from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, repeats, settings
+from longfat_papers.kit import Checks, Drawing, Evidence, Measured, Mode, Runs, mean, repeats, settings
 from longfat_papers.kit.checks import at_least, at_most
 from longfat_papers.relatives import common as rel
-from longfat_papers.relatives.reduction import Row, figure_of, mean, rows
+from longfat_papers.relatives.reduction import Row, rows
 
 TRI_S = (
     "Wang, Crowcroft: A New Congestion Control Scheme: Slow Start and Search (Tri-S), CCR 21(1), 1991 "
@@ -134,8 +134,8 @@ def like_flows_share_fairly(runs: Runs) -> Checks:
         yield at_least(f"{n} flows: Jain's index", mean(jain), FAIR)
     return Evidence(
         ", ".join(f"{n} flows {mean(jain):.3f}" for n, jain in found.items()),
-        {str(n): mean(jain) for n, jain in found.items()},
-        figure=figure_of("least of Jain's indices", min(found.values(), key=mean)),
+        {n: mean(jain) for n, jain in found.items()},
+        figure=Measured.mean("least of Jain's indices", min(found.values(), key=mean)),
     )
 
 
@@ -155,5 +155,5 @@ def tri_s_beside_vegas(runs: Runs) -> Checks:
     return Evidence(
         f"two flows of Tri-S get {tri_s:.2f}, two of Vegas {vegas:.2f} Mbit/s",
         {"tri_s": tri_s, "vegas": vegas},
-        figure=figure_of("Tri-S's share of the capacity", [rate / SLOW_MBPS for rate in own]),
+        figure=Measured.mean("Tri-S's share of the capacity", [rate / SLOW_MBPS for rate in own]),
     )

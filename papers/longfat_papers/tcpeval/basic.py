@@ -108,9 +108,9 @@ def drops_on_each_link(runs: Runs) -> Checks:
                 for load in nw.LOADS
             }
             if name != nw.STANDARD:
-                text = f"{ev.title(name)}, {item.title}, {most} %: drops (bound: standard TCP's)"
+                text = f"{ev.title(name)}, {item.title}, {most} %: drops"
                 drops = (values[f"{each}, {item.name}"][str(most)][1] for each in (name, nw.STANDARD))
-                yield at_most(text, *drops)
+                yield at_most(text, *drops, than="standard TCP's")
     access = {
         name: " / ".join("{:.3f} {:.2g} {:.1f} ms".format(*row) for row in rows.values())
         for name, _ in ev.each(runs)
@@ -138,11 +138,11 @@ def the_uplink_is_congested(runs: Runs) -> Checks:
         load: [at.where(load=load).mean(key) for key in ("up_drop_ratio", "drop_ratio")] for load in nw.LOADS
     }
     for load, (up, down) in drops.items():
-        yield above(f"{load} %: drops of the uplink (bound: the downlink's)", up, down)
+        yield above(f"{load} %: drops of the uplink", up, down, than="the downlink's")
     seen = ", ".join(f"{load} % {up:.2g} {down:.2g}" for load, (up, down) in drops.items())
     return Evidence(
         f"share of packets dropped, uplink and downlink: {seen}",
-        {str(load): pair for load, pair in drops.items()},
+        drops,
         figure=Measured("drops of the uplink at 110 %", drops[max(nw.LOADS)][0]),
     )
 
@@ -173,7 +173,7 @@ def connections_and_processor_sharing(runs: Runs) -> Checks:
     yield from ()
     return Evidence(
         "mean number of flows: " + "; ".join(texts),
-        {str(load): factor for load, factor in factors.items()},
+        factors,
         figure=Measured(
             "factor between measured number of flows and the queue's",
             mean_factor(factors.values()),

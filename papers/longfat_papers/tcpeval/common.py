@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from longfat.figure.data import Curve, points
@@ -117,10 +117,7 @@ def experiment(
 def runs_of(name: str, choice: Choice) -> Callable[[Mode], list[Run]]:
     """Returns the runs of a test for a choice of algorithms."""
     grid, function, packets = _TESTS[name]
-    runs = over({"algorithm": choice.all(), **grid}, function)
-    if packets is None:
-        return runs
-    return lambda mode: [replace(run, packets=packets(dict(run.document))) for run in runs(mode)]
+    return over({"algorithm": choice.all(), **grid}, function, packets)
 
 
 def title(name: str) -> str:
@@ -158,7 +155,7 @@ def told(found: Mapping[str, str], separator: str = ", ") -> str:
 
 
 def against_standard(
-    check: Callable[..., Check], quantity: str, found: Mapping[str, float], than: str = ""
+    check: Callable[..., Check], quantity: str, found: Mapping[str, float], than: str = "standard TCP's"
 ) -> Iterator[Check]:
     """Compares a quantity of each algorithm with standard TCP's."""
     for name, value in found.items():

@@ -132,10 +132,10 @@ def ratios_of_throughputs(runs: Runs) -> Checks:
     slow = {name: values[f"{name}, {nw.SLOW_MBPS}"] for name, _ in ev.each(runs)}
     base = slow[nw.STANDARD]
     for name in ev.tested(runs):
-        text = f"{ev.title(name)}: lesser over greater throughput (bound: standard TCP's)"
-        yield at_least(text, slow[name][INTRA], base[INTRA])
-        text = f"{ev.title(name)}: advantage of the shorter RTT (bound: standard TCP's)"
-        yield at_most(text, slow[name][INTER], base[INTER])
+        text = f"{ev.title(name)}: lesser over greater throughput"
+        yield at_least(text, slow[name][INTRA], base[INTRA], than="standard TCP's")
+        text = f"{ev.title(name)}: advantage of the shorter RTT"
+        yield at_most(text, slow[name][INTER], base[INTER], than="standard TCP's")
     texts = {name: f"{row[INTRA]:.2f}, {row[INTER]:.3g}" for name, row in slow.items()}
     return Evidence(
         f"{nw.SLOW_MBPS} Mbit/s: lesser / greater throughput with like RTTs, and shorter / longer RTT's, "

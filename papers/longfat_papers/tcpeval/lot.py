@@ -111,7 +111,7 @@ def one_bottleneck_over_three(runs: Runs) -> Checks:
         for name, own in ev.each(runs)
     }
     advantages = {name: rows[most][1] for name, rows in values.items()}
-    yield from ev.against_standard(at_most, "advantage of one bottleneck (bound: standard TCP's)", advantages)
+    yield from ev.against_standard(at_most, "advantage of one bottleneck", advantages)
     texts = {name: "{:.3f}, {:.2f}, {:.2g}".format(*rows[most]) for name, rows in values.items()}
     return Evidence(
         f"one over three bottlenecks at {most} %, goodput, rate of the largest transfers, and drops: "

@@ -140,7 +140,7 @@ def times_without_slow_start(runs: Runs) -> Checks:
         for rtts in dict.fromkeys(row["rtts"] for row in at)
     }
     times = {name: _mean_time_s(own.where(mbps=nw.SLOW_MBPS)) for name, own in ev.each(without)}
-    yield from ev.against_standard(at_most, "time (bound: standard TCP's)", times)
+    yield from ev.against_standard(at_most, "time", times)
     megabytes = 1.5 * 10 ** (POWER - 3)
     return Evidence(
         f"{megabytes:g} MB on {nw.SLOW_MBPS} Mbit/s without slow-start: "

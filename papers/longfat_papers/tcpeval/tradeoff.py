@@ -79,7 +79,7 @@ def smaller_buffers_delay_less_and_often_carry_less(runs: Runs) -> Checks:
         small, large = own.where(buffer=least), own.where(buffer=most)
         delays = [at.mean("delay_ms") for at in (small, large)]
         throughput, slower = (small.mean(key) / large.mean(key) for key in ("utilization", "transfer_s_all"))
-        text = f"{ev.title(name)}: delay with {least} % (bound: with {most} %)"
+        text = f"{ev.title(name)}: delay with {least} %"
         yield below(text, *delays, than=f"that with {most} % of the BDP")
         throughputs.append(throughput)
         texts[name] = (

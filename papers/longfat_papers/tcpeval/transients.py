@@ -105,8 +105,8 @@ def windows_and_dropped_datagrams(runs: Runs) -> Checks:
         reached = f"{times[-1]:.3g} s" if math.isfinite(times[-1]) else f"not within {RELEASE_S:g} s"
         texts[name] = f"{reached}, {dropped[0]:.0f} and {dropped[1]:.0f} dropped"
     at_once = {name: row["cross_dropped"][0] for name, row in values.items()}
-    quantity = "datagrams dropped at the increase (bound: beside standard TCP)"
-    yield from ev.against_standard(at_most, quantity, at_once, "those beside standard TCP")
+    quantity, than = "datagrams dropped at the increase", "those beside standard TCP"
+    yield from ev.against_standard(at_most, quantity, at_once, than)
     return Evidence(
         f"time to 90 % of the BDP; datagrams dropped, at once and in steps: {ev.told(texts, '; ')}",
         values,

@@ -361,7 +361,7 @@ def requirements_are_met(runs: Runs) -> Checks:
         found = {number: value for number, (value, _) in measured(runs, name).items()}
         holds = {item.name: item.met(found[item.number]) for item in REQUIREMENTS if item.number in found}
         lacking = [title for title, held in holds.items() if not held]
-        met[name], values[name] = sum(holds.values()), {str(number): value for number, value in found.items()}
+        met[name], values[name] = sum(holds.values()), found
         text = f"not {', '.join(lacking)}" if lacking else f"{met[name]} of {len(holds)}"
         yield Check(f"{name}: all that was measured is met", all(holds.values()), text)
     return Evidence(

@@ -75,12 +75,12 @@ def yeah_needs_no_buffer(runs: Runs) -> Checks:
         for buffer in buffers[:-1]
     ]
     for small, large in pairwise(buffers):
-        text = f"YeAH's queue / buffer at {large} % below that at {small} %"
-        checks.append(yh.stated(below, text, share["yeah"][large], share["yeah"][small]))
+        text, than = f"YeAH's queue / buffer at {large} %", f"that at {small} %"
+        checks.append(below(text, share["yeah"][large], share["yeah"][small], than=than))
     for name, row in share.items():
         if name != "yeah":
-            text = f"{yh.TITLES[name]}'s queue / buffer at {most} % above that at {least} %"
-            checks.append(yh.named(yh.stated(above, text, row[most], row[least]), "'s ", ": "))
+            text, than = f"{yh.TITLES[name]}: queue / buffer at {most} %", f"that at {least} %"
+            checks.append(above(text, row[most], row[least], than=than))
     for name in ("reno", *yh.LOSS_BASED):
         text = f"{yh.TITLES[name]}: utilization at {least} against {most} %"
         bound = SMALL_BUFFER_SHARE * used[name][most]
@@ -95,7 +95,7 @@ def yeah_needs_no_buffer(runs: Runs) -> Checks:
     return Evidence(
         f"{yh.held_text(checks)}; utilization at {least} %: {listed(yh.column(used, least), yh.TITLES)}; "
         f"YeAH's queue / buffer: {shares}",
-        {"queue_share": yh.keyed(share), "utilization": yh.keyed(used)},
+        {"queue_share": share, "utilization": used},
         figure=Measured(
             f"YeAH's utilization at {least} % over that at {most} %",
             *runs.where(algorithm="yeah").over_repeats(

@@ -7,7 +7,6 @@ here, and the rule says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from longfat.units import PACKET_BITS
@@ -215,16 +214,6 @@ def others(values: Mapping[str, float], *names: str) -> list[float]:
     return [value for name, value in values.items() if name not in names]
 
 
-def keyed(rows: Rows) -> dict[str, dict[str, float]]:
-    """Returns the values as a ledger stores them."""
-    return {name: by_point(row) for name, row in rows.items()}
-
-
-def by_point(row: Mapping[Any, float]) -> dict[str, float]:
-    """Returns one algorithm's values as a ledger stores them."""
-    return {f"{point:g}": value for point, value in row.items()}
-
-
 def span(row: Mapping[Any, float]) -> str:
     """Writes the least and the greatest value."""
     return f"{min(row.values()):.2f}..{max(row.values()):.2f}"
@@ -241,16 +230,6 @@ def slashed(rows: Rows, spec: str) -> str:
         f"{TITLES[name]} {' / '.join(f'{value:{spec}}' for value in row.values())}"
         for name, row in rows.items()
     )
-
-
-def stated(kind: Callable[[str, float, float], Check], text: str, value: float, bound: float) -> Check:
-    """Returns a check whose text names its bound, which is itself measured."""
-    return replace(kind(text, value, bound), rule=text)
-
-
-def named(check: Check, text: str, rule: str) -> Check:
-    """Returns a check that the rule's sentence names in other words."""
-    return replace(check, rule=check.rule.replace(text, rule, 1))
 
 
 def held_text(checks: Sequence[Check]) -> str:

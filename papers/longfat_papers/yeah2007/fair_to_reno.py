@@ -81,8 +81,7 @@ def loss_based_protocols_take_from_reno(runs: Runs) -> Checks:
     ratio = {name: {n: _ratio(runs, name, n) for n in numbers} for name in names}
 
     def within(name: str, n: int, least: float, greatest: float) -> Check:
-        check = between(f"{yh.TITLES[name]}, n = {n}", ratio[name][n], least, greatest)
-        return yh.named(check, f", n = {n}", f" at n = {n}: ratio")
+        return between(f"{yh.TITLES[name]} at n = {n}: ratio", ratio[name][n], least, greatest)
 
     checks = [within(name, 1, *LOSS_BASED_RATIO) for name in yh.LOSS_BASED]
     for name in yh.LOSS_BASED:
@@ -94,7 +93,7 @@ def loss_based_protocols_take_from_reno(runs: Runs) -> Checks:
     yield from checks
     return Evidence(
         f"{yh.held_text(checks)}; at n = {' / '.join(map(str, numbers))}: {yh.slashed(ratio, '.2f')}",
-        {"fair_to_reno": yh.keyed(ratio)},
+        {"fair_to_reno": ratio},
         figure=Measured(
             "fair-to-Reno ratio at n = 1, mean of the loss-based protocols",
             *runs.over_repeats(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from longfat.numbers import finite
 from longfat_papers.kit import (
     CHOSEN_HERE,
     Checks,
@@ -108,9 +107,9 @@ def yeah_yields_to_reno(runs: Runs) -> Checks:
         f"joined by YeAH: 80 % after {seconds(steep)}, later ratio {like_ratio:.2f}; joined by Reno: YeAH "
         f"goes down to {left:.2f} of its window, backs off to {factor:.2f}, later ratio {ratio:.2f}",
         {
-            "convergence_80_s": finite(steep),
+            "convergence_80_s": steep,
             "left": left,
-            "late_loss_factor": finite(factor),
+            "late_loss_factor": factor,
             "late_ratio": ratio,
         },
         figure=Measured("YeAH joined by Reno: ratio of the later half", *reno.mean_stderr("late_ratio")),

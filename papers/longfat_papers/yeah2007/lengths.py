@@ -108,7 +108,7 @@ def slow_start_makes_all_alike(runs: Runs) -> Checks:
     lengths = ", ".join(f"{length} s {yh.span(yh.column(used, length))}" for length in used["reno"])
     return Evidence(
         f"{yh.held_text(checks)}; efficiency: {lengths}",
-        {"efficiency": yh.keyed(used)},
+        {"efficiency": used},
         figure=Measured(
             "mean efficiency at 100 s",
             *runs.over_repeats(lambda rows: rows.mean("efficiency_100")),
@@ -126,11 +126,11 @@ def without_slow_start_they_separate(runs: Runs) -> Checks:
     at = yh.column(used, longest)
     apart = "greatest less least efficiency"
     yield at_least(f"{longest} s: {apart}", max(at.values()) - min(at.values()), SEPARATE_EFFICIENCY)
-    text = f"{longest} s: Reno's efficiency below all others'"
-    yield yh.stated(below, text, at["reno"], min(yh.others(at, "reno")))
+    others = min(yh.others(at, "reno"))
+    yield below(f"{longest} s: Reno's efficiency", at["reno"], others, than="all others'")
     return Evidence(
         f"efficiency at {longest} s: {listed(at, yh.TITLES)}",
-        {"efficiency": yh.keyed(used)},
+        {"efficiency": used},
         figure=Measured(
             f"{apart} at {longest} s",
             *runs.over_repeats(lambda rows: float(np.ptp(rows.values(f"efficiency_{longest}")))),

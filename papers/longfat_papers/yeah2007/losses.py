@@ -76,15 +76,14 @@ def yeah_fills_a_lossy_link(runs: Runs, clean: Runs) -> Checks:
     ]
     long = [rtt for rtt in used["reno"] if rtt > yh.FILLED_UP_TO_MS]
     orders = [(name, "the other new ones", (*yh.HYBRID, "reno")) for name in yh.HYBRID]
-    for name, words, worse in (*orders, ("reno", "all", ("reno",))):
+    for name, than, worse in (*orders, ("reno", "all", ("reno",))):
         for rtt in long:
-            text = f"{rtt} ms: {yh.TITLES[name]} below {words}"
             best = min(yh.others(yh.column(used, rtt), *worse))
-            checks.append(yh.stated(below, text, used[name][rtt], best))
+            checks.append(below(f"{rtt} ms: {yh.TITLES[name]}", used[name][rtt], best, than=than))
     yield from checks
     return Evidence(
         f"{yh.held_text(checks)}; utilization: {yh.spans(used)}",
-        {"utilization": yh.keyed(used), "yeah_without_loss": yh.by_point(reached)},
+        {"utilization": used, "yeah_without_loss": reached},
         figure=Measured(
             "YeAH's least utilization over that without loss",
             *runs.where(algorithm="yeah").over_repeats(
@@ -143,7 +142,7 @@ def yeah_is_best_until_the_loss_is_high(runs: Runs) -> Checks:
     yield from checks
     return Evidence(
         f"{yh.held_text(checks)}; utilization: {yh.spans(used)}",
-        {"utilization": yh.keyed(used)},
+        {"utilization": used},
         figure=Measured(
             f"YeAH's utilization over the best, least up to a loss of {LOW_LOSS:g}",
             *runs.over_repeats(lambda rows: min(_over_best(rows, loss) for loss in losses)),

@@ -60,12 +60,11 @@ def two_stay_fair(runs: Runs) -> Checks:
     fair = {name: row[1] for name, row in index.items() if name != "cubic"}
 
     def index_at(kind: Callable[..., Check], name: str, ratio: int, bound: float) -> Check:
-        at = f"{yh.TITLES[name]} at ratio {ratio}"
-        return yh.named(kind(at, index[name][ratio], bound), at, f"{at}: index")
+        return kind(f"{yh.TITLES[name]} at ratio {ratio}: index", index[name][ratio], bound)
 
     checks = [
         *(index_at(at_least, name, 1, FAIR) for name in fair),
-        yh.stated(below, "CUBIC at ratio 1 below all others", index["cubic"][1], min(fair.values())),
+        below("CUBIC at ratio 1", index["cubic"][1], min(fair.values()), than="all others"),
         *(index_at(at_least, name, ratio, STAYS_FAIR) for name in EVEN for ratio in ratios),
         *(index_at(below, name, greatest, STAYS_FAIR) for name in index if name not in EVEN),
     ]
@@ -73,7 +72,7 @@ def two_stay_fair(runs: Runs) -> Checks:
     return Evidence(
         f"{yh.held_text(checks)}; Jain's index at ratio 1: {listed(yh.column(index, 1), yh.TITLES, 3)}; at "
         f"{greatest}: {listed(yh.column(index, greatest), yh.TITLES)}",
-        {"jain": yh.keyed(index)},
+        {"jain": index},
         figure=Measured(
             f"Jain's index of H-TCP at ratio {greatest}",
             *runs.where(algorithm="htcp", rtt_ratio=greatest).mean_stderr("jain"),

@@ -91,8 +91,9 @@ def yeah_has_the_shortest_queue(runs: Runs) -> Checks:
     filled = [rtt for rtt in rtts if rtt <= yh.FILLED_UP_TO_MS]
     checks = []
     for rtt in rtts:
-        text, queues = f"{rtt} ms: YeAH's queue below all others'", yh.column(share, rtt)
-        checks.append(yh.stated(below, text, queues["yeah"], min(yh.others(queues, "yeah"))))
+        queues = yh.column(share, rtt)
+        least = min(yh.others(queues, "yeah"))
+        checks.append(below(f"{rtt} ms: YeAH's queue", queues["yeah"], least, than="all others'"))
     checks += [at_least(f"{rtt} ms: Reno's queue", share["reno"][rtt], RENO_QUEUE) for rtt in filled]
     for name in yh.HYBRID:
         for rtt in filled:
@@ -101,8 +102,8 @@ def yeah_has_the_shortest_queue(runs: Runs) -> Checks:
             checks.append(near)
     for name in ("hstcp", "cubic"):
         for rtt in filled:
-            text = f"{rtt} ms: {yh.TITLES[name]}'s queue above Reno's"
-            checks.append(yh.stated(above, text, share[name][rtt], share["reno"][rtt]))
+            text = f"{rtt} ms: {yh.TITLES[name]}'s queue"
+            checks.append(above(text, share[name][rtt], share["reno"][rtt], than="Reno's"))
     steady = max(share["htcp"].values()) / min(share["htcp"].values())
     checks.append(at_most("H-TCP's queue, greatest over least", steady, STEADY_FACTOR))
     for name, row in used.items():
@@ -115,7 +116,7 @@ def yeah_has_the_shortest_queue(runs: Runs) -> Checks:
     yield from checks
     return Evidence(
         f"{yh.held_text(checks)}; queue / buffer: {yh.spans(share)}; deviation / mean: {yh.spans(covs)}",
-        {"queue_share": yh.keyed(share), "utilization": yh.keyed(used), "queue_cov": yh.keyed(covs)},
+        {"queue_share": share, "utilization": used, "queue_cov": covs},
         figure=Measured(
             f"Reno's queue / buffer, mean over RTTs up to {yh.FILLED_UP_TO_MS} ms",
             *runs.where(algorithm="reno").over_repeats(
@@ -177,7 +178,7 @@ def losses_are_those_of_the_table(runs: Runs) -> Checks:
     rtts = " / ".join(map(str, measured["reno"]))
     return Evidence(
         f"{yh.held_text(checks)}; at {rtts} ms: {yh.slashed(measured, '.2g')}",
-        {"overflow_ratio": yh.keyed(measured)},
+        {"overflow_ratio": measured},
         figure=Measured(
             "loss over the printed one, geometric mean of the table",
             *runs.over_repeats(_over_printed),
@@ -193,9 +194,8 @@ def _near(text: str, measured: float, printed: float | None) -> Check:
         return at_most(text, measured, 0.0)
     if measured > 0.0:
         return within_factor(text, measured, printed, TABLE_FACTOR, than="the printed one")
-    relation = f"within a factor {TABLE_FACTOR:g} of"
-    rule = f"{text} {relation} the printed one"
-    return Check(f"{text} {relation} {printed:.3g}", False, "none", rule)
+    text += f" within a factor {TABLE_FACTOR:g} of the printed one"
+    return Check(text, False, "none", f"{printed:.3g}")
 
 
 def _over_printed(runs: Runs) -> float:

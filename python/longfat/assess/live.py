@@ -80,9 +80,7 @@ def check_machine(asked: Assessment) -> None:
     """Raises InputError, with what to do, if this machine can run nothing of the algorithm live."""
     row = registry.algorithm_named(asked.algorithm.algorithm.name)
     needs_cgroup = row is not None and row.get("explicit", False)  # the header is a TCP option
-    for item in doctor.examine():
-        if not item["ok"] and (item["needed"] or (needs_cgroup and item["name"] == "cgroup")):
-            raise InputError(f"assess --backend live: {item['name']}: {item['found']}; {item['remedy']}")
+    doctor.refuse_without(("cgroup",) if needs_cgroup else (), "assess")
 
 
 @dataclass(frozen=True)

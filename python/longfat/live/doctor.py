@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat import installation
-from longfat.errors import LongfatError
+from longfat.errors import InputError, LongfatError
 from longfat.live import kernel, run, traffic
 from longfat.scenario import foreign, loading, registry
 
@@ -122,6 +123,20 @@ def _may_register() -> bool:
         return False
     held = int(status.get("CapEff", "0"), 16)
     return mapped == ["0", "0", "4294967295"] and all(held >> bit & 1 for bit in REGISTERING.values())
+
+
+def refuse_without(names: Collection[str], who: str) -> None:
+    """Raises `InputError`, one line, if this machine lacks what every live run needs, or one of these items.
+
+    Args:
+        names: names of items.
+        who: begins the message.
+    """
+    for item in examine():
+        if not item["ok"] and (item["needed"] or item["name"] in names):
+            raise InputError(
+                f"{who}: --backend live: {item['name']}: {item['found']}; to fix it: {item['remedy']}"
+            )
 
 
 def lacking(items: list[dict[str, Any]]) -> list[str]:

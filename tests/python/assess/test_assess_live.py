@@ -337,7 +337,7 @@ def test_an_algorithm_that_cannot_be_loaded_is_refused_before_anything_runs(tmp_
 def test_an_explicit_rate_algorithm_needs_a_cgroup(tmp_path, monkeypatch):
     item = {"name": "cgroup", "needed": False, "ok": False, "found": "none", "remedy": "mount it"}
     monkeypatch.setattr(doctor, "examine", lambda: [item])
-    with pytest.raises(InputError, match="cgroup: none; mount it"):
+    with pytest.raises(InputError, match="assess: --backend live: cgroup: none; to fix it: mount it"):
         live.check_machine(asked(("a", {}), algorithm="xcp"))
     live.check_machine(asked(("a", {})))
 

@@ -7,7 +7,17 @@ from longfat.errors import InputError
 from longfat.store.ledger import VERDICTS, load_ledgers, tally
 from longfat.words import natural_order
 from longfat_papers.kit.checks import above, at_least, at_most, below
-from longfat_papers.kit.claims import Check, Claim, Finding, Missing, Setting, judge, settings, verdict
+from longfat_papers.kit.claims import (
+    Check,
+    Claim,
+    Finding,
+    Measured,
+    Missing,
+    Setting,
+    judge,
+    settings,
+    verdict,
+)
 from longfat_papers.kit.paper import Drawing, Paper
 
 YES, NO, OPEN = (Check("it holds", passed, "1") for passed in (True, False, None))
@@ -49,6 +59,17 @@ def test_a_row_carries_what_the_contract_asks_for():
     assert {"id", "paper", "setting", "published", "measured", "rule", "verdict", "note"} <= row.keys()
     assert row["verdict"] == "reproduced"
     assert row["indicative"] is False
+
+
+def test_a_row_has_texts_for_numbers_as_keys_and_none_for_numbers_without_an_end():
+    values = {40: {0.5: (1.0, math.inf)}, "reno": math.nan}
+    row = judge(claim(lambda data: Finding("1.0", values, checks=(YES,))), None, "full")
+    assert row["values"] == {"40": {"0.5": [1.0, None]}, "reno": None}
+
+
+def test_the_figure_of_a_claim_can_be_the_mean_over_repeats_with_its_error():
+    assert Measured.mean("x", (1.0, 3.0), 2.5) == Measured("x", 2.0, 1.0, published=2.5)
+    assert math.isnan(Measured.mean("x", ()).value)
 
 
 def test_a_quick_verdict_is_marked_indicative():
@@ -134,17 +155,15 @@ def test_a_check_without_its_value_or_its_bound_is_undecided(check, held):
 
 
 @pytest.mark.parametrize(
-    ("text", "than", "rule"),
+    ("bound", "than", "rule", "stored"),
     [
-        ("RED: delay", "", "RED: delay below 2"),
-        ("RED: delay", "drop-tail's", "RED: delay below drop-tail's"),
-        ("RED: delay (bound: drop-tail's)", "", "RED: delay below drop-tail's"),
-        ("RED: delay (bound: at one)", "that at one", "RED: delay below that at one"),
+        (8000.5, "", "RED: delay below 8000.5", "RED: delay below 8000.5"),
+        (2.0004, "drop-tail's", "RED: delay below drop-tail's", "RED: delay below drop-tail's (2)"),
     ],
 )
-def test_a_rule_names_a_bound_that_is_measured_and_the_text_of_its_check_has_the_value(text, than, rule):
-    found = below(text, 1.0, 2.0, than=than)
-    assert (found.text, found.rule) == (f"{text} below 2", rule)
+def test_a_rule_names_a_bound_that_is_measured_and_the_ledger_has_its_value_too(bound, than, rule, stored):
+    found = below("RED: delay", 1.0, bound, than=than)
+    assert (found.text, found.to_json()["text"]) == (rule, stored)
 
 
 def test_a_grid_has_no_run_where_the_function_returns_none_and_a_claim_may_be_of_another_paper():
@@ -177,3 +196,10 @@ def test_settings_are_read_from_lines_and_those_without_a_source_were_chosen_her
         """
     )
     assert found == (Setting("path", "1 Gbit/s, 100 ms", "Fig. 1"), Setting("flows", "two", "chosen here"))
+
+
+@pytest.mark.parametrize("line", ["path", "path |1 Gbit/s", "path | 1 | 2 | 3", "path |  | Fig. 1"])
+def test_settings_with_other_cells_are_refused_with_the_line_and_what_is_accepted(line):
+    with pytest.raises(InputError, match=r"settings: 'path.*'; accepted: name \| value, or name") as caught:
+        settings(f"rate | 1 Gbit/s\n{line}")
+    assert "\n" not in str(caught.value)

@@ -8,8 +8,8 @@ import pytest
 from longfat.figure import matplotlib as plots
 from longfat.figure import style
 from longfat_papers.kit import effects, turns
-from longfat_papers.kit.claims import Check, Measured
-from longfat_papers.kit.effects import Base, Judged
+from longfat_papers.kit.claims import Check, Judged, Measured, unfinished
+from longfat_papers.kit.effects import Base
 
 
 def standing(verdict, value, stderr=math.nan, passed=False):
@@ -78,7 +78,7 @@ def test_a_claim_holds_under_none_only_when_every_reading_was_run():
     whole = standing("partly", 1.0)
     assert effects.outcome(whole, [], reports=False, complete=False) == "unfinished"
     assert effects.outcome(standing("reproduced", 1.0), [], reports=False, complete=False) == "base"
-    assert effects.outcome(effects.unfinished(""), [], reports=False, complete=True) == "unfinished"
+    assert effects.outcome(unfinished(""), [], reports=False, complete=True) == "unfinished"
 
 
 def tornado_of(values, *, base, log):

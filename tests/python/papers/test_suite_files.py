@@ -8,12 +8,16 @@ import pytest
 
 import longfat_papers as suites
 from longfat.errors import InputError, LongfatError
-from longfat_papers.kit import Check, Drawing, Evidence, Panel, Paper, Run, Runs, above, at_least
+from longfat_papers.kit import Check, Drawing, Evidence, Panel, Paper, Run, Runs, above, at_least, repeats
 from longfat_papers.kit.assumptions import load
 from longfat_papers.kit.claims import judge
 from longfat_papers.kit.suite import Data
 
 ROWS = Runs("F1", [{"rtt_ms": rtt, "ratio": ratio, "repeat": 0} for rtt, ratio in ((40, 0.9), (80, 0.5))])
+
+
+HERE = r" \(test_suite_files\.py, line \d+\)$"
+"""What ends an error about a function of this file."""
 
 
 def paper() -> Paper:
@@ -91,10 +95,36 @@ def test_a_grid_gives_a_run_for_each_point_and_the_seed_of_its_repeat():
     assert (figure.name, figure.mirrors, figure.title, figure.caption) == ("F1", "Fig. 1", "flows", "caption")
 
 
+def test_the_runs_of_a_grid_can_have_an_estimate_of_their_packets():
+    toy = paper()
+    grid = {"seconds": (1, 2)}
+
+    @toy.experiment("F1", "Fig. 1", "flows", grid=grid, packets=lambda document: 10.0 * document["duration"])
+    def flows(seconds):
+        return {"duration": seconds}
+
+    assert [run.packets for run in flows.runs("quick")] == [10.0, 20.0]
+
+
+def test_a_caption_counts_one_run_for_each_point_where_nothing_is_repeated():
+    rows = [{"rtt_ms": 40}, {"rtt_ms": 80}]
+    assert repeats(Runs("F1", rows)) == " One run for each point."
+    assert repeats(Runs("F1", [{**row, "repeat": n} for row in rows for n in (0, 1)])) == (
+        " Mean and standard error of 2 runs for each point."
+    )
+
+
+def test_a_scenario_with_a_mistake_names_the_line_of_its_experiment(folder, tmp_path, longfat):
+    code, _, err = longfat("suite", folder, "--out", tmp_path / "out")
+    assert code == 2
+    assert err.startswith("error: suite mine, F2 (fig2.py, line 6): ")
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_experiment_without_a_drawing_and_names_used_twice_are_refused():
     toy = paper()
     toy.experiment("F1", "Fig. 1", "flows")(lambda mode: [])
-    with pytest.raises(InputError, match="experiment F1: it has no drawing"):
+    with pytest.raises(InputError, match=rf"experiment F1: it has no drawing; .*{HERE}"):
         toy.suite(__name__)
     with pytest.raises(InputError, match="experiment F1 is declared twice"):
         toy.experiment("F1", "Fig. 1", "flows")(lambda mode: [])
@@ -227,6 +257,14 @@ def test_a_folder_without_a_paper_or_with_a_mistake_is_refused(folder):
     (folder / "fig10.py").write_text("1 / 0")
     with pytest.raises(InputError, match="cannot be imported: ZeroDivisionError"):
         suites.get(str(folder))
+    (folder / "fig10.py").write_text("from mine.fig2 import PAPER\n\nPAPER.experiment('F/1', '', '')")
+    with pytest.raises(InputError, match=r"F/1. is not the name of a file.* \(fig10\.py, line 3\)$"):
+        suites.get(str(folder))
+    (folder / "fig10.py").write_text(
+        "from longfat_papers.kit import settings\n\nsettings('rate | 1 | 2 | 3')"
+    )
+    with pytest.raises(InputError, match=r"settings: 'rate | 1 | 2 | 3'; .* \(fig10\.py, line 3\)$"):
+        suites.get(str(folder))
     for file in folder.glob("*.py"):
         file.unlink()
     with pytest.raises(InputError, match="it defines 0 papers and no SUITE"):
@@ -245,6 +283,10 @@ def raising(runs):
     yield at_least("ratio", {}["ratio"], 0.5)
 
 
+def of_no_coordinate(runs):
+    yield at_least("ratio", runs.where(rtt=40).mean("ratio"), 0.5)
+
+
 def of_no_quantity(runs):
     yield at_least("ratio", runs.mean("ratoi"), 0.5)
 
@@ -253,11 +295,12 @@ def of_no_quantity(runs):
     ("rule", "said"),
     [
         (raising, r"claim TOY-1: its rule failed: KeyError: 'ratio' \(test_suite_files\.py, line \d+\)"),
-        (of_no_check, "it yields bool; accepted: checks, such as `at_least`"),
-        (no_yield, "its rule failed: it returns NoneType; accepted: a function that yields checks"),
+        (of_no_check, rf"it yields bool; accepted: checks, such as `at_least`{HERE}"),
+        (no_yield, f"its rule failed: it returns NoneType; accepted: a function that yields checks{HERE}"),
+        (of_no_coordinate, rf'F1 has no column rtt, did you mean "rtt_ms"\?.*{HERE}'),
         (
             of_no_quantity,
-            r'F1 has no quantity ratoi, did you mean "ratio"\?; accepted: ratio, repeat, rtt_ms',
+            rf'F1 has no column ratoi, did you mean "ratio"\?; accepted: ratio, repeat, rtt_ms{HERE}',
         ),
     ],
 )
@@ -272,7 +315,7 @@ def test_a_claim_about_an_experiment_that_is_not_declared_is_refused():
     toy = paper()
     toy.experiment("F1", "Fig. 1", "flows")(lambda mode: []).drawing(lambda runs, mode: Drawing("", ()))
     toy.claim("1", "", "", ("F2",))(lambda runs: iter(()))
-    with pytest.raises(InputError, match=r"claim TOY-1: experiment F2: there is no such experiment"):
+    with pytest.raises(InputError, match=rf"claim TOY-1: experiment F2: there is no such experiment.*{HERE}"):
         toy.suite(__name__)
 
 
@@ -317,7 +360,7 @@ NETWORK = """PATH = {
 @pytest.mark.parametrize(
     ("grid", "function", "said"),
     [
-        ({"rtt_ms": (1,)}, lambda rtt: {}, 'there is no coordinate rtt, did you mean "rtt_ms"'),
+        ({"rtt_ms": (1,)}, lambda rtt: {}, f'there is no coordinate rtt, did you mean "rtt_ms".*{HERE}'),
         ({"repeat": {"quik": 1, "full": 2}}, lambda repeat: {}, "repeat has no values for quick"),
         ({"rtt_ms": 20}, lambda rtt_ms: {}, "rtt_ms = 20; accepted: a sequence of values"),
         ({"algorithm": "reno"}, lambda algorithm: {}, "algorithm = 'reno'; accepted: a sequence of values"),
@@ -335,7 +378,7 @@ def test_runs_that_cannot_be_listed_are_refused_by_the_experiments_name(grid, fu
     ("draw", "said"),
     [
         (lambda runs, mode: 1 / 0, "ZeroDivisionError"),
-        (lambda runs, mode: None, "it returns NoneType; accepted: a Drawing with a panel"),
+        (lambda runs, mode: None, f"it returns NoneType; accepted: a Drawing with a panel{HERE}"),
         (lambda runs, mode: Drawing("", ()), "it returns Drawing; accepted: a Drawing with a panel"),
     ],
 )

@@ -103,8 +103,8 @@ def test_the_histories_and_the_metrics_of_pairs_are_the_same_runs():
 
 
 def test_the_quick_mode_is_less_than_a_billion_packets():
-    assert SUITE.estimated_packets("quick") < 0.9e9
-    assert SUITE.estimated_packets("quick") < 0.05 * SUITE.estimated_packets("full")
+    assert worlds.estimated_packets(SUITE, "quick") < 0.9e9
+    assert worlds.estimated_packets(SUITE, "quick") < 0.05 * worlds.estimated_packets(SUITE, "full")
 
 
 class Ran:

@@ -3,6 +3,7 @@
 import pytest
 
 import longfat_papers as suites
+import worlds
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 
@@ -105,7 +106,7 @@ def test_histories_are_the_runs_of_fig_3():
 
 
 def test_the_quick_mode_is_the_work_of_130_to_220_runs_of_ten_minutes():
-    assert 130 <= SUITE.estimated_packets("quick") / 12.5e6 <= 220
+    assert 130 <= worlds.estimated_packets(SUITE, "quick") / 12.5e6 <= 220
 
 
 def test_the_full_mode_has_five_repeats_at_every_place():

@@ -9,6 +9,7 @@ import longfat_papers as suites
 import worlds
 from longfat.figure import matplotlib as plots
 from longfat_papers.kit.claims import judge
+from longfat_papers.kit.suite import Data, Runs
 from longfat_papers.lopez2008 import changes
 from longfat_papers.lopez2008.common import (
     ACKS_LEFT_MBPS,
@@ -43,6 +44,15 @@ def test_where_the_text_names_no_rtt_both_are_told_and_one_is_judged():
     assert row["values"]["mbps_at_15"] == pytest.approx(30.0)
     assert row["values"]["at_20_ms"][0] == pytest.approx(7.0)
     assert "At 20 ms: 7.0 Mbit/s" in row["note"]
+
+
+def test_drops_of_the_datagrams_beside_xcp_are_none_of_xcp():
+    claim = SUITE.claims[IDS.index("LOP-3c")]
+    world = worlds.published("lopez2008")
+    beside = Data({"steps-100": Runs("steps-100", [{**row, "dropped": [7.0]} for row in world["steps-100"]])})
+    assert judge(claim, beside, "full")["values"]["xcp_dropped"] == 0.0
+    own = worlds.opposite("lopez2008")
+    assert judge(claim, own, "full")["values"]["xcp_dropped"] == 7.0
 
 
 def test_every_figure_of_chapters_3_to_6_is_mirrored():
@@ -168,8 +178,8 @@ def test_classes_give_xcp_routers_the_queues_of_ns_2_and_leave_others():
 
 
 def test_the_quick_form_has_the_settings_of_the_thesis_and_takes_minutes():
-    assert SUITE.estimated_packets("quick") < 0.6e9
-    assert 3.0 * SUITE.estimated_packets("quick") < SUITE.estimated_packets("full") < 3e9
+    assert worlds.estimated_packets(SUITE, "quick") < 0.6e9
+    assert 3.0 * worlds.estimated_packets(SUITE, "quick") < worlds.estimated_packets(SUITE, "full") < 3e9
     for experiment in SUITE.experiments[:-6]:
         quick = {run.document["duration"] for run in experiment.runs("quick")}
         assert quick == {run.document["duration"] for run in experiment.runs("full")}

@@ -107,7 +107,7 @@ def test_algorithms_come_from_the_registry_but_for_those_without_a_control_of_th
 
 
 def test_a_quick_run_of_the_suite_is_quick():
-    per_algorithm = SUITE.estimated_packets("quick") / len(common.controlled())
+    per_algorithm = worlds.estimated_packets(SUITE, "quick") / len(common.controlled())
     assert per_algorithm < 0.2e9
 
 

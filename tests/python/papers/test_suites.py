@@ -14,8 +14,7 @@ import worlds
 from longfat.errors import InputError, LongfatError
 from longfat.scenario.model import Scenario
 from longfat.store.kept import reduction_key
-from longfat_papers.kit.claims import judge
-from longfat_papers.kit.effects import figure_of
+from longfat_papers.kit.claims import figure_of, judge
 from longfat_papers.kit.paper import Declaration
 from longfat_papers.kit.suite import Data
 

@@ -7,6 +7,7 @@ A module may list in `EMPTY` the curves, by experiment and label, that have no p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -47,3 +48,9 @@ def published(suite: str, mode: str = "quick") -> Data:
 def opposite(suite: str, mode: str = "quick") -> Data:
     """A world in which nothing is as the paper says."""
     return make(suites.get(suite), of(suite).as_nobody_says, mode)
+
+
+def estimated_packets(suite: Suite, mode: str) -> float:
+    """About how many data packets a mode has; runs that experiments share count once."""
+    unique = {repr(run.document): run for item in suite.experiments for run in item.runs(mode)}
+    return math.fsum(run.estimated_packets() for run in unique.values())

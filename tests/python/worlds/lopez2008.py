@@ -168,19 +168,19 @@ def as_nobody_says(experiment, run):
         case "vcp":
             return made_up(run, lambda n, t: np.where((n == "vcp-1") | (t > 50.0), 20.0, 0.0))
         case "xcp" | "jetmax":
-            return made_up(run, lambda n, t: 50.0 if n.endswith("1") else 0.0, dropped=[5.0])
+            return made_up(run, lambda n, t: 50.0 if n.endswith("1") else 0.0, lost={1.0: 5.0})
         case "sine-100" | "sine-200":
             wasted = {"newreno": 0.0, "hstcp": 0.1, "xcp": 0.3}[at["protocol"]]
-            return made_up(run, follows("sine", wasted), dropped=[7.0])
+            return made_up(run, follows("sine", wasted), lost={1.0: 7.0})
         case "steps-100":
-            return made_up(run, follows("steps", 0.2), dropped=[7.0])
+            return made_up(run, follows("steps", 0.2), lost={1.0: 7.0})
         case "steps-200":
             return made_up(run, follows("steps", {"hstcp": 0.1, "xcp": 0.5}[at["protocol"]]))
         case "bottleneck":
             return made_up(run, constant(), megabytes=[120.0])
         case "peering":
             rate = 10.0 if at["case"] == "clouds" else 29.5
-            return made_up(run, constant(xcp=rate), dropped=[9.0], timeouts=[2])
+            return made_up(run, constant(xcp=rate), lost={1.0: 9.0}, timeouts=[2])
         case "merge" | "fork":
             return made_up(run, constant(i=350.0, j=50.0))
         case "merge-above":
