@@ -1,7 +1,7 @@
 """What the control groups of this process still allow it to take of the memory.
 
 A container, a batch system or a service manager limits the memory of a group, or of one above it. Both
-versions of the hierarchy are read (docs.kernel.org/admin-guide/cgroup-v2.html; version 1: cgroup-v1/memory.html).
+versions of the hierarchy are read (docs.kernel.org/admin-guide, cgroup-v2.html and cgroup-v1/memory.html).
 """
 
 from __future__ import annotations
