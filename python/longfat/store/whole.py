@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat.drafts import draft_of
 from longfat.errors import InputError, LongfatError
 from longfat.store import sums
 
@@ -32,7 +33,7 @@ def draft(path: Path) -> Iterator[Path]:
     If the block raises, the draft is removed and `path` stays as it was. Names of drafts begin with a dot. An
     OSError of the block is one of `path`.
     """
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch = draft_of(path)
     try:
         scratch.unlink(missing_ok=True)  # a link of that name would be followed
         yield scratch
@@ -211,14 +212,6 @@ def prepare(folder: Path) -> None:
     make_folder(folder)
     with tempfile.TemporaryFile(dir=folder):  # has no name, so two machines may try at once
         pass
-
-
-def clear_drafts(folder: Path) -> None:
-    """Removes the drafts that killed programs left in a folder and below; nobody else may write there."""
-    for path in folder.rglob(".*"):
-        if path.suffix.removeprefix(".").isdecimal() and path.is_file():
-            with suppress(OSError):
-                path.unlink()
 
 
 Way = Callable[[Path], AbstractContextManager[Path]]
