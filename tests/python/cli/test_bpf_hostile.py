@@ -25,9 +25,10 @@ INTEGER, STRUCTURE = 1, 4
 LATIN_1 = b"""
 #include "kernel_types.h"
 SEC("struct_ops") u32 BPF_PROG(half, struct tcp_sock *tp) { return tp->snd_cwnd / 2; }
+SEC("struct_ops") u32 BPF_PROG(undo, struct tcp_sock *tp) { return tp->snd_cwnd; }
 SEC("struct_ops") void BPF_PROG(grow, struct tcp_sock *tp) { tp->mss_cache = 1; /* \xab\x97\xbb */ }
 SEC(".struct_ops.link") struct tcp_congestion_ops odd = { .name = "odd",
-    .ssthresh = (void *)half, .undo_cwnd = (void *)half, .cong_avoid = (void *)grow };
+    .ssthresh = (void *)half, .undo_cwnd = (void *)undo, .cong_avoid = (void *)grow };
 char _license[] SEC("license") = "GPL";
 """
 
