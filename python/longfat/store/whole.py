@@ -252,7 +252,18 @@ def write_table(path: Path, table: pyarrow.Table, way: Way = draft) -> None:
 
 def read_table(path: Path) -> pyarrow.Table:
     """Reads a Parquet file. Raises OSError or ValueError, or LongfatError as `check` does."""
+    check(path)
+    return parquet_table(path)
+
+
+def parquet_table(source: Path | str | pyarrow.NativeFile) -> pyarrow.Table:
+    """Reads a Parquet file in this thread: those of Arrow wait for ever where none can start (`ulimit -v`).
+
+    Raises:
+        OSError: it cannot be read.
+        pyarrow.ArrowException: it is no Parquet file, or a page of it is damaged.
+    """
     from pyarrow import parquet
 
-    check(path)
-    return parquet.read_table(path, page_checksum_verification=True)
+    with parquet.ParquetFile(source, page_checksum_verification=True, pre_buffer=False) as file:
+        return file.read(use_threads=False)
