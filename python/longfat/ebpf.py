@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
-from longfat import _core
+from longfat import _core, verifier
 from longfat.errors import InputError
 from longfat.runs import simulate
 from longfat.scenario import loading
@@ -131,13 +131,8 @@ def check(path: Path, name: str | None = None) -> Check:
 def _asked(path: Path, algorithm: Algorithm) -> AskedAlgorithm:
     if algorithm["problem"] is not None:
         return {**algorithm, "kernel": "no", "reason": algorithm["problem"]}
-    try:
-        _core.ebpf_try_load(path, algorithm["variable"], algorithm["name"])
-    except PermissionError as error:
-        return {**algorithm, "kernel": "unknown", "reason": str(error)}
-    except ValueError as error:
-        return {**algorithm, "kernel": "no", "reason": str(error)}
-    return {**algorithm, "kernel": "yes", "reason": None}
+    kernel, reason = verifier.ask(path, algorithm["variable"], algorithm["name"])
+    return {**algorithm, "kernel": kernel, "reason": reason}
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ mod kernel;
 mod loader;
 #[cfg(any(feature = "loader", test))]
 mod log;
+#[cfg(feature = "loader")]
+mod messages;
 mod names;
 mod registration;
 mod source;

@@ -3,20 +3,14 @@
 use crate::error::Error;
 use crate::kernel::LONGEST_NAME;
 use crate::log;
+use crate::messages::with_messages;
 use crate::source::Source;
 use libbpf_rs::{
-    ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, OpenProgramMut, PrintLevel,
-    ProgramType, set_print,
+    ErrorKind, Link, MapCore, MapType, Object, ObjectBuilder, OpenObject, OpenProgramMut, ProgramType,
 };
 use std::ffi::OsStr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-
-/// libbpf passes its messages to one function per process, so one object is loaded at a time; its messages
-/// are kept here.
-static MESSAGES: Mutex<String> = Mutex::new(String::new());
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// TCP_CA_NAME_MAX of the kernel, including the zero at its end.
 const NAME_BYTES: usize = LONGEST_NAME + 1;
@@ -28,10 +22,6 @@ const LOG_ENDS: &str = "-- END PROG LOAD LOG --";
 
 /// How lines begin that follow the verifier's reason: its statistics, and the states that it compared for a loop.
 const AFTERWARDS: [&str; 4] = ["processed ", "libbpf:", "cur state:", "old state:"];
-
-fn keep(_: PrintLevel, message: String) {
-    MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).push_str(&message);
-}
 
 /// Which programs of an object are loaded.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,12 +66,7 @@ fn speaking<T>(
     log_folder: &Path,
     act: impl FnOnce() -> Result<T, libbpf_rs::Error>,
 ) -> Result<T, Error> {
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    let before = set_print(Some((PrintLevel::Warn, keep)));
-    let result = act();
-    set_print(before);
-    let messages = std::mem::take(&mut *MESSAGES.lock().unwrap_or_else(PoisonError::into_inner));
+    let (result, messages) = with_messages(act);
     result.map_err(|error| explain(name.to_owned(), &error, &messages, log_folder))
 }
 

@@ -149,7 +149,41 @@ impl Btf {
             btf.types.push(read);
             at = next;
         }
+        btf.iter().try_for_each(|(number, each)| {
+            let wrong = btf.size_error(each);
+            wrong.map_or(Ok(()), |why| Err(damaged(format!("type {number}, {}: {why}", each.name()))))
+        })?;
         Ok(btf)
+    }
+
+    /// What is wrong with the sizes of a type, as the kernel checks them (kernel/bpf/btf.c of Linux 6.12: the
+    /// `check_meta` and `check_member` functions). libbpf divides by sizes and copies members without a look.
+    fn size_error(&self, of: &Type) -> Option<String> {
+        match of {
+            Type::Int { size, .. } if !matches!(size, 1 | 2 | 4 | 8 | 16) => {
+                Some(format!("an integer of {size} bytes"))
+            }
+            Type::Enum { size, .. } if !matches!(size, 1 | 2 | 4 | 8) => {
+                Some(format!("an enumeration of {size} bytes"))
+            }
+            Type::Float { size, .. } if !matches!(size, 2 | 4 | 8 | 12 | 16) => {
+                Some(format!("a number of {size} bytes"))
+            }
+            Type::Composite { size, members, .. } => {
+                let beyond = members.iter().find(|member| self.end(member) > 8 * u64::from(*size))?;
+                Some(format!("member {:?} ends behind its {size} bytes", beyond.name))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where a member ends in its structure, bits.
+    fn end(&self, member: &Member) -> u64 {
+        let bits = match member.bits {
+            0 => 8 * u64::from(self.size(member.of).unwrap_or(0)),
+            bits => u64::from(bits),
+        };
+        u64::from(member.bit_offset) + bits
     }
 
     /// Reads one type. Returns it and where the next one begins.
@@ -308,6 +342,45 @@ mod tests {
         let forward = [1, 7 << 24, 0];
         let numbers = header.iter().chain(&forward).flat_map(|number: &u32| number.to_le_bytes());
         numbers.chain(strings).collect()
+    }
+
+    /// A section whose types are these words, with "n" as the only name.
+    fn types(words: &[u32]) -> Vec<u8> {
+        let header = [0x0001_eb9f, 24, 0, 4 * words.len() as u32, 4 * words.len() as u32, 3];
+        let numbers = header.iter().chain(words).flat_map(|number| number.to_le_bytes());
+        numbers.chain(*b"\0n\0").collect()
+    }
+
+    fn error(words: &[u32]) -> Option<String> {
+        Btf::new(&types(words)).err().map(|error| error.to_string())
+    }
+
+    const INT: u32 = 1 << 24;
+    const ONE_MEMBER: u32 = 4 << 24 | 1;
+
+    #[test]
+    fn an_integer_without_bytes_is_refused() {
+        assert_eq!(error(&[1, INT, 4, 32]), None);
+        let expected = "damaged BTF: type 1, n: an integer of 0 bytes";
+        assert_eq!(error(&[1, INT, 0, 32]).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_member_beyond_its_structure_is_refused() {
+        let structure = |bit_offset: u32| [1, INT, 4, 32, 1, ONE_MEMBER, 8, 1, 1, bit_offset];
+        assert_eq!(error(&structure(32)), None);
+        let expected = "damaged BTF: type 2, n: member \"n\" ends behind its 8 bytes";
+        for bit_offset in [33, 64, u32::MAX] {
+            assert_eq!(error(&structure(bit_offset)).as_deref(), Some(expected), "{bit_offset}");
+        }
+    }
+
+    #[test]
+    fn a_bitfield_counts_with_its_bits() {
+        let bitfield =
+            |bit_offset: u32| [1, INT, 4, 32, 1, 1 << 31 | ONE_MEMBER, 4, 1, 1, 3 << 24 | bit_offset];
+        assert_eq!(error(&bitfield(29)), None);
+        assert!(error(&bitfield(30)).is_some());
     }
 
     #[test]

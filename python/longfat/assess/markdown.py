@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from longfat.assess import cells
 from longfat.assess.cells import Entry
+from longfat.study.table import as_markdown
 
 
 def text(document: Entry) -> str:
@@ -14,9 +15,9 @@ def text(document: Entry) -> str:
 
 
 def _blocks(document: Entry) -> Iterator[str]:
-    *others, last = document["baselines"]
+    *others, last = map(as_markdown, document["baselines"])
     beside = f"{', '.join(others)} and {last}" if others else last
-    yield f"# Assessment of {document['algorithm']} by RFC 9743"
+    yield f"# Assessment of {as_markdown(document['algorithm'])} by RFC 9743"
     yield (
         f"Compared with {beside}, in the simulator of Longfat {document['provenance']['version']}; "
         f"{cells.repeats(document)}. RFC 9743 gives no thresholds, so nothing here passes or fails."
@@ -24,7 +25,7 @@ def _blocks(document: Entry) -> Iterator[str]:
     if document["headline"]:
         yield "## Where it differs"
         yield "\n".join(
-            f"{place}. {line['name']} ({line['section']}): {line['text']}."
+            f"{place}. {line['name']} ({line['section']}): {as_markdown(line['text'])}."
             for place, line in enumerate(document["headline"], start=1)
         )
     limits = document["limits"]
@@ -34,7 +35,7 @@ def _blocks(document: Entry) -> Iterator[str]:
         limits = [*limits, f"{lived['rule']} {lived['note']}"]
     if document["failures"]:
         yield "## Runs without a result"
-        yield _listed(f"{cells.failure_line(failure)}." for failure in document["failures"])
+        yield _listed(f"{as_markdown(cells.failure_line(failure))}." for failure in document["failures"])
     for row in document["criteria"]:
         yield from _row(row)
     yield "## Limitations of the method"
@@ -45,7 +46,7 @@ def _row(row: Entry) -> Iterator[str]:
     yield f"## {row['section']} {row['title']}"
     yield f"{row['asks']} Status: {row['status']}."
     yield from (row["text"], row["why"], "" if row["text"] else row["prompt"])
-    yield _listed(f"{problem}." for problem in row["problems"])
+    yield _listed(f"{as_markdown(problem)}." for problem in row["problems"])
     for experiment in row["experiments"]:
         name = experiment["name"]
         settings = "; ".join(f"{setting['name']}: {setting['value']}" for setting in experiment["settings"])

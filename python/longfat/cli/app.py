@@ -95,6 +95,8 @@ def app() -> None:
     """A laboratory for congestion control on long fat networks."""
 
 
+UNMAPPED = "failed to map segment from shared object"
+"""What the loader of libraries (ld.so of glibc) says where memory is missing."""
 LONGEST_LINE = 2000
 """The most characters of an error's line."""
 
@@ -136,5 +138,10 @@ def end_code() -> int:
         return LongfatError.exit_code
     except OSError as error:
         _tell(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
+        return LongfatError.exit_code
+    except (MemoryError, ImportError) as error:
+        if isinstance(error, ImportError) and UNMAPPED not in str(error):
+            raise
+        _tell("there is not enough memory for this process; accepted: a higher limit (ulimit -v)")
         return LongfatError.exit_code
     return code if isinstance(code, int) else 0

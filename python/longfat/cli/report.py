@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from longfat import drafts
 from longfat.cli.options import Folder
 from longfat.errors import InputError
 from longfat.terminal import echo
@@ -43,6 +44,7 @@ def build(directory: Path | str) -> Path:
     for file, load in {**added, **own}.items():
         if (root / file).is_file():
             with of_anyone(root):
+                drafts.clear_abandoned(root)
                 page: Path = load()(root)
             return page
     raise InputError(

@@ -93,8 +93,18 @@ class Setting:
     """The agent takes over at the first RTT, or once cwnd is above ssthresh."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.observation, Sequence) or isinstance(self.observation, str):
+            raise InputError(
+                f"Setting: observation = {shown(self.observation)}: this is no list; "
+                "accepted: a list of quantities"
+            )
         if not self.observation:
             raise InputError("Setting: observation is empty; accepted: one quantity or more")
+        if not isinstance(self.reward, Mapping):
+            raise InputError(
+                f"Setting: reward = {shown(self.reward)}: this is no table; "
+                "accepted: quantities with their weights"
+            )
         if not isinstance(self.history, int) or not 1 <= self.history <= MOST_HISTORY:
             raise InputError(
                 f"Setting: history = {shown(self.history)}: this is no number of intervals; "
@@ -141,7 +151,7 @@ def _is_number(value: object, above: float = -math.inf) -> bool:
 def _found(name: str | Quantity, key: str) -> Quantity:
     if isinstance(name, Quantity):
         return name
-    if name not in QUANTITIES:
+    if not isinstance(name, str) or name not in QUANTITIES:
         raise InputError(f"Setting: {key}: {shown(name)}: {choice(name, list(QUANTITIES))}")
     return QUANTITIES[name]
 

@@ -6,7 +6,6 @@ import functools
 import io
 import logging
 import math
-import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from longfat.drafts import draft_of
 from longfat.errors import InputError, LongfatError
 from longfat.figure import heat, inline, radar, scales, style, tornado
 from longfat.figure.data import FORMATS, Curve, Figure, Panel, Tornado, plain_name
@@ -244,7 +244,7 @@ def save_as(figure: Figure, file: Path, *, width_in: float | None = None, styles
 
 def write(path: Path, data: bytes) -> None:
     """Writes a file, whole or not at all; replaces a link of that name. Raises OSError."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = draft_of(path)
     try:
         draft.unlink(missing_ok=True)
         draft.write_bytes(data)

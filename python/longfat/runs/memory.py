@@ -14,6 +14,7 @@ from typing import Any
 
 from longfat import _core
 from longfat.errors import InputError
+from longfat.runs import cgroups
 from longfat.scenario.model import Scenario
 from longfat.units import SIZE
 from longfat.words import shown
@@ -25,8 +26,6 @@ LEAST_BYTES = 64e6
 
 PACKET_BYTES = _core.PACKET_BYTES
 """What a packet that waits takes at most."""
-
-_CGROUP = Path("/sys/fs/cgroup")
 
 _given: float | None = None
 
@@ -56,8 +55,8 @@ def parse(text: str) -> float:
 
 
 def free() -> float:
-    """Returns the bytes that this machine, or this container, has left."""
-    return min(_free_in_machine(), _free_in_container())
+    """Returns the bytes that this machine, and the control groups of this process, have left."""
+    return min(_free_in_machine(), cgroups.free_bytes())
 
 
 def _free_in_machine() -> float:
@@ -69,14 +68,6 @@ def _free_in_machine() -> float:
     except (OSError, ValueError):
         pass
     return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-
-
-def _free_in_container() -> float:
-    try:
-        most, used = (float((_CGROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
-    except (OSError, ValueError):  # no such files, or "max"
-        return math.inf
-    return max(0.0, most - used)
 
 
 def refuse_large(scenario: Scenario, allowed: float, source: str) -> None:

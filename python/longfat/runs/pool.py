@@ -245,9 +245,10 @@ def outcomes(
         raise InputError(f"jobs = {jobs}: there is no worker; accepted: 1 or more")
     most = (_allow_open_files() - OTHER_FILES) // FILES_OF_WORKER
     if jobs > most:
+        fewer = f"up to {most}, or " if most > 0 else ""
         raise InputError(
             f"jobs = {jobs}: they need more open files than there may be; "
-            f"accepted: up to {most}, or a higher limit of open files (ulimit -n)"
+            f"accepted: {fewer}a higher limit of open files (ulimit -n)"
         )
     share = memory.given(jobs) if memory_bytes is None else memory_bytes
     sent = bytes(_dumps(function, f"the function {_name(function)}"))

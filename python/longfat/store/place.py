@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from longfat import extras
+from longfat import drafts, extras
 from longfat.errors import InputError
 from longfat.store import whole
 
@@ -96,7 +96,7 @@ class Folder:
         except BaseException:
             self.unlock()
             raise
-        whole.clear_drafts(self.path)
+        drafts.clear_all(self.path)
 
     def _lock_file(self, name: str, content: bytes) -> int:
         """Locks a file too: across machines, NFS locks files that are open for writing, not folders."""

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat.drafts import draft_of
 from longfat.errors import InputError, LongfatError
 from longfat.store import sums
 
@@ -32,7 +33,7 @@ def draft(path: Path) -> Iterator[Path]:
     If the block raises, the draft is removed and `path` stays as it was. Names of drafts begin with a dot. An
     OSError of the block is one of `path`.
     """
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch = draft_of(path)
     try:
         scratch.unlink(missing_ok=True)  # a link of that name would be followed
         yield scratch
@@ -213,14 +214,6 @@ def prepare(folder: Path) -> None:
         pass
 
 
-def clear_drafts(folder: Path) -> None:
-    """Removes the drafts that killed programs left in a folder and below; nobody else may write there."""
-    for path in folder.rglob(".*"):
-        if path.suffix.removeprefix(".").isdecimal() and path.is_file():
-            with suppress(OSError):
-                path.unlink()
-
-
 Way = Callable[[Path], AbstractContextManager[Path]]
 """How a file is replaced: `draft` or `listed`."""
 
@@ -259,7 +252,18 @@ def write_table(path: Path, table: pyarrow.Table, way: Way = draft) -> None:
 
 def read_table(path: Path) -> pyarrow.Table:
     """Reads a Parquet file. Raises OSError or ValueError, or LongfatError as `check` does."""
+    check(path)
+    return parquet_table(path)
+
+
+def parquet_table(source: Path | str | pyarrow.NativeFile) -> pyarrow.Table:
+    """Reads a Parquet file in this thread: those of Arrow wait for ever where none can start (`ulimit -v`).
+
+    Raises:
+        OSError: it cannot be read.
+        pyarrow.ArrowException: it is no Parquet file, or a page of it is damaged.
+    """
     from pyarrow import parquet
 
-    check(path)
-    return parquet.read_table(path, page_checksum_verification=True)
+    with parquet.ParquetFile(source, page_checksum_verification=True, pre_buffer=False) as file:
+        return file.read(use_threads=False)

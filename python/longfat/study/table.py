@@ -10,6 +10,13 @@ from markupsafe import Markup, escape
 
 from longfat.report import terminal
 
+_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>|"})
+
+
+def as_markdown(text: str) -> str:
+    """Returns a text that Markdown shows as it is: a file's name may have its marks."""
+    return text.translate(_MARKS)
+
 
 @dataclass(frozen=True)
 class Table:
@@ -42,8 +49,10 @@ class Table:
     def markdown(self) -> str:
         """Returns the table as Markdown."""
         rules = "|".join("---" if i < self.texts else "---:" for i in range(len(self.headings)))
-        lines = ["".join(f" {cell} |" if cell else " |" for cell in line) for line in self.rows]
-        head = "".join(f" {cell} |" if cell else " |" for cell in self.headings)
+        head, *lines = (
+            "".join(f" {as_markdown(cell)} |" if cell else " |" for cell in line)
+            for line in (self.headings, *self.rows)
+        )
         return "\n".join(f"|{line}" for line in (head, f"{rules}|", *lines))
 
     def html(self, width: str = "wide", text: str = "") -> Markup:

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from longfat import documents, extras
 from longfat.errors import InputError, LongfatError
 from longfat.lazy import above
-from longfat.store import sums
+from longfat.store import sums, whole
 from longfat.store.ledger import LEDGER_FILE, read_ledger
 from longfat.store.store import STORE_FILE
 from longfat.store.whole import ODD_VALUES
@@ -104,12 +103,8 @@ class Swept:
             raise damaged
         if not files:
             return tables.empty(self.keys, failures=name == "failures")
-        import pyarrow.dataset as ds  # imports pandas if it is there, which no worker of a sweep needs
-
         try:
-            schemas = [ds.dataset(file, partitioning=None).schema for file in files]
-            whole = pa.unify_schemas(schemas, promote_options="permissive")
-            table = ds.dataset(files, schema=whole, partitioning=None).to_table()
+            table = pa.concat_tables(map(whole.parquet_table, files), promote_options="permissive")
         except (pa.ArrowException, OSError):
             raise damaged from None
         return table.sort_by([("run", "ascending")])
@@ -143,7 +138,7 @@ class Swept:
             data = file.read_bytes()
             if not sums.fits(file.name, data):
                 raise OSError("not what its name says")
-            return pq.read_table(pa.BufferReader(data))
+            return whole.parquet_table(pa.BufferReader(data))
         except (pa.ArrowException, OSError):
             raise LongfatError(f"{file}: damaged or missing; remove it and run the sweep again") from None
 
@@ -182,7 +177,9 @@ class Swept:
         """
         import duckdb
 
-        with duckdb.connect(config={"enable_external_access": "false"}) as database:
+        # without threads of its own: DuckDB crashes where none can start (`ulimit -v`)
+        config: dict[str, Any] = {"enable_external_access": "false", "threads": 1, "async_threads": 0}
+        with duckdb.connect(config=config) as database:
             for name in NAMES:
                 database.register(name, self.table(name))
             try:

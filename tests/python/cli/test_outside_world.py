@@ -224,3 +224,35 @@ def test_two_runs_into_one_folder_are_one_and_a_refusal(file: Path) -> None:
     )
     assert first.wait(timeout=300) == 0
     assert json.loads((out / "summary.json").read_text())["duration_s"] == 2000.0
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a sweep of two runs."""
+    folder = tmp_path_factory.mktemp("swept")
+    (folder / "base.toml").write_text(tomli_w.dumps(table(duration="1 s")))
+    (folder / "sweep.toml").write_text('base = "base.toml"\n[axes]\nduration = ["1 s", "2 s"]\n')
+    made = [sys.executable, "-m", "longfat", "sweep", str(folder / "sweep.toml"), "--no-page"]
+    subprocess.run([*made, "--out", str(folder / "out")], check=True, capture_output=True)
+    return folder / "out"
+
+
+@pytest.mark.parametrize("megabytes", [300, 450, 600])
+@pytest.mark.parametrize(
+    "arguments", [["report"], ["results"], ["results", "--sql", "SELECT count(*) FROM runs"]]
+)
+def test_little_memory_ends_with_a_result_or_one_line(
+    swept: Path, megabytes: int, arguments: list[str]
+) -> None:
+    """Threads that cannot start are waited for by no library, and end none (`ulimit -v`)."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    command = [sys.executable, "-m", "longfat", arguments[0], str(swept), *arguments[1:]]
+    ended = subprocess.run(
+        command, capture_output=True, text=True, preexec_fn=limit, timeout=120, check=False
+    )
+    assert ended.returncode in (0, 1, 2), ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert ended.returncode == 0 or "memory" in ended.stderr.lower()

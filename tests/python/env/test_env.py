@@ -459,6 +459,16 @@ def test_a_weight_of_a_reward_is_a_finite_number(weight: Any) -> None:
     assert told.startswith('Setting: reward: "latency_s" = ')
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("reward", []), ("reward", "latency_s"), ("reward", {3: 1.0}), ("observation", 3), ("observation", [3])],
+)
+def test_the_quantities_of_a_setting_are_named(key: str, value: Any) -> None:
+    told = refusal(lambda: dataclasses.replace(AURORA, **{key: value}))
+    assert told.startswith(f"Setting: {key}")
+    assert "accepted: " in told
+
+
 def test_numbers_of_numpy_are_numbers_of_a_setting() -> None:
     changed = dataclasses.replace(AURORA, reward={"latency_s": np.float32(-1.0), "loss_share": np.int64(-2)})
     assert [weight for _, weight in changed.rewarded] == [-1.0, -2.0]

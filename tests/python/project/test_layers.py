@@ -15,8 +15,8 @@ PAPERS = ROOT / "papers" / "longfat_papers"
 
 LAYERS = (
     ("_core",),
-    ("documents", "errors", "lazy", "numbers", "units", "words"),
-    ("extras", "installation", "intervals", "terminal"),
+    ("documents", "drafts", "errors", "lazy", "numbers", "units", "words"),
+    ("extras", "installation", "intervals", "terminal", "verifier"),
     ("scenario",),
     ("figure",),
     ("algorithm",),

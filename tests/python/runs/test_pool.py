@@ -496,6 +496,12 @@ if __name__ == "__main__":
             "jobs = 40: they need more open files than there may be; "
             "accepted: up to 24, or a higher limit of open files (ulimit -n)",
         ),
+        (
+            16,
+            16,
+            "jobs = 40: they need more open files than there may be; "
+            "accepted: a higher limit of open files (ulimit -n)",
+        ),
     ],
 )
 def test_more_workers_than_open_files_allow_are_refused_and_no_others(

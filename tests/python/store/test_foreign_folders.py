@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from test_report import stored  # noqa: F401
 from test_sweep import stopped_after
 
 import longfat
+from longfat import drafts
 from longfat.cli import report
 from longfat.errors import InputError, LongfatError
 from longfat.figure.data import Figure, Panel, plain_name, points
@@ -406,3 +409,17 @@ def test_a_name_between_dollars_is_shown_as_it_is(tmp_path: Path) -> None:
     drawn = (folder / "figures" / "cwnd.svg").read_text()
     assert r"$\frac$" in drawn
     assert "$5 and $6" in drawn
+
+
+def test_a_report_removes_what_a_killed_one_left_and_no_draft_of_another(tmp_path: Path) -> None:
+    folder = run_folder(tmp_path / "run")
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    own = drafts.draft_of(folder / "index.html")
+    dead = own.with_suffix(f".{ended.pid}")
+    elsewhere = own.with_name(f".index.html.another-machine.{ended.pid}")
+    for draft in (dead, own, elsewhere):
+        draft.write_text("half of a page")
+    report.build(folder)
+    assert not dead.exists()
+    assert elsewhere.exists()

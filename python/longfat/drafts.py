@@ -1,0 +1,41 @@
+"""Drafts: files beside the one that they become, which a killed program leaves behind."""
+
+from __future__ import annotations
+
+import glob
+import os
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+
+def draft_of(path: Path) -> Path:
+    """Returns the name of this process's draft of a file; it begins with a dot."""
+    return path.with_name(f".{path.name}.{socket.gethostname()}.{os.getpid()}")
+
+
+def clear_abandoned(folder: Path) -> None:
+    """Removes the drafts that ended processes of this machine left in a folder and below."""
+    for path in folder.rglob(f".*.{glob.escape(socket.gethostname())}.*"):
+        process = path.suffix.removeprefix(".")
+        if process.isdecimal() and path.is_file() and not _runs(int(process)):
+            with suppress(OSError):
+                path.unlink()
+
+
+def clear_all(folder: Path) -> None:
+    """Removes all drafts in a folder and below; no other process may write there."""
+    for path in folder.rglob(".*"):
+        if path.suffix.removeprefix(".").isdecimal() and path.is_file():
+            with suppress(OSError):
+                path.unlink()
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # another user's, or no number of a process
+        return True
+    return True
