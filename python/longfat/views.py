@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.figure import matplotlib
 from longfat.figure.data import Figure, joined
-from longfat.report import columns, panels, run
+from longfat.report import columns, groups, panels, run
 from longfat.runs.repeats import Results
 from longfat.runs.result import Result
 from longfat.store import output
@@ -78,8 +78,10 @@ class Panels:
 def result_html(result: Result) -> str:
     """A run in a notebook: its flows, its metrics, and small plots of cwnd and queues."""
     summary = result.summary
-    listed = [column for column in columns.FLOWS if column.key in FLOWS]
-    rows = columns.rows(listed, summary["flows"])
+    by_group = groups.grouped(summary, result.scenario)
+    shown = columns.GROUPS if by_group else columns.FLOWS
+    listed = [column for column in shown if by_group or column.key in FLOWS]
+    rows = columns.rows(listed, (by_group or summary)["flows"])
     metrics = columns.metrics(summary["metrics"], meaningless=result.scenario.meaningless_metrics())
     told = "; ".join(f"{name} {value}" for name, value in metrics if value != "-")
     figure = joined(result.figures(("cwnd", "queue"), most=MOST_POINTS))

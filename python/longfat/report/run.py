@@ -52,7 +52,7 @@ def build(root: Path) -> Path:
         __package__,
         "run.html.j2",
         title=_title(scenario),
-        tables=_tables(summary, _meaningless(scenario)),
+        tables=_tables(summary, _scenario(scenario)),
         notes=_notes(summary.get("runs", [summary])),
         repeats=len(summary.get("runs", [])) or 1,
         scenario=_text(scenario) if scenario.is_file() else "",
@@ -93,33 +93,44 @@ def _title(scenario: Path) -> str:
     return title if isinstance(title, str) and title else "Run without a title"
 
 
-def _meaningless(scenario: Path) -> tuple[str, ...]:
-    """The metrics that the stored scenario gives no meaning; none where it cannot be read."""
+def _scenario(file: Path) -> Scenario | None:
+    """The stored scenario; None where it cannot be read."""
     try:
-        return Scenario.load(scenario).meaningless_metrics()
+        return Scenario.load(file)
     except LongfatError:
-        return ()
+        return None
 
 
-def _tables(whole: Mapping[str, Any], meaningless: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The tables of the page: title, columns as (heading, whether numeric), rows of cells."""
+def _tables(whole: Mapping[str, Any], scenario: Scenario | None) -> list[dict[str, Any]]:
+    """The tables of the page: title, columns as (heading, whether numeric), rows of cells.
+
+    Below groups of flows, a folded table has every flow.
+    """
     summary, halves = whole.get("mean", whole), half_intervals(whole)
-    shown = [
-        {
-            "title": title,
-            "columns": [(column.heading, column.is_number) for column in listed],
-            "rows": columns.rows(listed, summary[key], halves.get(key)),
-        }
-        for title, key, all_columns in columns.RUN_TABLES
-        if summary.get(key)
-        for listed in [columns.with_values(all_columns, summary[key])]
-    ]
+    shown = []
+    for table in columns.tables(whole, scenario, every_flow=False):
+        shown.append(_table(table))
+        if table.by_group:
+            flows = next(columns.tables(whole, scenario, every_flow=True))
+            shown.append(_table(flows) | {"title": "Every flow", "folded": True})
     metrics = {
         "title": "Metrics",
         "columns": [("all flows together", False), ("", True)],
-        "rows": columns.metrics(summary["metrics"], halves.get("metrics"), meaningless),
+        "rows": columns.metrics(
+            summary["metrics"], halves.get("metrics"), scenario.meaningless_metrics() if scenario else ()
+        ),
+        "folded": False,
     }
     return [*shown, metrics]
+
+
+def _table(table: columns.Table) -> dict[str, Any]:
+    return {
+        "title": table.title,
+        "columns": [(column.heading, column.is_number) for column in table.columns],
+        "rows": table.cells,
+        "folded": False,
+    }
 
 
 def read_series(root: Path, name: str) -> pyarrow.Table | None:
