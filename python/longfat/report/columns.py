@@ -103,8 +103,6 @@ GROUPS = (
     Column("throughput_least_bps", "least Mbit/s", _in(MBIT_S)),
     Column("throughput_greatest_bps", "greatest Mbit/s", _in(MBIT_S)),
     Column("jain", "Jain's index", number),
-    Column("packets_sent", "packets", count),
-    Column("packets_lost", "lost", count),
     Column("loss_ratio", "loss ratio", number),
     Column("timeouts", "timeouts", count),
     Column("srtt_mean_s", "mean sRTT ms", _in(MS)),

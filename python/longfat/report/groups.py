@@ -69,8 +69,6 @@ def _group(flows: Sequence[Mapping[str, Any]], places: Sequence[int]) -> dict[st
             "throughput_least_bps": min(rates, default=None),
             "throughput_greatest_bps": max(rates, default=None),
             "jain": metrics.jain(rates),
-            "packets_sent": sent,
-            "packets_lost": lost,
             "loss_ratio": math.nan if lost is None or not sent else lost / sent,
             "timeouts": timeouts,
             "srtt_mean_s": metrics.mean(_values(members, "srtt_mean_s")),

@@ -67,8 +67,6 @@ def test_a_group_has_the_mean_and_the_extremes_of_its_flows_and_the_ratio_of_all
         "throughput_least_bps": 1e6,
         "throughput_greatest_bps": 4e6,
         "jain": pytest.approx(24**2 / (21 * 36)),  # (sum x)^2 / (n sum x^2)
-        "packets_sent": 300,
-        "packets_lost": 30,
         "loss_ratio": pytest.approx(0.1),
         "timeouts": 2,
         "srtt_mean_s": pytest.approx(0.2),
@@ -79,7 +77,7 @@ def test_a_group_has_the_mean_and_the_extremes_of_its_flows_and_the_ratio_of_all
 def test_what_no_flow_of_a_group_has_is_unknown_and_not_zero():
     flows = [flow(number, packets_lost=None, throughput_bps=None) for number in range(21)]
     (row,) = grouped({"flows": flows}, None)["flows"]
-    assert [row[key] for key in ("packets_lost", "loss_ratio", "throughput_least_bps", "jain")] == [None] * 4
+    assert [row[key] for key in ("loss_ratio", "throughput_least_bps", "jain")] == [None] * 3
 
 
 def test_few_flows_and_flows_without_anything_in_common_have_a_row_each():
@@ -121,10 +119,10 @@ def test_the_command_line_prints_every_flow_on_request():
 
 def test_a_page_shows_groups_and_folds_every_flow(result, tmp_path):
     page = result.report(tmp_path / "run").read_text()
-    by_group, _, rest = page[page.index("25 flows by group") :].partition("<details>")
+    by_group, _, rest = page[page.index("25 flows by group") :].partition("<details")
     assert re.findall(r'<tr><td class="text">([^<]*)</td>', by_group) == NAMES
     folded = rest[: rest.index("</details>")]
-    assert folded.startswith("<summary>Every flow</summary>")
+    assert "<summary>Every flow</summary>" in folded
     assert folded.count("<tr><td") == 25
 
 
