@@ -16,7 +16,7 @@ PAPERS = ROOT / "papers" / "longfat_papers"
 LAYERS = (
     ("_core",),
     ("documents", "errors", "lazy", "numbers", "units", "words"),
-    ("extras", "installation", "intervals", "terminal"),
+    ("extras", "installation", "intervals", "packages", "terminal"),
     ("scenario",),
     ("figure",),
     ("algorithm",),
