@@ -98,17 +98,17 @@ GROUPS = (
     Column("name", "names", _text, is_number=False),
     Column("algorithm", "algorithm", _text, is_number=False),
     Column("flows", "flows", count),
-    Column("rtt_s", "mean RTT ms", _in(MS)),
-    Column("throughput_mean_bps", "throughput mean Mbit/s", _in(MBIT_S)),
-    Column("throughput_least_bps", "least Mbit/s", _in(MBIT_S)),
-    Column("throughput_greatest_bps", "greatest Mbit/s", _in(MBIT_S)),
+    Column("rtt_s", "RTT ms", _in(MS)),
+    Column("throughput_mean_bps", "throughput Mbit/s", _in(MBIT_S)),
+    Column("throughput_least_bps", "least", _in(MBIT_S)),
+    Column("throughput_greatest_bps", "greatest", _in(MBIT_S)),
     Column("jain", "Jain's index", number),
     Column("loss_ratio", "loss ratio", number),
     Column("timeouts", "timeouts", count),
-    Column("srtt_mean_s", "mean sRTT ms", _in(MS)),
-    Column("completion_time_s", "mean completion s", number, seldom=True),
+    Column("srtt_mean_s", "sRTT ms", _in(MS)),
+    Column("completion_time_s", "completion s", number, seldom=True),
 )
-"""The columns of groups of flows; rates are throughputs of single flows."""
+"""The columns of groups of flows: means over the flows, and the extremes of their throughputs."""
 LINKS = (
     Column("name", "name", _text, is_number=False),
     Column("rate_bps", "rate", _rate),
