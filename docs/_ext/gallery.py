@@ -23,16 +23,7 @@ def drawn(result: Any) -> Any:
     """The picture of a run as data: throughput over time of every flow. Called in a worker process."""
     from dataclasses import replace
 
-    from longfat.plots import rate_figure
-
-    summary = result.summary
-    names = [flow["name"] for flow in summary["flows"]]
-    histories = {
-        name: (series["time_s"].tolist(), series["received_bytes"].tolist())
-        for name in names
-        for series in [result.flow(name)]
-    }
-    figure = rate_figure(summary["flows"], histories, summary["duration_s"], window_s=summary["window_s"])
+    (figure,) = result.figures(("throughput",))
     (panel,) = figure.panels
     if len(panel.curves) > MOST_LABELS:
         panel = replace(panel, curves=tuple(replace(curve, label="") for curve in panel.curves))

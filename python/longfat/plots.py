@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from longfat.errors import InputError
 from longfat.figure.data import Curve, Figure, Panel
 from longfat.figure.grouping import figure
-from longfat.figure.histories import cwnd_figure, queue_figure, rate_figure
 from longfat.figure.matplotlib import draw, inches, save
 from longfat.figure.request import Look, Request, check, usual_kind
 from longfat.figure.tables import Source
@@ -28,12 +27,9 @@ __all__ = [
     "Curve",
     "Figure",
     "Panel",
-    "cwnd_figure",
     "draw",
     "plot",
     "plot_cwnd",
-    "queue_figure",
-    "rate_figure",
     "save",
 ]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat.figure import matplotlib
-from longfat.figure.data import Figure
-from longfat.report import columns, panels, run
+from longfat.figure.data import Figure, joined
+from longfat.report import columns, groups, panels, run
 from longfat.runs.repeats import Results
 from longfat.runs.result import Result
 from longfat.store import output
@@ -55,14 +55,7 @@ class Panels:
     @property
     def html(self) -> str:
         """The page with the panels and everything that draws them."""
-        result = self._result
-        internals = result.internals if result.has_internals else None
-        summary = result.summary
-        if self._names is not None:
-            key = "links" if self._wanted == ("queue",) else "flows"
-            kept = [entry for entry in summary[key] if entry["name"] in self._names]
-            summary = {**summary, key: kept}
-        return panels.page(summary, result.flows, result.links, internals, result.events, self._wanted)
+        return panels.page(self._result.figures(self._wanted, names=self._names, most=run.MOST_NUMBERS))
 
     def save(self, file: Path | str) -> Path:
         """Writes the page into a file."""
@@ -85,11 +78,13 @@ class Panels:
 def result_html(result: Result) -> str:
     """A run in a notebook: its flows, its metrics, and small plots of cwnd and queues."""
     summary = result.summary
-    listed = [column for column in columns.FLOWS if column.key in FLOWS]
-    rows = columns.rows(listed, summary["flows"])
+    by_group = groups.grouped(summary, result.scenario)
+    shown = columns.GROUPS if by_group else columns.FLOWS
+    listed = [column for column in shown if by_group or column.key in FLOWS]
+    rows = columns.rows(listed, (by_group or summary)["flows"])
     metrics = columns.metrics(summary["metrics"], meaningless=result.scenario.meaningless_metrics())
     told = "; ".join(f"{name} {value}" for name, value in metrics if value != "-")
-    figure = result._figure(("cwnd", "queue"), most=MOST_POINTS)
+    figure = joined(result.figures(("cwnd", "queue"), most=MOST_POINTS))
     return block(
         result.scenario.title or "Run",
         [

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
+from longfat.packages import added, loaded
 from longfat.store.kept import reduction_key
 from longfat.words import choice, natural_order
 from longfat_papers.kit.faults import where
@@ -23,7 +23,7 @@ FIRST = ("li2007", "yeah2007", "ha2006", "lopez2008")
 
 def names() -> tuple[str, ...]:
     """Returns the names of the installed suites, in the order of lists."""
-    found = _installed()
+    found = added(GROUP)
     return tuple(sorted(found, key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name)))
 
 
@@ -38,10 +38,11 @@ def get(name: str) -> Suite:
 
     Raises:
         InputError: there is no such suite, or the file cannot be imported or defines none.
+        LongfatError: the package of the suite cannot be imported.
     """
-    found = _installed()
+    found = added(GROUP)
     if name in found:
-        suite: Suite = found[name].load()
+        suite: Suite = loaded(found[name])
         return suite
     path = Path(name)
     if name.endswith(".py") or path.is_dir():
@@ -49,10 +50,6 @@ def get(name: str) -> Suite:
     known = names()
     accepted = f"{', '.join(known)}, or a file.py or a folder that defines one"
     raise InputError(f"suite {name}: {choice(name, known, accepted, 'suite')}")
-
-
-def _installed() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
 
 
 def _suite_of(path: Path) -> Suite:

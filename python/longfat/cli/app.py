@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
 import click
 
 from longfat.errors import InputError, Interrupted, LongfatError
+from longfat.packages import WITHOUT_PAPERS, added, loaded
 from longfat.terminal import echo
 
 COMMANDS = {
@@ -41,16 +41,34 @@ PAPERS = ("claims", "suite")
 
 def _command(name: str) -> click.Command:
     if name not in COMMANDS:
-        added: click.Command = next(iter(entry_points(group=GROUP, name=name))).load()
-        return added
+        return _added(name)
     module, _, attribute = COMMANDS[name].partition(".")
     command: click.Command = getattr(import_module(f"longfat.cli.{module}"), attribute)
     return command
 
 
+def _added(name: str) -> click.Command:
+    """A command of another package; if that cannot be imported, one that gives the reason as its error."""
+    try:
+        found: click.Command = loaded(added(GROUP)[name])
+    except LongfatError as error:
+        reason = error
+
+        @click.command(
+            name,
+            short_help=f"not available: {reason}",
+            add_help_option=False,
+            context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+        )
+        def found() -> None:
+            raise reason
+
+    return found
+
+
 def commands() -> list[str]:
     """Returns the names of Longfat's commands and of those that other packages add."""
-    return sorted({*COMMANDS, *entry_points(group=GROUP).names})
+    return sorted({*COMMANDS, *added(GROUP)})
 
 
 class _App(click.Group):
@@ -65,10 +83,7 @@ class _App(click.Group):
         if cmd_name in COMMANDS or cmd_name in (known := commands()):
             return _command(cmd_name)
         if cmd_name in PAPERS:
-            raise InputError(
-                f"{cmd_name}: the command comes with the package longfat-papers, which is not installed; "
-                "accepted: it after `pip install longfat-papers`"
-            )
+            raise InputError(f"{cmd_name}: the command {WITHOUT_PAPERS}")
         self.commands = {name: _command(name) for name in known}
         return None
 

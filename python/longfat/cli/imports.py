@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from longfat.cli.completion import files
-from longfat.cli.options import Folder, as_json, on_ctrl_c
+from longfat.cli.options import Folder, all_flows, as_json, on_ctrl_c
 from longfat.errors import LongfatError
 from longfat.terminal import echo, echo_json, make_console
 
@@ -21,8 +21,9 @@ from longfat.terminal import echo, echo_json, make_console
     metavar="DIR",
     help="Write the summary and the series here, as run does; longfat report draws them.",
 )
+@all_flows
 @as_json
-def import_(file: str, out: Path | None, as_json: bool) -> None:
+def import_(file: str, out: Path | None, every_flow: bool, as_json: bool) -> None:
     """Read the TCP connections of the capture FILE: pcapng or pcap, of any program; - is standard input.
 
     gzip, zstd and xz are unpacked. The exit code is 1 if the file is damaged: then the numbers are those of
@@ -47,7 +48,7 @@ def import_(file: str, out: Path | None, as_json: bool) -> None:
         echo_json(imported.summary)
     else:
         console = make_console()
-        tables.print_flows(console, imported.summary)
+        tables.print_flows(console, imported.summary, every_flow=every_flow)
         if out is not None and failure is None:
             console.print(f"Written to {out}", markup=False)
     if failure is not None:

@@ -111,6 +111,9 @@ def on_ctrl_c(outcome: Callable[[], str]) -> Iterator[None]:
         raise Interrupted(f"interrupted; {outcome()}") from None
 
 
+all_flows = click.option(
+    "--all-flows", "every_flow", is_flag=True, help="Print a row for each flow, not for each group of many."
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 

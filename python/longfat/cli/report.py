@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import click
 
 from longfat import drafts
 from longfat.cli.options import Folder
-from longfat.errors import InputError
+from longfat.errors import InputError, LongfatError
+from longfat.packages import WITHOUT_PAPERS, added, loaded
 from longfat.terminal import echo
 
 PAGES = {
@@ -22,6 +23,8 @@ PAGES = {
     "summary.json": "longfat.report.run",
 }
 """The file that identifies a folder's content, and the module that builds its page."""
+SUITE = "suite.json"
+"""The file that identifies the folder of a suite; the package longfat-papers builds its page."""
 GROUP = "longfat.pages"
 """The group of entry points by which other packages add pages: functions, by the identifying file."""
 
@@ -39,14 +42,31 @@ def build(directory: Path | str) -> Path:
 
     root = Path(directory)
     refuse_incomplete(root)
-    added = {point.name: point.load for point in entry_points(group=GROUP)}
-    own = {file: lambda module=module: import_module(module).build for file, module in PAGES.items()}
-    for file, load in {**added, **own}.items():
+    build_page = _builder(root)
+    with of_anyone(root):
+        drafts.clear_abandoned(root)
+        page: Path = build_page(root)
+    return page
+
+
+def _builder(root: Path) -> Any:
+    """The function that builds the page of a folder."""
+    broken = []
+    for file, point in added(GROUP).items():
+        if file not in PAGES and (root / file).is_file():
+            try:
+                return loaded(point)
+            except LongfatError as error:
+                broken.append(f"{root}: {error}")
+    for file, module in PAGES.items():
         if (root / file).is_file():
-            with of_anyone(root):
-                drafts.clear_abandoned(root)
-                page: Path = load()(root)
-            return page
+            for problem in broken:
+                echo(f"warning: {problem}", err=True)
+            return import_module(module).build
+    if broken:
+        raise LongfatError(broken[0])
+    if (root / SUITE).is_file():
+        raise InputError(f"{root}: the page of a suite {WITHOUT_PAPERS}")
     raise InputError(
         f"{root}: there are no stored results; accepted: a folder written by `longfat run --out`, `suite`, "
         "`compare`, `sweep`, `crosscheck` or `assess`"

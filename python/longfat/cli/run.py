@@ -16,6 +16,7 @@ from longfat.cli.options import (
     STACK,
     Folder,
     Grouped,
+    all_flows,
     as_captured,
     as_changed,
     as_json,
@@ -65,7 +66,7 @@ def _presets() -> tuple[str, ...]:
         ),
         "Scenario": ("--set", "--seed", "--repeats", "--warmup", "--window"),
         "Live runs": ("--backend", "--traffic", "--user"),
-        "Results and files": ("--out", "--plot", "--json"),
+        "Results and files": ("--out", "--plot", "--all-flows", "--json"),
         "Packets and logs": ("--pcap", "--snaplen", "--pcap-link", "--qlog", "--qlog-version"),
         OTHERS: ("--memory",),
     },
@@ -133,6 +134,7 @@ def _presets() -> tuple[str, ...]:
     help="With --qlog: current, the default, or 0.3 for tools that read only that.",
 )
 @click.option("--plot", is_flag=True, help="Draw cwnd, RTT and queues over time in the terminal.")
+@all_flows
 @as_json
 def run(
     file: str | None,
@@ -158,6 +160,7 @@ def run(
     qlog: str | None,
     qlog_version: str | None,
     plot: bool,
+    every_flow: bool,
     as_json: bool,
 ) -> None:
     """Run the scenario in FILE; - reads standard input.
@@ -223,7 +226,7 @@ def run(
     from longfat.cli import tables
 
     console = make_console()
-    tables.print_summary(console, scenario, summary)
+    tables.print_summary(console, scenario, summary, every_flow=every_flow)
     if plot:
         from longfat.cli import sketch
 

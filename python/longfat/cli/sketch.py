@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 
-from longfat.figure.data import Panel
+from longfat.figure.data import Panel, joined
 from longfat.report.columns import number
 from longfat.runs.result import Result
 
@@ -38,9 +38,9 @@ def draw(console: Console, result: Result, repeats: int = 1) -> None:
     shown = [flow["name"] for flow in known if flow in order]
     more = f" (the {len(shown)} fastest of {len(known)} flows)" if len(shown) < len(known) else ""
     which = f", of the first of {repeats} runs" if repeats > 1 else ""
-    figure = result._figure(("cwnd", "rtt", "queue"), shown)
+    figures = result.figures(("cwnd", "rtt", "queue"), names=shown)
     named: list[str] = []
-    for panel in figure.panels:
+    for panel in joined(figures).panels:
         if any(math.isfinite(y) for curve in panel.curves for y in curve.y):
             unit = panel.y_label.rpartition(", ")[2]
             title = panel.title if panel.title.endswith(unit) else f"{panel.title}, {unit}"

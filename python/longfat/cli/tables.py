@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from longfat.intervals import half_intervals
-from longfat.report.columns import RUN_TABLES, metrics, number, rows, with_values
+from longfat.report import columns
 from longfat.report.terminal import fitted
 from longfat.runs.observations import of_runs
 from longfat.scenario.registry import Parameter, Row, meaning
@@ -27,7 +27,12 @@ if TYPE_CHECKING:
     from longfat.sweep import Swept
 
 
-def print_summary(console: Console, scenario: Scenario, whole: Mapping[str, Any]) -> None:
+EVERY_FLOW = "--all-flows prints a row for each flow."
+
+
+def print_summary(
+    console: Console, scenario: Scenario, whole: Mapping[str, Any], *, every_flow: bool = False
+) -> None:
     """Prints the tables, the notes and the defaults that were used, of one run or of repeats."""
     from longfat.scenario.model import UNLIKE
 
@@ -35,30 +40,21 @@ def print_summary(console: Console, scenario: Scenario, whole: Mapping[str, Any]
         console.print(scenario.title, style="bold", markup=False)
     summary, halves = whole.get("mean", whole), half_intervals(whole)
     notes = of_runs(whole.get("runs", [whole]))
-    shown = [
-        table
-        for title, key, listed in RUN_TABLES
-        if summary.get(key)
-        for columns in [with_values(listed, summary[key])]
-        for table in fitted(
-            [(column.heading, column.is_number) for column in columns],
-            rows(columns, summary[key], halves.get(key)),
-            console.width,
-            title=title,
-        )
-    ]
+    listed = list(columns.tables(whole, scenario, every_flow=every_flow))
     table = Table(
         title="Metrics", title_justify="left", title_style="bold", show_header=False, box=None, pad_edge=False
     )
     table.add_column()
     table.add_column(justify="right")
     unlike = scenario.meaningless_metrics()
-    for cells in metrics(summary["metrics"], halves.get("metrics"), unlike):
+    for cells in columns.metrics(summary["metrics"], halves.get("metrics"), unlike):
         table.add_row(*cells)
-    for each in (*shown, table):
+    for each in (*_fitted(console, listed), table):
         console.print()
         console.print(each)
     console.print()
+    if any(each.by_group for each in listed):
+        console.print(EVERY_FLOW, style="dim")
     for note in [*notes, *_late_goodput(summary), *([UNLIKE] if unlike else [])]:
         console.print(f"Note: {note}.", markup=False, highlight=False)
     console.print(f"Used: {'; '.join(_used(scenario))}.", style="dim", markup=False)
@@ -70,15 +66,20 @@ def print_summary(console: Console, scenario: Scenario, whole: Mapping[str, Any]
         )
 
 
-def print_flows(console: Console, summary: Mapping[str, Any]) -> None:
+def print_flows(console: Console, summary: Mapping[str, Any], *, every_flow: bool = False) -> None:
     """Prints the tables of a summary that no scenario belongs to."""
-    for title, key, listed in RUN_TABLES:
-        if summary.get(key):
-            columns = with_values(listed, summary[key])
-            headings = [(column.heading, column.is_number) for column in columns]
-            for table in fitted(headings, rows(columns, summary[key], None), console.width, title=title):
-                console.print(table)
-                console.print()
+    listed = list(columns.tables(summary, None, every_flow=every_flow))
+    for table in _fitted(console, listed):
+        console.print(table)
+        console.print()
+    if any(each.by_group for each in listed):
+        console.print(EVERY_FLOW, style="dim")
+
+
+def _fitted(console: Console, listed: Iterable[columns.Table]) -> Iterator[Table]:
+    for each in listed:
+        headings = [(column.heading, column.is_number) for column in each.columns]
+        yield from fitted(headings, each.cells, console.width, title=each.title)
 
 
 def _late_goodput(summary: Mapping[str, Any]) -> list[str]:
@@ -227,7 +228,7 @@ def _cell(value: Any) -> str:
         case None:
             return "-"
         case float():
-            return number(value) if math.isfinite(value) else str(value)
+            return columns.number(value) if math.isfinite(value) else str(value)
         case bool() | list() | dict():
             return json.dumps(value, ensure_ascii=False, default=plain)
     return str(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from longfat.numbers import finite
@@ -23,12 +23,22 @@ FORMATS = ("pdf", "svg", "png")
 
 
 @dataclass(frozen=True)
+class Band:
+    """A span around a curve, such as that between two quantiles: its ends at each x."""
+
+    label: str
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Curve:
     """One curve. ``algorithm`` gives its colour, ``stroke`` its dash (flow 1, flow 2, …); NaN leaves a gap.
 
     ``error`` is half of the interval around each y: its standard error, if the caption names no other. It is
     a bar, or a band around a line or steps. ``samples`` are the values of each box, ``x_error`` is half of
-    the interval along x.
+    the interval along x. ``bands`` are around a line, the widest first. ``flow`` is the flow that the curve
+    belongs to: a page shows and hides its curves together.
     """
 
     label: str
@@ -40,6 +50,8 @@ class Curve:
     stroke: int = 0
     samples: tuple[tuple[float, ...], ...] = ()
     x_error: tuple[float, ...] | None = None
+    bands: tuple[Band, ...] = ()
+    flow: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,7 +62,8 @@ class Panel:
     around a circle, y is the distance from its centre, and curves are closed; such a figure has one panel.
     With ``sideways``, the categories of points stand below each other, and x and y change places on paper.
     With ``cells`` the panel is a heat map: a row of cells for each of ``levels``, from below, with a cell for
-    each of ``categories``. ``marked`` is a span of x that is shaded.
+    each of ``categories``. ``marked`` is a span of x that is shaded. A linear axis of y begins at 0 where no
+    value is negative, unless ``from_zero`` is false.
     """
 
     title: str
@@ -67,6 +80,24 @@ class Panel:
     cells: tuple[tuple[float, ...], ...] = ()
     marked: Range = None
     sideways: bool = False
+    from_zero: bool = True
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """Where something happened along x, such as losses; ``flow`` is the flow that it happened to, or ""."""
+
+    label: str
+    x: tuple[float, ...]
+    flow: str = ""
+
+
+@dataclass(frozen=True)
+class History(Panel):
+    """Quantities over time. A page adds ``ticks``, and ``details``: each of many flows, and thresholds."""
+
+    details: tuple[Curve, ...] = ()
+    ticks: tuple[Ticks, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,6 +161,21 @@ class Figure:
         if table is not None:
             table = Table(tuple(table["headings"]), tuple(map(tuple, table["rows"])))
         return cls(**{**document, "panels": panels, "table": table})
+
+
+def joined(figures: Sequence[Figure], title: str = "") -> Figure:
+    """Returns one figure with the panels of several below each other.
+
+    Args:
+        figures: at least one.
+        title: stands above all panels; that of a single figure by default.
+    """
+    if len(figures) == 1:
+        return replace(figures[0], title=title or figures[0].title)
+    panels = [
+        replace(panel, title=panel.title or figure.title) for figure in figures for panel in figure.panels
+    ]
+    return Figure("joined", "", title, "", tuple(panels), columns=1)
 
 
 def plain_name(name: object) -> str:
@@ -196,6 +242,10 @@ def _curve(document: dict[str, Any]) -> Curve:
             "y": _floats(document["y"]),
             **errors,
             "samples": tuple(map(_floats, document.get("samples", ()))),
+            "bands": tuple(
+                Band(band["label"], _floats(band["low"]), _floats(band["high"]))
+                for band in document.get("bands", ())
+            ),
         }
     )
 

@@ -398,6 +398,11 @@ def _draw_curves(panel: Panel, axis: Axes, number: int, colour: Callable[[Curve]
                 axis.fill_between(
                     x, low, high, color=hue, alpha=BAND, linewidth=0, step="post" if stepped else None
                 )
+            for shade, band in enumerate(curve.bands):
+                opacity = BAND * (1 + shade)
+                axis.fill_between(
+                    x, band.low, band.high, color=hue, alpha=opacity, linewidth=0, label=band.label
+                )
     if any(curve.kind in ("bars", "boxes") for curve in panel.curves):
         axis.grid(visible=False, axis="x")
 
@@ -446,7 +451,7 @@ def _scale(panel: Panel, axis: Axes) -> None:
         axis.set_yscale("log")
     if panel.y_range:
         axis.set_ylim(*panel.y_range)
-    elif not panel.y_log and not any(y < 0.0 for y in values):
+    elif panel.from_zero and not panel.y_log and not any(y < 0.0 for y in values):
         greatest = max((y for y in values if math.isfinite(y)), default=0.0)
         axis.set_ylim(0.0, max(axis.get_ylim()[1], HEADROOM * greatest))
     if axis.get_yscale() == "log":
@@ -466,7 +471,9 @@ def _draw_legend(canvas: Drawing, figure: Figure, axes: Iterable[Axes], width_in
             handles.setdefault(label, handle)
     from matplotlib.lines import Line2D
 
-    labels = list(dict.fromkeys(_legible(curve.label) for panel in figure.panels for curve in panel.curves))
+    curves = [curve for panel in figure.panels for curve in panel.curves]
+    named = [name for curve in curves for name in (curve.label, *(band.label for band in curve.bands))]
+    labels = list(dict.fromkeys(map(_legible, named)))
     if isinstance(figure.panels[0], Tornado):
         labels = list(handles)
     labels = [label for label in labels if label in handles]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from longfat.intervals import half_intervals
 from longfat.units import RATE
+
+if TYPE_CHECKING:
+    from longfat.scenario.model import Scenario
 
 DIGITS = 4
 INTERVAL_DIGITS = 2
@@ -90,6 +94,21 @@ FLOWS = (
     Column("completion_time_s", "completion s", number, seldom=True),
     Column("delivery_time_s", "delivery s", number, seldom=True),
 )
+GROUPS = (
+    Column("name", "names", _text, is_number=False),
+    Column("algorithm", "algorithm", _text, is_number=False),
+    Column("flows", "flows", count),
+    Column("rtt_s", "RTT ms", _in(MS)),
+    Column("throughput_mean_bps", "throughput Mbit/s", _in(MBIT_S)),
+    Column("throughput_least_bps", "least", _in(MBIT_S)),
+    Column("throughput_greatest_bps", "greatest", _in(MBIT_S)),
+    Column("jain", "Jain's index", number),
+    Column("loss_ratio", "loss ratio", number),
+    Column("timeouts", "timeouts", count),
+    Column("srtt_mean_s", "sRTT ms", _in(MS)),
+    Column("completion_time_s", "completion s", number, seldom=True),
+)
+"""The columns of groups of flows: means over the flows, and the extremes of their throughputs."""
 LINKS = (
     Column("name", "name", _text, is_number=False),
     Column("rate_bps", "rate", _rate),
@@ -169,6 +188,38 @@ METRICS = {
     "cov": "coefficient of variation of rates",
     "inefficiency": "inefficiency of the bottleneck",
 }
+
+
+class Table(NamedTuple):
+    """A table of a run: its title, its columns and its cells."""
+
+    title: str
+    columns: Sequence[Column]
+    cells: list[list[str]]
+    by_group: bool = False
+
+
+def tables(whole: Mapping[str, Any], scenario: Scenario | None, *, every_flow: bool) -> Iterator[Table]:
+    """Yields the tables of a run, or of the means of repeats, that hold something.
+
+    Args:
+        whole: the summary.
+        scenario: that of the run; None if it is unknown.
+        every_flow: whether each of many flows has a row, in place of each group of them.
+    """
+    from longfat.report.groups import grouped
+
+    summary, halves = whole.get("mean", whole), half_intervals(whole)
+    groups = None if every_flow else grouped(whole, scenario)
+    for title, key, columns in RUN_TABLES:
+        if key == "flows" and groups is not None:
+            found = groups.get("mean", groups)[key]
+            kept = with_values(GROUPS, found)
+            cells = rows(kept, found, half_intervals(groups).get(key))
+            yield Table(f"{len(summary[key])} flows by group", kept, cells, by_group=True)
+        elif summary.get(key):
+            kept = with_values(columns, summary[key])
+            yield Table(title, kept, rows(kept, summary[key], halves.get(key)))
 
 
 def with_values(columns: Iterable[Column], entries: Iterable[Mapping[str, Any]]) -> list[Column]:

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
 
-from longfat.report import timeline
+from longfat.figure import uplot
+from longfat.figure.data import Figure
 from longfat.report.page import text
-from longfat.report.run import assets
-
-if TYPE_CHECKING:
-    import pyarrow
 
 
-def page(
-    summary: Mapping[str, Any],
-    flows: pyarrow.Table,
-    links: pyarrow.Table,
-    internals: pyarrow.Table | None,
-    events: pyarrow.Table,
-    wanted: Sequence[str],
-) -> str:
-    """Returns a page with the panels of these kinds; the tables are those of `timeline.document`."""
-    data = timeline.document(summary, flows, links, internals, events)
-    kept = [panel for panel in data["panels"] if panel["key"].partition("-")[0] in wanted]
+def page(figures: Iterable[Figure]) -> str:
+    """Returns a page with the panels of figures over time."""
     return text(
         __package__,
         "panels.html.j2",
         title="Run",
-        timeline=timeline.embedded(data | {"panels": kept}),
+        timeline=uplot.embedded(uplot.document(figures)),
         figures=[],
         provenance={},
-        **assets(),
+        **uplot.assets(),
     )

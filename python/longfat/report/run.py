@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat import documents
 from longfat.errors import InputError, LongfatError
+from longfat.figure import histories, uplot
 from longfat.intervals import half_intervals
-from longfat.report import columns, timeline
+from longfat.report import columns
 from longfat.report.page import downloads, read, render
 from longfat.runs.observations import of_runs
 from longfat.scenario.model import Scenario
@@ -33,6 +32,8 @@ COLUMNS = {
 """The columns that the tables of a folder have in every version; its page omits what others would show."""
 DRAWN = ("flows", "links", "internals", "events")
 """The tables that the page is made of."""
+MOST_NUMBERS = 16_000
+"""Values of one panel in the page."""
 
 
 def build(root: Path) -> Path:
@@ -42,25 +43,28 @@ def build(root: Path) -> Path:
     scenario = root / "scenario.toml"
     first = summary["runs"][0] if "runs" in summary else summary
     tables = {name: read_series(root, name) for name in DRAWN}
-    data = timeline.document(first, **tables)
-    files = [{"title": figure.title, "links": downloads(root, figure)} for figure in timeline.figures(data)]
-    window_s = data["window_s"]
+    figures = histories.figures(first, tables, most=MOST_NUMBERS)
+    drawn = [figure for figure in figures if any(panel.curves for panel in figure.panels)]
+    files = [{"title": figure.title, "links": downloads(root, figure)} for figure in drawn]
+    window_s = first.get("window_s")
     return render(
         root,
         __package__,
         "run.html.j2",
         title=_title(scenario),
-        tables=_tables(summary, _meaningless(scenario)),
+        tables=_tables(summary, _scenario(scenario)),
         notes=_notes(summary.get("runs", [summary])),
         repeats=len(summary.get("runs", [])) or 1,
         scenario=_text(scenario) if scenario.is_file() else "",
-        restricted="" if window_s in (None, [0.0, data["span_s"]]) else "{:g} s to {:g} s".format(*window_s),
+        restricted=""
+        if window_s in (None, [0.0, float(first["duration_s"])])
+        else "{:g} s to {:g} s".format(*window_s),
         downloads=files,
-        timeline=timeline.embedded(data),
-        empty=data["empty"],
+        timeline=uplot.embedded(uplot.document(drawn)),
+        empty=histories.empty_queues(first, tables["links"]),
         figures=[],
         provenance=provenance,
-        **assets(),
+        **uplot.assets(),
     )
 
 
@@ -89,33 +93,44 @@ def _title(scenario: Path) -> str:
     return title if isinstance(title, str) and title else "Run without a title"
 
 
-def _meaningless(scenario: Path) -> tuple[str, ...]:
-    """The metrics that the stored scenario gives no meaning; none where it cannot be read."""
+def _scenario(file: Path) -> Scenario | None:
+    """The stored scenario; None where it cannot be read."""
     try:
-        return Scenario.load(scenario).meaningless_metrics()
+        return Scenario.load(file)
     except LongfatError:
-        return ()
+        return None
 
 
-def _tables(whole: Mapping[str, Any], meaningless: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The tables of the page: title, columns as (heading, whether numeric), rows of cells."""
+def _tables(whole: Mapping[str, Any], scenario: Scenario | None) -> list[dict[str, Any]]:
+    """The tables of the page: title, columns as (heading, whether numeric), rows of cells.
+
+    Below groups of flows, a folded table has every flow.
+    """
     summary, halves = whole.get("mean", whole), half_intervals(whole)
-    shown = [
-        {
-            "title": title,
-            "columns": [(column.heading, column.is_number) for column in listed],
-            "rows": columns.rows(listed, summary[key], halves.get(key)),
-        }
-        for title, key, all_columns in columns.RUN_TABLES
-        if summary.get(key)
-        for listed in [columns.with_values(all_columns, summary[key])]
-    ]
+    shown = []
+    for table in columns.tables(whole, scenario, every_flow=False):
+        shown.append(_table(table))
+        if table.by_group:
+            flows = next(columns.tables(whole, scenario, every_flow=True))
+            shown.append(_table(flows) | {"title": "Every flow", "folded": True})
     metrics = {
         "title": "Metrics",
         "columns": [("all flows together", False), ("", True)],
-        "rows": columns.metrics(summary["metrics"], halves.get("metrics"), meaningless),
+        "rows": columns.metrics(
+            summary["metrics"], halves.get("metrics"), scenario.meaningless_metrics() if scenario else ()
+        ),
+        "folded": False,
     }
     return [*shown, metrics]
+
+
+def _table(table: columns.Table) -> dict[str, Any]:
+    return {
+        "title": table.title,
+        "columns": [(column.heading, column.is_number) for column in table.columns],
+        "rows": table.cells,
+        "folded": False,
+    }
 
 
 def read_series(root: Path, name: str) -> pyarrow.Table | None:
@@ -137,22 +152,6 @@ def read_series(root: Path, name: str) -> pyarrow.Table | None:
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {error}") from None
     return table
-
-
-def assets() -> dict[str, str]:
-    """The script and the style of the panels, and uPlot, which draws them: all of it is in the page."""
-    own = resources.files(__package__)
-    # found, not imported: the package that brings uPlot imports IPython
-    package = importlib.util.find_spec("uplot")
-    if package is None or not package.submodule_search_locations:
-        raise LongfatError("uPlot, which draws the page, is not installed; pip install uplot-python")
-    drawer = Path(package.submodule_search_locations[0]) / "static"
-    return {
-        "script": own.joinpath("timeline.js").read_text(encoding="utf-8"),
-        "style": (drawer / "uPlot.min.css").read_text(encoding="utf-8")
-        + own.joinpath("timeline.css").read_text(encoding="utf-8"),
-        "uplot": (drawer / "uPlot.iife.js").read_text(encoding="utf-8"),
-    }
 
 
 def read_summary(path: Path) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import functools
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -351,18 +350,48 @@ class Result:
         path: Path = above("views.report")(self, folder)
         return path
 
+    def figures(
+        self,
+        wanted: Sequence[str] = ("cwnd", "rtt", "throughput", "queue", "internals"),
+        *,
+        names: Sequence[str] | None = None,
+        most: int | None = None,
+    ) -> list[Figure]:
+        """Returns the figures over time as data, which the page, `plot` and the terminal draw.
+
+        Args:
+            wanted: which figures: of flows "cwnd", "rtt", "throughput" and "internals", of links "queue".
+            names: the flows to show (of "queue" alone, the links); all if None.
+            most: the numbers in a panel; longer histories keep the least and the greatest of each stretch.
+                All if None.
+
+        Raises:
+            InputError: a name is of no flow (of no link, for "queue" alone).
+        """
+        from longfat.figure import histories
+
+        key = "links" if tuple(wanted) == ("queue",) else "flows"
+        kept = _wanted(names, [entry["name"] for entry in self.summary[key]], key[:-1])
+        summary = self.summary
+        if kept is not None:
+            summary = {**summary, key: [entry for entry in summary[key] if entry["name"] in kept]}
+        tables = {"flows": self.flows, "links": self.links, "events": self.events}
+        if self.has_internals:
+            tables["internals"] = self.internals
+        return histories.figures(summary, tables, wanted, most=most)
+
     def plot(self, *, names: Sequence[str] | None = None, interactive: bool = False) -> Any:
         """Draws cwnd, RTT, throughput and queues over time.
 
         Args:
-            names: the flows to show; all if None.
+            names: the flows to show; all if None. More than 12 are shown as their quantiles.
             interactive: whether to return panels for a notebook that zoom together and show values at the
                 pointer, in place of a matplotlib figure.
 
         Raises:
             InputError: a name is of no flow (of no link, for `plot_queue`).
         """
-        return self._drawn(("cwnd", "rtt", "rate", "queue"), names, interactive)
+        return self._drawn(("cwnd", "rtt", "throughput", "queue"), names, interactive)
 
     def plot_cwnd(self, *, names: Sequence[str] | None = None, interactive: bool = False) -> Any:
         """Draws the congestion windows over time; arguments as those of `plot`."""
@@ -374,53 +403,20 @@ class Result:
 
     def plot_throughput(self, *, names: Sequence[str] | None = None, interactive: bool = False) -> Any:
         """Draws the flows' throughput over time; arguments as those of `plot`."""
-        return self._drawn(("rate",), names, interactive)
+        return self._drawn(("throughput",), names, interactive)
 
     def plot_queue(self, *, names: Sequence[str] | None = None, interactive: bool = False) -> Any:
         """Draws the links' queues over time, or those of the links named; otherwise as `plot`."""
         return self._drawn(("queue",), names, interactive)
 
-    def _drawn(self, panels: Sequence[str], names: Sequence[str] | None, interactive: bool) -> Any:
-        table = "links" if tuple(panels) == ("queue",) else "flows"
-        names = _wanted(names, [entry["name"] for entry in self.summary[table]], table[:-1])
+    def _drawn(self, wanted: Sequence[str], names: Sequence[str] | None, interactive: bool) -> Any:
+        figures = self.figures(wanted, names=names)
         if interactive:
-            return above("views.Panels")(self, panels, names)
+            return above("views.Panels")(self, wanted, names)
         from longfat.figure import matplotlib
+        from longfat.figure.data import joined
 
-        return matplotlib.draw(self._figure(panels, names))
-
-    def _figure(self, panels: Sequence[str], names: Sequence[str] | None = None, most: int = 0) -> Figure:
-        """The figure of these panels, in which histories have at most `most` points (0: all)."""
-        from longfat.figure import histories
-        from longfat.figure.data import Figure
-
-        span_s, window_s = self.summary["duration_s"], self.summary["window_s"]
-        drawn = []
-        for panel in panels:
-            table, quantity, draw = {
-                "cwnd": ("flows", "cwnd", histories.cwnd_figure),
-                "rtt": ("flows", "srtt_s", histories.rtt_figure),
-                "rate": ("flows", "received_bytes", histories.rate_figure),
-                "queue": ("links", "queue_packets", histories.queue_figure),
-            }[panel]
-            known = {entry["name"]: entry for entry in self.summary[table]}
-            wanted = list(known)
-            if names is not None and (panel == "queue") == (tuple(panels) == ("queue",)):
-                wanted = list(names)
-            found = {}
-            for name in wanted:
-                series = (self.flow if table == "flows" else self.link)(name)
-                stride = max(1, len(series["time_s"]) // most) if most else 1
-                found[name] = (series["time_s"][::stride].tolist(), series[quantity][::stride].tolist())
-            if table == "links" and len(panels) > 1:
-                filled = {
-                    name: history for name, history in found.items() if max(history[1], default=0.0) > 0.0
-                }
-                found = filled or found
-            figure = draw([known[name] for name in found], found, span_s, window_s=window_s)
-            drawn += [replace(part, title=part.title or figure.title) for part in figure.panels]
-        title = self.scenario.title or drawn[0].title if len(panels) == 1 else self.scenario.title
-        return Figure("result", "", title or "", "", tuple(drawn), columns=1)
+        return matplotlib.draw(joined(figures, self.scenario.title or ""))
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,16 +3,14 @@ import json
 import math
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 
-from longfat.figure import histories, inline, style
+from longfat.figure import inline, style
 from longfat.figure import matplotlib as plots
 from longfat.figure.data import Curve, Figure, Panel, points, theory
-from longfat.runs.result import Result
 from longfat.scenario import registry
 
 
@@ -163,59 +161,6 @@ def test_flows_of_one_algorithm_have_shades_of_its_colour_that_a_dark_page_shows
 def test_flows_of_one_algorithm_differ_in_a_history():
     first, second = sample_figure().panels[1].curves
     assert style.colour(first) != style.colour(second)
-
-
-def test_plot_cwnd_draws_each_flow_of_a_result():
-    time = np.arange(0.0, 5.0)
-    flows = {"1": {"time_s": time, "cwnd": time + 1}, "2": {"time_s": time, "cwnd": time + 2}}
-    result = Result(SimpleNamespace(title="Two flows"), {}, 0.0)
-    result.summary = {
-        "duration_s": 4.0,
-        "window_s": [0.0, 4.0],
-        "flows": [
-            {"name": name, "algorithm": "hstcp", "start_s": start} for name, start in (("1", 0.0), ("2", 2.0))
-        ],
-    }
-    result.flow = flows.__getitem__
-    (axis,) = result.plot_cwnd().axes
-    assert [line.get_label() for line in axis.lines] == ["1 (hstcp)", "2 (hstcp)"]
-    assert axis.lines[0].get_ydata().tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
-    np.testing.assert_equal(axis.lines[1].get_ydata(), [math.nan, math.nan, 4.0, 5.0, 6.0])  # from its start
-    assert axis.get_xlim() == (0.0, 4.0)
-    assert len(result.plot_cwnd(names=["2"]).axes[0].lines) == 1
-
-
-def test_a_flow_s_throughput_is_its_counter_s_gain_by_bins_from_its_start_on() -> None:
-    times = tuple(0.1 * i for i in range(1001))
-    # nothing for 10 s, then 1 MB a second: 8 Mbit/s
-    counter = tuple(max(0.0, 1e6 * (time - 10.0)) for time in times)
-    flow = {"name": "1", "algorithm": "cubic", "start_s": 10.0, "rtt_s": 0.05}
-    figure = histories.rate_figure([flow], {"1": (times, counter)}, 100.0, window_s=[20.0, 100.0])
-    (curve,) = figure.panels[0].curves
-    assert curve.x[:3] == pytest.approx((0.25, 0.75, 1.25))  # 100 s in 200 bins
-    assert all(math.isnan(y) for x, y in zip(curve.x, curve.y, strict=True) if x < 10.0)
-    assert [y for x, y in zip(curve.x, curve.y, strict=True) if x > 10.0] == pytest.approx([8.0] * 180)
-
-
-@pytest.mark.parametrize(
-    ("window_s", "marked"), [([2.0, 8.0], (2.0, 8.0)), ([0.0, 10.0], None), (None, None)]
-)
-def test_the_window_of_the_figures_is_marked_unless_it_is_the_whole_run(
-    window_s: list[float] | None, marked: tuple[float, float] | None
-) -> None:
-    flow = {"name": "1", "algorithm": "cubic", "start_s": 0.0, "rtt_s": 0.05}
-    series = {"1": ((0.0, 5.0, 10.0), (1.0, 2.0, 3.0))}
-    link = {"name": "1", "queue_limit_packets": 4}
-    for figure in (
-        histories.cwnd_figure([flow], series, 10.0, window_s=window_s),
-        histories.rate_figure([flow], series, 10.0, window_s=window_s),
-        histories.queue_figure([link], series, 10.0, window_s=window_s),
-    ):
-        assert figure.panels[0].marked == marked
-        assert ("2 s to 8 s" in figure.caption) == (marked is not None)
-        shaded = [patch for patch in plots.draw(figure).axes[0].patches if patch.get_alpha()]
-        ends = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in shaded]
-        assert ends == ([marked] if marked else [])
 
 
 def test_a_figure_is_saved_under_a_folder_that_is_a_text(tmp_path):

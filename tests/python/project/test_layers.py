@@ -16,7 +16,7 @@ PAPERS = ROOT / "papers" / "longfat_papers"
 LAYERS = (
     ("_core",),
     ("documents", "drafts", "errors", "lazy", "numbers", "units", "words"),
-    ("extras", "installation", "intervals", "terminal", "verifier"),
+    ("extras", "installation", "intervals", "packages", "terminal", "verifier"),
     ("scenario",),
     ("figure",),
     ("algorithm",),

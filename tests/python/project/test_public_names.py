@@ -28,7 +28,7 @@ from longfat import _core
         ("longfat.sweep", "load from_dict run report open_sweep Sweep Swept"),
         ("longfat_papers", "get names run_suite run_assumptions"),
         ("longfat.env", "Env VectorEnv Setting Action Quantity QUANTITIES AURORA AURORA_PATHS ORCA"),
-        ("longfat.plots", "plot draw save plot_cwnd cwnd_figure rate_figure queue_figure Figure Panel Curve"),
+        ("longfat.plots", "plot draw save plot_cwnd Figure Panel Curve"),
     ],
 )
 def test_public_names_can_be_imported(module, names):

@@ -115,7 +115,7 @@ def test_the_page_is_small_whole_and_drawn_at_once(opened, pages):
 
 def test_a_drag_in_one_panel_zooms_all_and_y_follows(opened):
     page = opened("two")
-    keys = ("cwnd", "rtt", "rate", "queue-0")
+    keys = ("cwnd", "rtt", "throughput", "queue-0")
     before = {key: pixels(page, key) for key in keys}
     drag(page, "rtt", 0.5, 0.6)
     begin, end = span(page)
@@ -142,7 +142,7 @@ def test_shift_and_drag_pans_and_keys_do_the_same(opened):
 
 def test_the_pointer_tells_the_values_of_all_panels_at_its_time(opened):
     page = opened("two")
-    page.locator("#panel-rate .u-over").hover(position={"x": 500, "y": 60})
+    page.locator("#panel-throughput .u-over").hover(position={"x": 500, "y": 60})
     told = page.locator(".readout")
     told.wait_for(state="visible")
     text = told.inner_text()
@@ -159,7 +159,7 @@ def test_the_pointer_tells_the_values_of_all_panels_at_its_time(opened):
 
 def test_one_picker_takes_a_flow_out_of_all_panels(opened):
     page = opened("two")
-    before = {key: pixels(page, key) for key in ("cwnd", "rtt", "rate")}
+    before = {key: pixels(page, key) for key in ("cwnd", "rtt", "throughput")}
     page.get_by_role("button", name="2 hstcp").click()
     page.wait_for_timeout(100)
     assert all(pixels(page, key) != shown for key, shown in before.items())
@@ -176,7 +176,9 @@ def test_a_hundred_flows_begin_as_quantiles_and_one_can_be_found(opened, pages):
     page = opened("hundred")
     quantiles = pixels(page, "cwnd")
     page.locator("#panel-cwnd .u-over").hover(position={"x": 500, "y": 60})
-    assert page.locator(".readout tr").nth(3).inner_text().startswith("median")
+    told = page.locator(".readout tr").all_inner_texts()
+    assert [row.split("\t")[0] for row in told[1:]] == ["median of 100 flows", "5 % to 95 %", "25 % to 75 %"]
+    assert re.search(r"\t[\d.]+ – [\d.]+\t", told[2])
     page.get_by_role("searchbox").fill("77")
     (chip,) = [chip for chip in page.locator(".names button").all() if chip.is_visible()]
     chip.click()
@@ -212,7 +214,7 @@ def test_a_printed_page_has_every_panel_whole(pages, tmp_path):
 def test_the_span_of_the_tables_is_shaded(opened, pages):
     page = opened("two")
     data = json.loads(page.locator("#timeline-data").text_content())
-    assert data["window_s"] == [20.0, 60.0]
+    assert all(panel["marked"] == [20.0, 60.0] for panel in data["panels"])
     image = page.evaluate(
         """() => { const c = document.querySelector('#panel-cwnd canvas'), d = c.getContext('2d');
         const at = (share) => [...d.getImageData(80 + share * (c.width - 100), 12, 1, 1).data];

@@ -1,14 +1,13 @@
-// Draws the histories of a run: panels over one axis of time. Their data, made by timeline.py, are in the page.
+// Draws the histories of a run: panels over one axis of time. Their data, made by uplot.py, are in the page.
 (() => {
   "use strict";
   const root = document.getElementById("timeline");
   const data = JSON.parse(document.getElementById("timeline-data").textContent);
   const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
-  const COLOURS = 7, HEIGHT = 190, PRINT_WIDTH = 690, MOST_ROWS = 16, LEAST_ZOOM = 1e-6;
+  const BAND = .16, COLOURS = 7, HEIGHT = 190, PRINT_WIDTH = 690, MOST_ROWS = 16, LEAST_ZOOM = 1e-6;
   const dark = matchMedia("(prefers-color-scheme: dark)");
   let printing = false;
   const night = () => dark.matches && !printing;
-  const tone = () => night() ? "#4fb3f0" : "#0072b2";
   const ink = () => night()
     ? { text: "#e6ebf4", soft: "#9fb0c9", line: "#26324a", shade: "rgba(148,163,184,.14)", drop: "#ff8a7a", mark: "#f5c451" }
     : { text: "#0f172a", soft: "#526077", line: "#e2e8f0", shade: "rgba(100,116,139,.13)", drop: "#b42318", mark: "#9a6700" };
@@ -17,7 +16,8 @@
     : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3 ? value.toExponential(2) : String(+value.toPrecision(4));
 
   const shownFlows = new Set(data.quantiles ? [] : data.flows.map((_, n) => n));
-  const flowColour = (n) => data.flows[n].colours[night() ? 1 : 0];
+  const colourOf = (one) => one.colours[night() ? 1 : 0];
+  const flowColour = (n) => colourOf(data.flows[n]);
   const flowDash = (n) => DASHES[Math.floor(n / COLOURS) % DASHES.length];
   const plots = [];
   let span = [0, data.span_s];
@@ -28,30 +28,31 @@
     return made;
   };
 
-  // One uPlot series for each of the panel's, and bands between the ends of intervals and quantiles.
+  // One uPlot series for each of the panel's, and two for the ends of each band around it.
   const describe = (panel) => {
-    const series = [{ label: "time" }], bands = [];
-    const places = {};
-    panel.series.forEach((one, position) => {
-      const at = position + 1, flow = one.flow;
-      const colour = () => one.role === "quantile" ? ink().soft : flow == null ? tone() : flowColour(flow);
-      const look = { show: visible(one), spanGaps: false, points: { show: false }, scale: "y" };
-      if (one.role === "line") series.push({ ...look, stroke: colour, width: 1.3, dash: flow == null ? [] : flowDash(flow) });
-      else if (one.role === "ssthresh") series.push({ ...look, stroke: () => faded(colour(), .55), width: 1, dash: [2, 4] });
-      else if (one.role === "quantile") series.push({ ...look, stroke: colour, width: one.at === .5 ? 1.6 : 0 });
-      else series.push({ ...look, stroke: "transparent", width: 0 });
-      if (one.role === "high") bands.push({ series: [at, at - 1], fill: () => faded(colour(), .18) });
-      if (one.role === "quantile") places[one.at] = at;
-    });
-    for (const [low, high, share] of [[.05, .95, .12], [.25, .75, .22]])
-      if (places[low]) bands.push({ series: [places[high], places[low]], fill: () => faded(ink().soft, share) });
-    return { series, bands };
+    const series = [{ label: "time" }], bands = [], values = [panel.t], owners = [];
+    const add = (one, y, look) => {
+      series.push({ show: visible(panel, one), spanGaps: false, points: { show: false }, scale: "y", ...look });
+      values.push(y);
+      owners.push(one);
+    };
+    for (const one of panel.series) {
+      const colour = () => colourOf(one), dash = one.flow == null ? [] : flowDash(one.flow);
+      add(one, one.y, one.bound ? { stroke: () => faded(colour(), .55), width: 1, dash: [2, 4] } : { stroke: colour, width: 1.3, dash });
+      for (const band of one.bands) {
+        for (const y of [band.low, band.high]) add(one, y, { stroke: "transparent", width: 0 });
+        bands.push({ series: [series.length - 1, series.length - 2], fill: () => faded(colour(), BAND) });
+      }
+    }
+    return { series, bands, values, owners };
   };
-  const visible = (one) => one.role === "quantile" ? data.quantiles && shownFlows.size === 0 : one.flow == null || shownFlows.has(one.flow);
+  // The quantiles of many flows are shown until a reader chooses flows.
+  const ofFlows = (panel) => panel.series.some((one) => one.flow != null);
+  const visible = (panel, one) => one.flow == null ? !ofFlows(panel) || shownFlows.size === 0 : shownFlows.has(one.flow);
 
-  const shade = (plot) => {
-    if (!data.window_s || (data.window_s[0] <= 0 && data.window_s[1] >= data.span_s)) return;
-    const [from, to] = data.window_s.map((t) => plot.valToPos(Math.min(Math.max(t, span[0]), span[1]), "x", true));
+  const shade = (plot, panel) => {
+    if (!panel.marked) return;
+    const [from, to] = panel.marked.map((t) => plot.valToPos(Math.min(Math.max(t, span[0]), span[1]), "x", true));
     if (to <= from) return;
     plot.ctx.save();
     plot.ctx.fillStyle = ink().shade;
@@ -78,8 +79,8 @@
       }
       ctx.stroke();
     }
-    if (panel.limit != null && panel.limit <= plot.scales.y.max) {
-      const y = plot.valToPos(panel.limit, "y", true);
+    for (const level of panel.levels) if (level <= plot.scales.y.max) {
+      const y = plot.valToPos(level, "y", true);
       ctx.strokeStyle = ink().soft; ctx.setLineDash([5 * ratio, 4 * ratio]);
       ctx.beginPath(); ctx.moveTo(bbox.left, y); ctx.lineTo(bbox.left + bbox.width, y); ctx.stroke();
     }
@@ -89,13 +90,13 @@
   const extent = (panel) => (plot, least, greatest) => {
     if (least == null || greatest == null) return [0, 1];
     const room = (greatest - least || Math.abs(greatest) || 1) * .06;
-    return panel.from_zero === false ? [least - room, greatest + room] : [Math.min(0, least), greatest + room];
+    return panel.from_zero ? [Math.min(0, least), greatest + room] : [least - room, greatest + room];
   };
   const axis = (extra) => ({ stroke: () => ink().soft, grid: { stroke: () => ink().line, width: 1 }, ticks: { stroke: () => ink().line, width: 1 },
     font: "12px ui-sans-serif, system-ui, sans-serif", ...extra });
 
   const make = (panel, host, last) => {
-    const { series, bands } = describe(panel);
+    const { series, bands, values, owners } = describe(panel);
     const plot = new uPlot({
       width: host.clientWidth || 900, height: HEIGHT + (last ? 18 : 0), series, bands,
       legend: { show: false }, padding: [8, 14, 0, 0],
@@ -103,7 +104,7 @@
       axes: [axis({ label: last ? "time, s" : undefined, labelSize: 18, labelFont: "12px ui-sans-serif, system-ui, sans-serif" }), axis({ size: 66, values: (_, ticks) => ticks.map(number) })],
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: { key: "longfat", scales: ["x", null] } },
       hooks: {
-        drawClear: [shade], draw: [(own) => annotate(own, panel)],
+        drawClear: [(own) => shade(own, panel)], draw: [(own) => annotate(own, panel)],
         setSelect: [(own) => {
           if (own.select.width < 4) return;
           const ends = [own.select.left, own.select.left + own.select.width].map((x) => own.posToVal(x, "x"));
@@ -112,7 +113,7 @@
         }],
         setCursor: [(own) => own === pointed && tell(own)],
       },
-    }, [panel.t, ...panel.series.map((one) => one.y)], host);
+    }, values, host);
     const over = plot.over;
     over.addEventListener("mouseenter", () => { pointed = plot; });
     over.addEventListener("mouseleave", () => { pointed = null; readout.hidden = true; });
@@ -133,7 +134,7 @@
       addEventListener("mousemove", drag);
       addEventListener("mouseup", () => removeEventListener("mousemove", drag), { once: true });
     }, { capture: true });
-    return plot;
+    return { plot, owners };
   };
 
   // All panels show the same span; y follows what is visible.
@@ -162,27 +163,30 @@
     const left = plot.cursor.left;
     if (left == null || left < 0) { readout.hidden = true; return; }
     const at = plot.posToVal(left, "x");
-    const ofFlows = data.panels.filter((panel) => panel.of === "flow"), ofLinks = data.panels.filter((panel) => panel.of === "link");
-    const value = (panel, match) => {
-      const one = panel.series.find(match);
-      return one ? number(one.y[nearest(panel.t, at)]) : "–";
-    };
+    const withFlows = data.panels.filter(ofFlows), without = data.panels.filter((panel) => !ofFlows(panel));
+    const value = (panel, y) => y ? number(y[nearest(panel.t, at)]) : "–";
     const table = element("table"), head = element("tr");
-    head.append(element("th", {}, `${number(at)} s`));
-    for (const panel of ofFlows) head.append(element("th", {}, panel.unit ? `${panel.short}, ${panel.unit}` : panel.title));
+    head.append(element("th", {}, `${number(at)} s`), ...withFlows.map((panel) => element("th", {}, panel.label)));
     table.append(head);
-    const rows = data.quantiles && shownFlows.size === 0
-      ? [["95 %", .95], ["75 %", .75], ["median", .5], ["25 %", .25], ["5 %", .05]].map(([name, q]) => [name, ink().soft, (one) => one.role === "quantile" && one.at === q])
-      : [...shownFlows].sort((a, b) => a - b).map((n) => [data.flows[n].name, flowColour(n), (one) => one.role === "line" && one.flow === n]);
-    for (const [name, colour, match] of rows.slice(0, MOST_ROWS)) {
+    const rows = [];
+    if (data.quantiles && shownFlows.size === 0) {
+      const summary = (panel) => panel.series.find((one) => one.flow == null), some = withFlows.map(summary).find(Boolean);
+      if (some) rows.push([some.label, colourOf(some), (panel) => value(panel, summary(panel)?.y)]);
+      some?.bands.forEach((band, i) => rows.push([band.label, colourOf(some), (panel) => {
+        const own = summary(panel)?.bands[i];
+        return `${value(panel, own?.low)} – ${value(panel, own?.high)}`;
+      }]));
+    } else for (const n of [...shownFlows].sort((a, b) => a - b))
+      rows.push([data.flows[n].name, flowColour(n), (panel) => value(panel, panel.series.find((one) => one.flow === n && !one.bound)?.y)]);
+    for (const [name, colour, shown] of rows.slice(0, MOST_ROWS)) {
       const row = element("tr"), cell = element("td");
       cell.append(Object.assign(element("i"), { style: `background:${colour}` }), name);
-      row.append(cell, ...ofFlows.map((panel) => element("td", {}, value(panel, match))));
+      row.append(cell, ...withFlows.map((panel) => element("td", {}, shown(panel))));
       table.append(row);
     }
     if (rows.length > MOST_ROWS) table.append(element("tr", { innerHTML: `<td colspan="9">and ${rows.length - MOST_ROWS} more</td>` }));
     readout.replaceChildren(table);
-    for (const panel of ofLinks) readout.append(element("div", {}, `${panel.title}: ${value(panel, (one) => one.role === "line")} ${panel.unit}`));
+    for (const panel of without) readout.append(element("div", {}, `${panel.title}: ${value(panel, panel.series[0].y)} ${panel.unit}`));
     readout.hidden = false;
     const box = plot.over.getBoundingClientRect();  // at the edge that is far from the pointer
     readout.style.top = `${Math.max(8, Math.min(innerHeight - readout.offsetHeight - 8, box.top + 10))}px`;
@@ -208,7 +212,10 @@
       chip.setAttribute("aria-pressed", shownFlows.has(n));
       chip.firstChild.style.background = flowColour(n);
     });
-    for (const { plot, panel } of plots) plot.batch(() => panel.series.forEach((one, i) => plot.series[i + 1].show !== visible(one) && plot.setSeries(i + 1, { show: visible(one) })));
+    for (const { plot, panel, owners } of plots) plot.batch(() => owners.forEach((one, i) => {
+      const show = visible(panel, one);
+      if (plot.series[i + 1].show !== show) plot.setSeries(i + 1, { show });
+    }));
     for (const { plot } of plots) plot.redraw(true, true);
   };
   const where = element("span", { className: "soft where" }), reset = action("whole run", () => show([0, data.span_s]));
@@ -225,14 +232,12 @@
   picker.append(reset, where);
   root.append(picker);
 
-  const drawn = data.panels.filter((panel) => panel.series.length);
-  drawn.forEach((panel, position) => {
+  data.panels.forEach((panel, position) => {
     const section = element("section", { className: "panel", id: `panel-${panel.key}` });
     const title = element("h3", {}, panel.title);
-    if (panel.unit) title.append(element("small", {}, ` ${panel.unit}`));
+    if (panel.unit && !panel.title.endsWith(panel.unit)) title.append(element("small", {}, ` ${panel.unit}`));
     const legend = [];
-    if (panel.series.some((one) => one.role === "ssthresh")) legend.push("dotted: ssthresh");
-    if (panel.limit != null) legend.push(`room for ${number(panel.limit)} packets`);
+    if (panel.series.some((one) => one.bound)) legend.push("dotted: ssthresh");
     const labels = [...new Set(panel.ticks.map((tick) => tick.label))];
     if (labels.length) legend.push(`ticks: ${labels.map((label) => label.replaceAll("_", " ")).join(", ")}`);
     title.append(element("span", { className: "soft" }, legend.join(" · ")));
@@ -241,10 +246,10 @@
     host.setAttribute("aria-label", `${panel.title} over time`);
     section.append(title, host);
     root.append(section);
-    plots.push({ panel, host, last: position === drawn.length - 1, plot: null });
+    plots.push({ panel, host, last: position === data.panels.length - 1 });
   });
   root.append(readout);
-  for (const entry of plots) entry.plot = make(entry.panel, entry.host, entry.last);
+  for (const entry of plots) Object.assign(entry, make(entry.panel, entry.host, entry.last));
   refresh();
   root.dataset.drawn = performance.now().toFixed(0);
 
