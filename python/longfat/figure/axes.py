@@ -146,6 +146,22 @@ def writer(column: str, source: Source) -> Callable[[Any], str]:
     return written
 
 
+def titled(column: str, source: Source) -> Callable[[Any], str]:
+    """Returns what writes the values of a column where its name is not near: bare numbers follow it."""
+    write, name = writer(column, source), named(column, source)
+
+    def written(value: Any) -> str:
+        text = short(write(value))
+        return f"{name} {text}" if is_bare(text) else text
+
+    return written
+
+
+def is_bare(text: str) -> bool:
+    """Whether a text is a number without a unit."""
+    return text.replace(".", "", 1).isdigit()
+
+
 def _worded(column: str, source: Source) -> tuple[str, str, float]:
     """A column in words, its unit, and the factor into it."""
     if column in source.names:

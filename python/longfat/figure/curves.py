@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -26,19 +26,34 @@ MOST_SAMPLES = 4000
 
 
 def curves_of(
-    asked: Checked, rows: Rows, along: Axis, labels: Mapping[Any, str], algorithms: Mapping[Any, str]
+    asked: Checked,
+    rows: Rows,
+    along: Axis,
+    labels: Mapping[Any, str],
+    algorithms: Mapping[Any, str],
+    gaps: Set[tuple[Any, Any]],
 ) -> Iterator[Curve]:
-    """The curve of each group, which looks the same in every panel."""
+    """Yields the curve of each group, which looks the same in every panel.
+
+    Args:
+        asked: what the figure shows.
+        rows: those of the panel.
+        along: the axis along it.
+        labels: the text of each group.
+        algorithms: what colours a group.
+        gaps: places and groups that have rows without a value; a line that has no other there is interrupted.
+    """
     met: dict[str | None, int] = {}
     for number, (key, label) in enumerate(labels.items()):
         algorithm, group = algorithms.get(key), rows.of(rows.by, key)
         again = met[algorithm] = met.get(algorithm, -1) + 1
         if group.value.size:
             stroke = number if algorithm is None or asked.kind == "cdf" else again
-            yield _curve(asked, group, along, Curve(label, (), (), None, algorithm, stroke=stroke))
+            blank = {place for place, of in gaps if of == key}
+            yield _curve(asked, group, along, blank, Curve(label, (), (), None, algorithm, stroke=stroke))
 
 
-def _curve(asked: Checked, rows: Rows, along: Axis, empty: Curve) -> Curve:
+def _curve(asked: Checked, rows: Rows, along: Axis, gaps: Set[Any], empty: Curve) -> Curve:
     """A group's curve."""
     spread: Array | None = None
     samples: tuple[tuple[float, ...], ...] = ()
@@ -51,10 +66,11 @@ def _curve(asked: Checked, rows: Rows, along: Axis, empty: Curve) -> Curve:
         kind, (x, y, half, spread) = "cloud", _cloud(rows)
     else:
         kind = "bars" if asked.kind == "bars" else "boxes" if asked.kind == "box" else "points"
+        steps = zip(along.places.items(), at(rows, along.places), strict=True)
+        is_joined = kind == "points" and not along.categories
         found = [
-            (place, own) for place, own in zip(along.places.values(), at(rows, along.places), strict=True)
+            (place, own) for (step, place), own in steps if own.value.size or (is_joined and step in gaps)
         ]
-        found = [(place, own) for place, own in found if own.value.size]
         x = np.array([place for place, _ in found])
         y, half = np.array([mean(own) for _, own in found]).T
         samples = tuple(tuple(own.value.tolist()) for _, own in found) if kind == "boxes" else ()

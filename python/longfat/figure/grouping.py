@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -11,12 +12,14 @@ from longfat.figure import scales
 from longfat.figure.axes import (
     Axis,
     axes_of,
+    is_bare,
     limits_in_unit,
     measured_axis,
     named,
     ordered,
     refuse_many,
     short,
+    titled,
     writer,
 )
 from longfat.figure.curves import at, curves_of, mean
@@ -45,31 +48,40 @@ def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float =
         width_in: how wide it will be, which decides how many panels stand side by side.
 
     Raises:
-        InputError: no row is left, there are too many groups, or a value of `look` does not suit the axis.
+        NoValuesError: no row that is left has a value.
+        InputError: there are too many groups, or a value of `look` does not suit the axis.
     """
-    rows, algorithms, notes = rows_of(asked, source)
+    found = rows_of(asked, source)
+    rows = found.rows
     measured = measured_axis(asked, source, rows.value)
-    along, up = axes_of(asked, source, rows.x, rows.along, measured)
+    places = itertools.chain(rows.x, (place for place, *_ in found.gaps))
+    along, up = axes_of(asked, source, places, rows.along, measured)
     x_factor = along.factor if asked.kind == "scatter" else 1.0
     rows = replace(rows, value=measured.factor * rows.value, along=x_factor * rows.along)
     keys = ordered(asked.by, rows.by, source) if asked.by else [None]
     refuse_many(keys, named(asked.by, source))
     write = writer(asked.by, source)
     labels = ["" if key is None else write(key) for key in keys]
-    steps = ordered(asked.panels, rows.panel, source) if asked.panels else [None]
-    refuse_many(steps, named(asked.panels, source))
-    titled = writer(asked.panels, source)
+    across = ordered(asked.panels, rows.panel, source) if asked.panels else [None]
+    down = ordered(asked.rows, rows.row, source) if asked.rows else [None]
+    steps = list(itertools.product(down, across))
+    refuse_many(steps, " and ".join(named(name, source) for name in (asked.panels, asked.rows) if name))
+    titles = titled(asked.panels, source), titled(asked.rows, source)
     first = _first_panel(asked, look, along, up, measured)
+    groups = dict(zip(keys, labels, strict=True))
     panels = []
-    for step in steps:
-        part = rows.of(rows.panel, step)
-        panel = replace(first, title=first.title if step is None else short(titled(step)))
+    for row, column in steps:
+        part = rows.of(rows.panel, column)
+        part = part.of(part.row, row)
+        texts = [write(step) for write, step in zip(titles, (column, row), strict=True) if step is not None]
+        panel = replace(first, title=", ".join(texts) or first.title)
         if asked.kind == "heat":
-            groups = (part.of(part.by, key) for key in keys)
-            cells = tuple(tuple(mean(own)[0] for own in at(group, along.places)) for group in groups)
+            each = (part.of(part.by, key) for key in keys)
+            cells = tuple(tuple(mean(own)[0] for own in at(group, along.places)) for group in each)
             panels.append(replace(panel, levels=tuple(map(short, labels)), cells=cells))
         else:
-            curves = tuple(curves_of(asked, part, along, dict(zip(keys, labels, strict=True)), algorithms))
+            gaps = {(x, by) for x, by, *at_panel in found.gaps if at_panel == [column, row]}
+            curves = tuple(curves_of(asked, part, along, groups, found.algorithms, gaps))
             panels.append(replace(panel, curves=curves, x_range=panel.x_range or _lasting(asked, curves)))
     if asked.kind == "timeline" and not any(curve.x for panel in panels for curve in panel.curves):
         raise InputError(
@@ -77,13 +89,13 @@ def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float =
             "accepted: longer runs, or more samples of them"
         )
     chosen = [f"{column}-{value}" for column, values in asked.chosen.items() for value in values]
-    parts = (asked.asked, asked.x, asked.by, asked.panels, *chosen)
+    parts = (asked.asked, asked.x, asked.by, asked.panels, asked.rows, *chosen)
     name = "-".join(filter(None, (asked.kind, *map(_slug, parts))))[:MOST_NAME]
-    legend = named(asked.by, source) if all(text.replace(".", "", 1).isdigit() for text in labels) else ""
-    rows_down = math.ceil(len(panels) / max(1, int(width_in / PANEL_INCHES)))
+    legend = named(asked.by, source) if all(map(is_bare, labels)) else ""
+    rows_down = len(down) if asked.rows else math.ceil(len(panels) / max(1, int(width_in / PANEL_INCHES)))
     columns = math.ceil(len(panels) / rows_down)
     shown = tuple(scales.trimmed(list(_ranged(panels)), columns)) if len(panels) > 1 else tuple(panels)
-    return Figure(name, "", look.title, " ".join(notes), shown, columns=columns, legend=legend)
+    return Figure(name, "", look.title, " ".join(found.notes), shown, columns=columns, legend=legend)
 
 
 def _first_panel(asked: Checked, look: Look, along: Axis, up: Axis, measured: Axis) -> Panel:
@@ -119,12 +131,12 @@ def _ranged(panels: Sequence[Panel]) -> Iterator[Panel]:
     """Gives all panels the same ranges, so that they can be compared."""
     first = panels[0]
     curves = [curve for panel in panels for curve in panel.curves]
-    values = [value for panel in panels for row in panel.cells for value in row]
-    values += [y for curve in curves for row in (curve.y, *curve.samples) for y in row]
+    cells = [value for panel in panels for row in panel.cells for value in row if math.isfinite(value)]
+    values = [y for curve in curves for row in (curve.y, *curve.samples) for y in row]
     up = values + [end for curve in curves for end in _ends(curve.y, curve.error, first.y_log)]
     across = [end for curve in curves for end in _ends(curve.x, curve.x_error, first.x_log)]
-    y_range = first.y_range or _span(up, first.y_log)
-    if y_range and not first.cells and not first.y_log and not first.y_range and min(values) >= 0.0:
+    y_range = first.y_range or ((min(cells), max(cells)) if cells else _span(up, first.y_log))
+    if y_range and not cells and not first.y_log and not first.y_range and not any(y < 0.0 for y in values):
         y_range = (0.0, y_range[1])
     x_range = first.x_range or (None if first.categories else _span(across, first.x_log))
     return (replace(panel, x_range=x_range, y_range=y_range) for panel in panels)

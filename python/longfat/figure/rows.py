@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from longfat.errors import InputError
-from longfat.figure.axes import named, writer
+from longfat.figure.axes import named, titled, writer
 from longfat.figure.request import TIME, Checked, restricted
 from longfat.figure.tables import IDENTITY, Source
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 Objects = NDArray[np.object_]
 
 MOST_NAMES = 4
-"""Flows or links that the caption names."""
+"""Flows, links or groups without a value that the caption names."""
 COLOURED = ("algorithm", "queue")
 """The columns whose values have colours of their own."""
 
@@ -35,6 +35,7 @@ class Rows:
     x: Objects
     by: Objects
     panel: Objects
+    row: Objects
     unit: Objects
     value: Array
     along: Array
@@ -53,15 +54,41 @@ class Rows:
         return np.split(values[order], np.cumsum(np.bincount(numbers))[:-1])
 
 
-def rows_of(asked: Checked, source: Source) -> tuple[Rows, dict[Any, str], list[str]]:
-    """The rows, the algorithm or queue that colours each group, and sentences for the caption."""
+@dataclass(frozen=True)
+class Found:
+    """The rows of a figure, and what else it follows from.
+
+    Attributes:
+        algorithms: the algorithm or queue that colours each group, by the value of `by`.
+        gaps: the place, group, panel and row of panels of rows without a value.
+        notes: sentences for the caption.
+    """
+
+    rows: Rows
+    algorithms: Mapping[Any, str]
+    gaps: Set[tuple[Any, Any, Any, Any]]
+    notes: Sequence[str]
+
+
+class NoValuesError(InputError):
+    """Results without a value of what a figure shows."""
+
+
+def rows_of(asked: Checked, source: Source) -> Found:
+    """Returns the rows of a figure that have values.
+
+    Raises:
+        NoValuesError: there is none.
+        InputError: a column holds no numbers, or a value of `where` is none of its column's type.
+    """
     table = asked.table.read(asked.where)
     if TIME not in table.column_names and asked.table.sampled:
         table = pa.table({name: pa.array([], pa.float64()) for name in asked.table.columns})
+    every = table
     table, where = restricted(table, asked.where)
     asked = replace(asked, where=where)
     if not table.num_rows:
-        raise InputError(f"{source.folder}: no row is left; accepted: values of where that occur together")
+        raise NoValuesError(f"{source.folder}: no row is left; accepted: values of where that occur together")
     value = _numbers(table, asked.parts[0], source)
     if len(asked.parts) > 1:
         below = _numbers(table, asked.parts[1], source)
@@ -71,9 +98,10 @@ def rows_of(asked: Checked, source: Source) -> tuple[Rows, dict[Any, str], list[
     if scattered:
         known &= np.isfinite(_numbers(table, asked.x, source, "x"))
     if not known.any():
-        raise InputError(f"{source.folder}: {asked.asked} has no value in any of {value.size} rows")
+        raise NoValuesError(f"{source.folder}: {asked.asked} has no value in any of {value.size} rows")
     missing = 0 if asked.table.sampled else int(value.size - known.sum())
-    drawn = [name for name in ("" if scattered else asked.x, asked.by, asked.panels) if name]
+    told_apart = ["" if scattered else asked.x, asked.by, asked.panels, asked.rows]
+    drawn = [name for name in told_apart if name]
     has_value = known
     for name in drawn:
         known = known & table[name].is_valid().to_numpy()
@@ -85,14 +113,14 @@ def rows_of(asked: Checked, source: Source) -> tuple[Rows, dict[Any, str], list[
     unplaced = 0 if asked.table.sampled else int(has_value.sum() - known.sum())
     kept = table.filter(pa.array(known))
     single = [key for key, values in asked.where.items() if len(values) == 1]
-    over = [] if scattered else list(_over(kept, source, {asked.x, asked.by, asked.panels, *single}))
+    over = [] if scattered else list(_over(kept, source, {asked.x, *drawn, *single}))
     repeats, runs = (len(pc.unique(kept[key])) for key in ("repeat", "run"))
     # runs of unlike settings are no sample of anything, and flows of one run are not independent
     unit = "repeat" if over or (repeats > 1 and runs > repeats and not scattered) else "run"
     names = pc.unique(kept["name"]).to_pylist() if "name" in kept.column_names else []
-    shown = {asked.x, asked.by, asked.panels, *single}.intersection(kept.column_names)
+    shown = {asked.x, *drawn, *single}.intersection(kept.column_names)
     if len(names) > 1 and not scattered and not any(_follows(kept, "name", other) for other in shown):
-        over.append(f"name ({', '.join(names[:MOST_NAMES])}{', ...' if len(names) > MOST_NAMES else ''})")
+        over.append(f"name ({_some(names)})")
     along = value[known]
     if scattered:
         along = _numbers(kept, asked.x, source)
@@ -103,6 +131,7 @@ def rows_of(asked: Checked, source: Source) -> tuple[Rows, dict[Any, str], list[
         _points(kept, source) if scattered else _objects(kept, asked.x),
         by,
         _objects(kept, asked.panels),
+        _objects(kept, asked.rows),
         _objects(kept, unit),
         value[known],
         along,
@@ -112,7 +141,39 @@ def rows_of(asked: Checked, source: Source) -> tuple[Rows, dict[Any, str], list[
         without = table.filter(pa.array(has_value & ~known))
         which = " or ".join(named(name, source) for name in drawn if without[name].null_count)
         notes.append(f"{unplaced:,} of {value.size:,} rows are left out: they have no {which}.")
-    return rows, _algorithms(kept, asked.by, by, source), notes
+    unvalued = table.filter(pa.array(~has_value)) if asked.kind == "lines" else table.slice(0, 0)
+    without = list(_without(asked, source, every, table, kept))
+    if without:
+        notes.append(f"Without a value: {_some(without)}.")
+    gaps = zip(*(_objects(unvalued, name) for name in told_apart), strict=True)
+    return Found(rows, _algorithms(kept, asked.by, by, source), frozenset(gaps), notes)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join([*names[:MOST_NAMES], *(["..."] if len(names) > MOST_NAMES else [])])
+
+
+def _without(
+    asked: Checked, source: Source, every: pa.Table, table: pa.Table, kept: pa.Table
+) -> Iterator[str]:
+    """The groups and panels that no row with a value is of.
+
+    Args:
+        asked: what the figure shows.
+        source: the results.
+        every: all rows.
+        table: those that the restriction keeps.
+        kept: those of them that have values.
+    """
+    for name in filter(None, (asked.by, asked.panels, asked.rows)):
+        there, chosen, valued = (set(part[name].unique().to_pylist()) for part in (every, table, kept))
+        write = titled(name, source)
+        known = asked.where.get(name, source.settings.get(name, ()))
+        for value in known:
+            # a restriction of another column may leave none of a value's rows
+            is_left_out = asked.table.sampled or value in there
+            if value is not None and value not in valued and (value in chosen or not is_left_out):
+                yield write(value)
 
 
 def _points(table: pa.Table, source: Source) -> Objects:
@@ -203,6 +264,8 @@ def _notes(
         shown = [f"Means of {several} repeats with 95 % confidence intervals (Student's t)."]
     if source.note:
         shown.append(f"{source.note}.")
+    if asked.rows and asked.panels:
+        shown.append(f"Panels: columns {named(asked.panels, source)}, rows {named(asked.rows, source)}.")
     if over:
         all_of = "All values over" if asked.kind in ("box", "cdf") else "Averaged over"
         shown.append(f"{all_of}: {', '.join(over)}.")

@@ -144,6 +144,11 @@ def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {key: value for part in parts for key, value in part.items()}
 
 
+def written_as(texts: Mapping[Any, str]) -> Callable[[Any], str]:
+    """Returns what writes values by these texts, and others as they are."""
+    return lambda value: texts.get(value, str(value))
+
+
 def with_internals(flows: pa.Table, internals: pa.Table | None) -> pa.Table:
     """Returns samples of flows with a column more for each quantity that their algorithms recorded.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,16 @@ class Axis:
     def size(self) -> int:
         """How many steps it has."""
         return len(self.steps)
+
+    def values(self, key: str) -> list[Any]:
+        """Returns the different values of a key, in order."""
+        number = self.keys.index(key)
+        return list({repr(step[number]): step[number] for step in self.steps}.values())
+
+
+def from_json(axes: Iterable[Mapping[str, Any]]) -> tuple[Axis, ...]:
+    """Returns the axes that sweep.json describes."""
+    return tuple(Axis(tuple(axis["keys"]), tuple(map(tuple, axis["values"]))) for axis in axes)
 
 
 def are_numbers(values: Sequence[Any]) -> bool:

@@ -121,7 +121,7 @@ def _page_s(sweep: Sweep, rows: Sequence[Mapping[str, Any]]) -> float:
     """Seconds that the page's figures take: two figures show what a figure and a panel cost here."""
     if not rows:
         return 0.0
-    sizes = figures.sizes(sweep, tables.table(rows))
+    sizes = figures.sizes(sweep.figures, sweep.axes, tables.table(rows))
     if not sizes:
         return 0.0
     with tempfile.TemporaryDirectory(prefix="longfat-") as folder:

@@ -1,7 +1,7 @@
 """What the page of a sweep shows: the [[figure]] tables of its file, or a default that fits its axes.
 
 [[figure]]
-kind = "lines"                  # mean and standard error along an axis
+kind = "lines"                  # means with 95 % confidence intervals along an axis
 x = "flow.0.rtt"                # an axis; the values of one of words, such as algorithms, are categories
 y = "throughput_ratio"          # a column of the table `runs`, flow_NAME_COLUMN of a flow, or A / B of those
 lines = "flow.0.algorithm"      # an axis: a line for each value

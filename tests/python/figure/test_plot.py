@@ -251,6 +251,20 @@ def test_panels_are_small_multiples_with_the_same_scales(swept):
     assert [axis.get_title(loc="left") for axis in page.axes] == PATHS
 
 
+def test_two_columns_give_a_grid_of_panels(swept):
+    found = made(swept, kind="bars", x="name", y="throughput_bps", panels="title", rows="algorithm")
+    assert found.columns == 3
+    assert [panel.title for panel in found.panels] == [f"{a}, {b}" for b in ALGORITHMS for a in PATHS]
+    assert "Panels: columns title, rows algorithm of flow 1." in found.caption
+    flows = sweep.open_sweep(swept).to_polars("flows")
+    own = flows.filter((flows["title"] == "far") & (flows["algorithm"] == "bbr") & (flows["name"] == "2"))
+    (curve,) = found.panels[5].curves
+    assert curve.y[1] == pytest.approx(1e-6 * own["throughput_bps"].mean())
+    assert "panels and rows are both title" in refused(
+        swept, "--x", "name", "--panels", "title", "--rows", "title"
+    )
+
+
 def test_the_limits_of_axes_are_quantities_and_end_up_in_the_unit_of_the_axis(swept, ran):
     drawn = plots.plot(swept, "lines", x="rtt", y="jain", by="algorithm", x_limits=("5 ms", "0.2 s"))
     assert drawn.axes[0].get_xlim() == (5.0, 200.0)

@@ -12,31 +12,42 @@ import pytest
 
 from longfat import errors, sweep
 from longfat.figure import matplotlib as plots
+from longfat.figure import scales
+from longfat.figure.data import Figure
 from longfat.store import sums
 from longfat.sweep import figures, page, words
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import Layout
+from longfat.sweep.source import of_sweep
 from tiny_sweeps import grid
+
+
+def drawn_of(read: Swept, kind: Any, column: str, x: str, y: str | None = None, **more: Any) -> Figure:
+    return figures.draw(of_sweep(read), Layout(kind, column, x, y, **more))
 
 
 def test_figures_say_what_is_in_the_tables(tmp_path: Path) -> None:
     axes = {"bottleneck.rate": ["1 Mbit/s", "4 Mbit/s"], "flow.0.rtt": ["10 ms", "40 ms"]}
-    sweep.run(grid(axes=axes, repeats=2), tmp_path)
+    sweep.run(grid(axes=axes, repeats=3), tmp_path)
     swept = sweep.open_sweep(tmp_path)
-    drawn = figures.heat_map(swept, "bottleneck_utilization", "bottleneck.rate", "flow.0.rtt")
+    drawn = drawn_of(swept, "heat", "bottleneck_utilization", "bottleneck.rate", "flow.0.rtt")
     wanted = swept.sql(
-        'SELECT avg(bottleneck_utilization) AS u FROM runs WHERE "bottleneck.rate" = 4e6 '
-        'AND "flow.0.rtt" = 0.01'
-    )["u"][0].as_py()
-    assert drawn.panels[0].cells[0][1] == pytest.approx(wanted)
-    along = figures.lines(swept, "bottleneck_utilization", "flow.0.rtt", by="bottleneck.rate")
-    assert along.panels[0].curves[1].y[0] == pytest.approx(wanted)
+        'SELECT bottleneck_utilization AS u FROM runs WHERE "bottleneck.rate" = 4e6 AND "flow.0.rtt" = 0.01'
+    )["u"].to_numpy()
+    assert drawn.panels[0].cells[0][1] == pytest.approx(wanted.mean())
+    along = drawn_of(swept, "lines", "bottleneck_utilization", "flow.0.rtt", lines="bottleneck.rate")
+    fast = along.panels[0].curves[1]
+    assert fast.y[0] == pytest.approx(wanted.mean())
+    # half of the 95 % confidence interval, with Student's t of two degrees of freedom
+    assert fast.error is not None
+    assert fast.error[0] == pytest.approx(4.302653 * wanted.std(ddof=1) / math.sqrt(3.0))
     page = sweep.report(tmp_path)
     assert page is not None
     assert "bottleneck.rate" in page.read_text()
-    assert (along.panels[0].x_label, along.panels[0].curves[1].x) == ("RTT of flow 1, ms", (10.0, 40.0))
-    with pytest.raises(errors.InputError, match="the sweep has no such column"):
-        figures.heat_map(swept, "nothing", "bottleneck.rate", "flow.0.rtt")
+    assert "Means of 3 repeats with 95 % confidence intervals" in page.read_text()
+    assert (along.panels[0].x_label, fast.x) == ("RTT of flow 1, ms", (10.0, 40.0))
+    with pytest.raises(errors.InputError, match="it has no column nothing"):
+        drawn_of(swept, "heat", "nothing", "bottleneck.rate", "flow.0.rtt")
 
 
 def test_a_figure_is_a_grid_of_panels_on_one_scale_that_the_file_asks_for(tmp_path: Path) -> None:
@@ -136,7 +147,7 @@ def swept(
     whole = {"axes": [{"keys": [key], "values": [[v] for v in values]} for key, values in axes.items()]}
     (folder / "tables" / "runs").mkdir(parents=True)
     of_runs = dict(zip(axes, zip(*steps, strict=True), strict=True)) | columns
-    runs = pa.table({"run": range(len(steps)), **of_runs})
+    runs = pa.table({"run": range(len(steps)), "repeat": [0] * len(steps), **of_runs})
     if left_out:
         runs = runs.filter(pa.array([step not in left_out for step in steps]))
     part = folder / "tables" / "runs" / "part.parquet"
@@ -151,7 +162,8 @@ OF_CUBIC = [(rate, "cubic", rtt) for rate in (1e6, 4e6) for rtt in (0.01, 0.04, 
 
 def test_all_panels_of_lines_have_one_scale_along_and_up(tmp_path: Path) -> None:
     short = [*RATIOS[:7], None, None, RATIOS[9], None, None]  # 4 Mbit/s: 10 ms alone
-    drawn = figures.lines(swept(tmp_path, {"ratio": short}), "ratio", "flow.0.rtt", columns="bottleneck.rate")
+    read = swept(tmp_path, {"ratio": short})
+    drawn = drawn_of(read, "lines", "ratio", "flow.0.rtt", columns="bottleneck.rate")
     assert {panel.x_log for panel in drawn.panels} == {True}
     assert (
         len({panel.x_range for panel in drawn.panels}) == len({panel.y_range for panel in drawn.panels}) == 1
@@ -167,7 +179,7 @@ def test_all_panels_of_lines_have_one_scale_along_and_up(tmp_path: Path) -> None
     ("values", "log"), [([1, 2, 4], True), ([1, 2, 3], False), ([1, 5, 100], True), ([0, 5, 100], False)]
 )
 def test_an_axis_is_logarithmic_if_it_is_wide_or_has_equal_ratios(values: list[float], log: bool) -> None:
-    assert figures._x_scale(values)[0] == log
+    assert scales.is_log(values) == log
 
 
 @pytest.mark.parametrize("kind", ["lines", "heat"])
@@ -175,37 +187,47 @@ def test_the_caption_says_how_many_values_are_missing_if_any_is(tmp_path: Path, 
     some = [None if number in (3, 5) else value for number, value in enumerate(RATIOS)]
     read = swept(tmp_path, {"whole": RATIOS, "some": some})
     y = "bottleneck.rate" if kind == "heat" else None
-    whole, lacking = (
-        figures.draw(read, Layout(kind, column, "flow.0.rtt", y)).caption  # type: ignore[arg-type]
-        for column in ("whole", "some")
-    )
-    assert lacking == f"{whole} No value in 2 of 12 runs; means are over the others."
-    assert "No value" not in whole
+    whole, lacking = (drawn_of(read, kind, column, "flow.0.rtt", y).caption for column in ("whole", "some"))
+    assert lacking == f"{whole} 2 of 12 rows have no value."
+    assert "no value" not in whole
 
 
 def test_an_algorithm_without_a_result_takes_no_panels_and_the_caption_says_so(tmp_path: Path) -> None:
     read = swept(tmp_path, {"ratio": RATIOS}, OF_CUBIC)
-    drawn = figures.heat_map(read, "ratio", "flow.0.rtt", "bottleneck.rate", rows="flow.0.algorithm")
+    drawn = drawn_of(read, "heat", "ratio", "flow.0.rtt", "bottleneck.rate", rows="flow.0.algorithm")
     assert [panel.title for panel in drawn.panels] == ["reno"]
-    assert drawn.caption.endswith("Without a result: cubic.")
-    where = {"flow.0.algorithm": ["cubic"]}
-    none = figures.lines(read, "ratio", "flow.0.rtt", rows="flow.0.algorithm", where=where)
+    assert drawn.caption.endswith("Without a value: cubic.")
+    only = {"flow.0.algorithm": ["cubic"]}
+    none = drawn_of(read, "lines", "ratio", "flow.0.rtt", rows="flow.0.algorithm", where=only)
     assert len(none.panels) == 1
     assert [text.get_text() for text in plots.draw(none).axes[0].texts] == ["no values"]
-    assert none.caption.endswith("No run gave a result.")
+    assert "no row is left" in none.caption
+
+
+def test_what_another_axis_leaves_out_is_not_said_to_lack_a_value(tmp_path: Path) -> None:
+    axes = {"title": ["near", "far"], "flow.0.rtt": ["10 ms", "40 ms"]}
+    sweep.run(grid(zip=[axes]), tmp_path, jobs=1)
+    only = {"title": ["far"]}
+    drawn = drawn_of(
+        sweep.open_sweep(tmp_path), "lines", "bottleneck_utilization", "title", lines="flow.0.rtt", where=only
+    )
+    assert [curve.label for curve in drawn.panels[0].curves] == ["far (40 ms)"]
+    assert "Without" not in drawn.caption
 
 
 def test_a_line_has_a_gap_where_no_run_has_a_value(tmp_path: Path) -> None:
     gap = [None if number % 3 == 1 else value for number, value in enumerate(RATIOS)]
-    (curve,) = figures.lines(swept(tmp_path, {"ratio": gap}), "ratio", "flow.0.rtt").panels[0].curves
+    (curve,) = drawn_of(swept(tmp_path, {"ratio": gap}), "lines", "ratio", "flow.0.rtt").panels[0].curves
     assert curve.x == pytest.approx((10.0, 40.0, 160.0))
     assert [math.isnan(y) for y in curve.y] == [False, True, False]
 
 
 def test_a_line_without_a_value_is_said_to_be_one(tmp_path: Path) -> None:
     none = [None if number // 3 % 2 else value for number, value in enumerate(RATIOS)]
-    drawn = figures.lines(swept(tmp_path, {"ratio": none}), "ratio", "flow.0.rtt", by="flow.0.algorithm")
-    assert [curve.label for curve in drawn.panels[0].curves] == ["reno", "cubic (no values)"]
+    read = swept(tmp_path, {"ratio": none})
+    drawn = drawn_of(read, "lines", "ratio", "flow.0.rtt", lines="flow.0.algorithm")
+    assert [curve.label for curve in drawn.panels[0].curves] == ["reno"]
+    assert drawn.caption.endswith("Without a value: cubic.")
 
 
 def test_algorithms_along_an_axis_are_categories(tmp_path: Path) -> None:
