@@ -12,8 +12,9 @@ from longfat.compare.columns import COLUMNS, Column
 from longfat.compare.paths import TRIAL as PATH_TRIAL
 from longfat.compare.table import COMPARE_FILE
 from longfat.errors import InputError
+from longfat.figure.folders import joined
 from longfat.figure.histories import UNKNOWN
-from longfat.figure.tables import IDENTITY, Source, Table, joined, with_internals, written_as
+from longfat.figure.tables import IDENTITY, Source, Table, with_internals, written_as
 from longfat.report import run as run_page
 from longfat.runs.repeats import Results
 from longfat.runs.result import Result
@@ -79,14 +80,14 @@ def _of_comparison(folder: Path) -> Source:
     def of_trial(column: Column) -> Table:
         """The figure of one trial, under the name that it has in the comparison's table."""
         chosen = numbered.filter(pc.equal(numbered["trial"], column.trial.name)).drop_columns(["trial"])
-        return Table(tuple(chosen.column_names), lambda _: chosen, {column.key: column.figure})
+        return Table(column.key, tuple(chosen.column_names), lambda _: chosen, {column.key: column.figure})
 
     own = [column for column in COLUMNS if column.threshold is None and column.key not in columns]
     tables = [of_trial(column) for column in own if column.figure in columns]
     paths = [path for path in settings.get("path", ()) if path is not None]
     return Source(
         folder,
-        (Table(columns, lambda _: numbered), *tables),
+        (Table("runs", columns, lambda _: numbered), *tables),
         settings | ({"path": paths} if paths else {}),
         {"rate_bps": RATE.write, "rtt_s": TIME.write},
         {"rate_bps": ("Mbit/s", 1e-6), "rtt_s": ("s", 1.0)},
@@ -125,13 +126,14 @@ def _of_runs(folder: Path, summary: Mapping[str, Any], read: Callable[[str], pa.
         named = [flow | {"algorithm": flow["algorithm"] or UNKNOWN} for flow in each["flows"]]
         flows += [place | {"seed": seeds[number]} | flow for flow in named]
     algorithms = {flow["name"]: flow["algorithm"] or UNKNOWN for flow in runs[0]["flows"]}
-    tables = [_of_rows(rows), _of_rows(flows)]
+    tables = [_of_rows("runs", rows), _of_rows("flows", flows)]
     for name in ("flows", "links", "transfers"):
         series = read(name)
         if series is not None:
             if name == "flows":
                 series = with_internals(series, read("internals"))
-            tables.append(_samples(series, algorithms if name == "flows" else {}, seeds, name != "transfers"))
+            own = algorithms if name == "flows" else {}
+            tables.append(_samples(name, series, own, seeds))
     names = list(algorithms)
     alike = len(set(algorithms.values())) in (1, len(names))
     by = "algorithm" if len(set(algorithms.values())) > 1 or not alike else "name"
@@ -148,11 +150,11 @@ def _of_runs(folder: Path, summary: Mapping[str, Any], read: Callable[[str], pa.
     )
 
 
-def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Table:
-    names = tuple(dict.fromkeys(key for row in rows for key in row))
-    kept = [name for name in names if not any(isinstance(row.get(name), dict | list) for row in rows)]
-    table = pa.table({name: _column([row.get(name) for row in rows]) for name in kept})
-    return Table(tuple(kept), lambda _: table)
+def _of_rows(name: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    keys = tuple(dict.fromkeys(key for row in rows for key in row))
+    kept = [key for key in keys if not any(isinstance(row.get(key), dict | list) for row in rows)]
+    table = pa.table({key: _column([row.get(key) for row in rows]) for key in kept})
+    return Table(name, tuple(kept), lambda _: table)
 
 
 def _column(values: Sequence[Any]) -> pa.Array:
@@ -161,8 +163,8 @@ def _column(values: Sequence[Any]) -> pa.Array:
     return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
-def _samples(series: pa.Table, algorithms: Mapping[str, str], seeds: Sequence[Any], over_time: bool) -> Table:
-    """The samples of a run's folder, with the run's number and the flow's algorithm."""
+def _samples(of: str, series: pa.Table, algorithms: Mapping[str, str], seeds: Sequence[Any]) -> Table:
+    """The samples of flows or links of a run, or its transfers, with the run's number and the algorithm."""
     table = series.set_column(
         series.column_names.index("name"), "name", series["name"].cast(pa.string()).combine_chunks()
     )
@@ -176,4 +178,6 @@ def _samples(series: pa.Table, algorithms: Mapping[str, str], seeds: Sequence[An
     if algorithms:
         of_name = [algorithms.get(name) for name in table["name"].to_pylist()]
         table = table.append_column("algorithm", pa.array(of_name, pa.string()))
-    return Table(tuple(table.column_names), lambda _: table, sampled=over_time)
+    if of == "transfers":
+        return Table(of, tuple(table.column_names), lambda _: table)
+    return Table(f"samples of {of}", tuple(table.column_names), lambda _: table, sampled=True)

@@ -120,7 +120,7 @@ def rows_of(asked: Checked, source: Source) -> Found:
     names = pc.unique(kept["name"]).to_pylist() if "name" in kept.column_names else []
     shown = {asked.x, *drawn, *single}.intersection(kept.column_names)
     if len(names) > 1 and not scattered and not any(_follows(kept, "name", other) for other in shown):
-        over.append(f"name ({_some(names)})")
+        over.append(f"{named('name', source)} ({_some(names)})")
     along = value[known]
     if scattered:
         along = _numbers(kept, asked.x, source)
@@ -213,7 +213,8 @@ def _over(table: pa.Table, source: Source, drawn: set[str]) -> Iterable[str]:
             if any(_follows(table, key, other) for other in shown):
                 continue  # it changes together with what is drawn or named
             shown.add(key)
-            yield named(key, source)
+            if key != "name":  # the caption has its values
+                yield named(key, source)
 
 
 def _follows(table: pa.Table, key: str, other: str) -> bool:
@@ -268,7 +269,7 @@ def _notes(
         shown.append(f"Panels: columns {named(asked.panels, source)}, rows {named(asked.rows, source)}.")
     if over:
         all_of = "All values over" if asked.kind in ("box", "cdf") else "Averaged over"
-        shown.append(f"{all_of}: {', '.join(over)}.")
+        shown.append(f"{all_of}: {', '.join(dict.fromkeys(over))}.")
     only = [
         f"{named(key, source)} {' or '.join(writer(key, source)(value) for value in values)}"
         for key, values in asked.where.items()

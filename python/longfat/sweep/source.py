@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from longfat.errors import InputError
 from longfat.figure.tables import IDENTITY, Kept, Source, Table, free_name, written_as
@@ -61,17 +62,18 @@ def of_sweep(swept: Swept) -> Source:
     )
     run_names = tuple(name for name in runs.column_names if name != "series")
     tables = [
-        Table(run_names, lambda _: runs, others),
+        Table("runs", run_names, lambda _: runs, others),
         # the flows' own column of algorithms does not tell variants of one apart
         Table(
+            "flows",
             (*own, *more),
             with_runs,
             {last: key for last, key in others.items() if last not in own or algorithms[key]},
         ),
-        Table((*run_names, *of_flows), with_flows, others),
+        Table("runs with flows", (*run_names, *of_flows), with_flows, others),
     ]
     if "series" in runs.column_names and runs.num_rows:
-        tables.append(_samples_of_sweep(swept, runs, others))
+        tables += _samples(swept, runs, others)
     varied = [axis.keys[0] for axis in axes if axis.size > 1] or [axis.keys[0] for axis in axes]
     by = next((key for key in varied if key.rpartition(".")[2] == "algorithm"), "")
     x = next((key for key in varied if key != by), by)
@@ -98,36 +100,52 @@ def _with_titles(axis: Axis, number: int, texts: Mapping[Any, str], is_number: b
     return {key: f"{step[0]} ({texts[key]})" for key, step in zip(stored, axis.steps, strict=True)}
 
 
-def _samples_of_sweep(swept: Swept, runs: pa.Table, others: Mapping[str, str]) -> Table:
+def _samples(swept: Swept, runs: pa.Table, others: Mapping[str, str]) -> Iterator[Table]:
+    """Yields the samples of flows, and those of links."""
     settings = [*IDENTITY, *swept.keys]
     rows = runs.select(settings).to_pylist()
+
+    def series(run: int, of: str) -> pa.Table:
+        table = swept.series(run)
+        table = table.filter(pc.equal(table["of"], of)).drop_columns(["of"])
+        # only here are the axes known
+        return table.rename_columns([free_name(name, settings) for name in table.column_names])
+
     # algorithms record other quantities, so a run for each value of an axis is looked at
     looked_at = {
         rows[0]["run"],
         *({(key, row[key]): row["run"] for row in rows for key in swept.keys}.values()),
     }
+    columns: dict[str, dict[str, bool]] = {"flow": {}, "link": {}}
+    for of, has_values in columns.items():
+        for run in sorted(looked_at):
+            table = series(run, of)
+            for name in table.column_names:
+                is_filled = table[name].null_count < table.num_rows
+                has_values[name] = has_values.get(name, False) or is_filled
 
-    def series(run: int) -> pa.Table:
-        table = swept.series(run).drop_columns(["of"])
-        # only here are the axes known
-        return table.rename_columns([free_name(name, settings) for name in table.column_names])
+    def table_of(of: str, other: str) -> Table:
+        # both are stored in one table, so each has empty columns of the other
+        sampled = [name for name, is_filled in columns[of].items() if is_filled or not columns[other][name]]
 
-    sampled = {name: None for run in sorted(looked_at) for name in series(run).column_names}
+        def read(kept: Kept) -> pa.Table:
+            found = []
+            for row in rows:
+                if all(row[key] in values for key, values in kept.items() if key in row):
+                    table = series(row["run"], of)
+                    table = table.select([name for name in sampled if name in table.column_names])
+                    for key in settings:
+                        table = table.append_column(
+                            key, pa.repeat(pa.scalar(row[key], runs[key].type), table.num_rows)
+                        )
+                    found.append(table)
+            table = pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
+            for name in sampled if found else ():
+                if name not in table.column_names:  # none of these runs recorded it
+                    table = table.append_column(name, pa.nulls(table.num_rows, pa.float64()))
+            return table
 
-    def read(kept: Kept) -> pa.Table:
-        found = []
-        for row in rows:
-            if all(row[key] in values for key, values in kept.items() if key in row):
-                table = series(row["run"])
-                for key in settings:
-                    table = table.append_column(
-                        key, pa.repeat(pa.scalar(row[key], runs[key].type), table.num_rows)
-                    )
-                found.append(table)
-        table = pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
-        for name in sampled if found else ():
-            if name not in table.column_names:  # none of these runs recorded it
-                table = table.append_column(name, pa.nulls(table.num_rows, pa.float64()))
-        return table
+        return Table(f"samples of {of}s", (*sampled, *settings), read, others, sampled=True)
 
-    return Table((*sampled, *settings), read, others, sampled=True)
+    yield table_of("flow", "link")
+    yield table_of("link", "flow")

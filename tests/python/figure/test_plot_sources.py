@@ -223,3 +223,48 @@ def test_unlike_settings_are_no_sample_so_a_mean_over_them_without_repeats_has_n
     assert [curve.error for curve in found.panels[0].curves] == [None]
     assert found.caption.startswith("One repeat for each point, so there are no intervals")
     assert "Averaged over: " in found.caption
+
+
+def grid_of(folder, axes, **more):
+    flow = {"algorithm": "cubic", "rtt": "20 ms"}
+    base = {"duration": "1 s", "bottleneck": {"rate": "2 Mbit/s"}, "flow": [flow]}
+    sweep.run(sweep.from_dict({"base": base, "axes": axes, **more}), folder, jobs=1)
+    return folder
+
+
+def test_quantities_of_two_kinds_in_two_folders_are_categories(tmp_path):
+    shares = grid_of(tmp_path / "shares", {"bottleneck.buffer": ["50 % BDP", "100 % BDP"]})
+    packets = grid_of(tmp_path / "packets", {"bottleneck.buffer": ["50 packets", "9 packets"]})
+    mixed = grid_of(tmp_path / "mixed", {"bottleneck.buffer": ["50 % BDP", "9 packets"]})
+    (panel,) = made([shares, packets, mixed], kind="lines", x="buffer", y="jain", by="folder").panels
+    assert panel.categories == ("50 % BDP", "100 % BDP", "50 packets", "9 packets")
+    assert [(curve.label, curve.x) for curve in panel.curves] == [
+        ("shares", (0.0, 1.0)),
+        ("packets", (2.0, 3.0)),
+        ("mixed", (0.0, 3.0)),
+    ]
+    where = {"buffer": ["9 packets"]}
+    only = made([shares, packets, mixed], kind="bars", x="folder", y="jain", where=where).panels[0]
+    assert only.categories == ("packets", "mixed")
+
+
+def test_values_of_one_axis_in_two_folders_are_written_as_in_their_own(tmp_path):
+    near = grid_of(tmp_path / "near", {"flow.0.rtt": ["5 ms", "10 ms"]})
+    far = grid_of(tmp_path / "far", {"flow.0.rtt": ["0.1 s", "1 s"]})
+    found = made([near, far], kind="bars", x="flow.0.rtt", y="bottleneck_utilization")
+    assert found.panels[0].categories == ("5 ms", "10 ms", "0.1 s", "1 s")
+
+
+def test_samples_of_a_run_and_of_a_sweep_are_drawn_together(tmp_path):
+    longfat.run(str(sampled(tmp_path / "one"))).save(tmp_path / "run")
+    swept = grid_of(tmp_path / "swept", {"flow.0.algorithm": ["cubic", "bbr"]}, keep="series")
+    for y in ("cwnd", "queue_packets"):
+        both = made([tmp_path / "run", swept], kind="timeline", y=y, by="folder").panels[0].curves
+        assert [curve.label for curve in both] == ["run", "swept"]
+        where = {"folder": ["swept"], "run": [0]}
+        (only,) = made([tmp_path / "run", swept], kind="timeline", y=y, by="run", where=where).panels
+        (alone,) = made(swept, kind="timeline", y=y, by="run", where={"run": [0]}).panels
+        assert only.curves[0].y == alone.curves[0].y
+    mean = made([tmp_path / "run", swept], kind="bars", x="folder", y="throughput_bps").panels[0].curves[0]
+    flows = sweep.open_sweep(swept).flows["throughput_bps"].to_numpy()
+    assert mean.y[1] == pytest.approx(1e-6 * flows.mean())
