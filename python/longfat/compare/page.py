@@ -29,4 +29,4 @@ def build(root: Path) -> Path:
             "figures": [entry(root, figure, {"name": figure.name, "runs": document["performance"]["runs"]})],
         }
 
-    return page.build(root / table.COMPARE_FILE, "compare", __package__, KEYS, shown)
+    return page.build(root / table.COMPARE_FILE, __package__, KEYS, shown)
