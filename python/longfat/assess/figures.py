@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from longfat.assess.estimate import Cell, Results
 from longfat.assess.model import Criterion, Experiment, Measure
-from longfat.compare.grid import Contender
 from longfat.figure.data import Curve, Figure, Panel, points
+from longfat.study.contenders import Contender
 from longfat.study.stats import with_half_width
 
 LEAST_POINTS = 3

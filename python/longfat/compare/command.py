@@ -14,7 +14,7 @@ from rich.console import Console
 from longfat.compare import estimate, page, paths
 from longfat.compare.columns import COLUMNS
 from longfat.compare.figure import figure
-from longfat.compare.grid import Grid, tasks
+from longfat.compare.grid import Grid, coordinates, runs
 from longfat.compare.measure import measure
 from longfat.compare.table import COMPARE_FILE
 from longfat.runs.simulate import run_many
@@ -22,6 +22,7 @@ from longfat.store import output
 from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.store.whole import write_json, write_table
+from longfat.study.grid import repeated
 from longfat.study.run import Perform, distinct, rows
 
 RUNS_FILE = "runs.parquet"
@@ -54,12 +55,12 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
 
 
 def _rows(grid: Grid, kept: Store, jobs: int | None, console: Console) -> list[dict[str, Any]]:
-    """Returns a row for each run, in the order of the tasks, not in the order in which they finish."""
-    planned = tasks(grid)
-    works = distinct((position, task.scenario, task.packets) for position, task in enumerate(planned))
+    """Returns a row for each run, in the order of the grid, not in the order in which they finish."""
+    wanted = list(repeated(runs(grid), grid.repeats))
     run: Perform = functools.partial(run_many, jobs=jobs, reduce=measure, ordered=False)
-    found = rows(works, kept, run, console, f"compare {grid.mode}")
-    return [{**task.coordinates, **found[position]} for position, task in enumerate(planned)]
+    found = rows(distinct(wanted), kept, run, console, f"compare {grid.mode}")
+    names = coordinates(grid)
+    return [{**dict(zip(names, place, strict=True)), **found[place]} for place, _, _ in wanted]
 
 
 def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str, Any]:

@@ -1,30 +1,12 @@
-"""The axes of a sweep, and how tables and figures write their values."""
+"""The values of a sweep's axes, as tables store them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from longfat.study.grid import Axis
 from longfat.units import Dimension, dimension_of, in_si, split
-
-
-@dataclass(frozen=True)
-class Axis:
-    """Keys that vary together, and their values: one tuple for each step."""
-
-    keys: tuple[str, ...]
-    steps: tuple[tuple[Any, ...], ...]
-
-    @property
-    def size(self) -> int:
-        """How many steps it has."""
-        return len(self.steps)
-
-    def values(self, key: str) -> list[Any]:
-        """Returns the different values of a key, in order."""
-        number = self.keys.index(key)
-        return list({repr(step[number]): step[number] for step in self.steps}.values())
 
 
 def from_json(axes: Iterable[Mapping[str, Any]]) -> tuple[Axis, ...]:

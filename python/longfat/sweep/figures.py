@@ -17,7 +17,8 @@ from longfat.figure.grouping import PANEL_INCHES, figure
 from longfat.figure.request import Look, Request, check
 from longfat.figure.rows import NoValuesError
 from longfat.figure.tables import Source
-from longfat.sweep.axes import Axis, are_numbers, from_json
+from longfat.study.grid import Axis
+from longfat.sweep.axes import are_numbers, from_json
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import MOST_LINES, MOST_PANELS, Layout
 from longfat.sweep.source import of_sweep

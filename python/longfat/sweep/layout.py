@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from longfat.errors import InputError
-from longfat.sweep.axes import Axis
+from longfat.study.grid import Axis
 from longfat.units import in_si
 from longfat.words import suggestion
 

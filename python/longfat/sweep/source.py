@@ -10,8 +10,9 @@ import pyarrow.compute as pc
 
 from longfat.errors import InputError
 from longfat.figure.tables import IDENTITY, Kept, Source, Table, free_name, written_as
+from longfat.study.grid import Axis
 from longfat.sweep import words
-from longfat.sweep.axes import Axis, are_numbers, from_json, in_table
+from longfat.sweep.axes import are_numbers, from_json, in_table
 from longfat.sweep.handle import Swept
 
 

@@ -19,8 +19,9 @@ from longfat.runs import parts
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 from longfat.store.store import row
+from longfat.study.grid import Point
 from longfat.sweep.axes import are_numbers, in_table
-from longfat.sweep.grid import Keep, Point, Sweep
+from longfat.sweep.grid import Keep, Sweep
 from longfat.sweep.reduction import ELEMENTS
 
 if TYPE_CHECKING:

@@ -19,9 +19,10 @@ import pyarrow as pa
 from longfat.errors import LongfatError
 from longfat.store.kept import reduction_key
 from longfat.store.store import MOST_WAIT_S, Store
+from longfat.study.grid import Point
 from longfat.sweep import tables
 from longfat.sweep.axes import from_json
-from longfat.sweep.grid import Point, Sweep
+from longfat.sweep.grid import Sweep
 from longfat.sweep.reduction import reduce_run
 from longfat.sweep.where import Filter
 

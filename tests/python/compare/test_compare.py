@@ -14,11 +14,12 @@ from longfat.cli.app import end_code
 from longfat.compare import command, estimate, figure, table
 from longfat.compare.columns import COLUMNS, EXTENTS, TRIALS, Extent
 from longfat.compare.estimate import Value
-from longfat.compare.grid import grid, tasks
+from longfat.compare.grid import coordinates, grid, runs
 from longfat.errors import InputError
 from longfat.figure import matplotlib as plots
 from longfat.scenario import registry
 from longfat.scenario.stacks import hosts
+from longfat.study.grid import repeated
 from longfat.study.stats import Estimate
 
 ROOT = Path(__file__).parents[3]
@@ -81,31 +82,41 @@ def test_a_folder_with_other_results_is_refused_before_anything_runs(tmp_path):
         command.run(grid(["reno"]), tmp_path, jobs=1)
 
 
+def tasks(asked):
+    """The coordinates of each run with its scenario."""
+    names = coordinates(asked)
+    return [
+        (dict(zip(names, place, strict=True)), scenario)
+        for place, scenario, _ in repeated(runs(asked), asked.repeats)
+    ]
+
+
 def test_every_trial_is_run_at_every_point_in_every_repeat():
     asked = grid(["reno", "hstcp"], "5 Mbit/s, 10 Mbit/s", "20 ms", "10 packets, 100 % BDP", 2)
     planned = tasks(asked)
     by_trial = {
-        trial.name: [task for task in planned if task.coordinates["trial"] == trial.name]
+        trial.name: [scenario for place, scenario in planned if place["trial"] == trial.name]
         for trial in asked.trials
     }
     losses, shares = len(EXTENTS["quick"].losses), len(EXTENTS["quick"].shares)
     assert len(by_trial["pair"]) == 2 * 2 * 2 * 2
     assert len(by_trial["lossy"]) == 2 * 2 * losses * 2
     assert len(by_trial["small"]) == 2 * 2 * shares * 2
-    assert {task.scenario.flow[1].rtt for task in by_trial["unlike"]} == {0.08}
+    assert {scenario.flow[1].rtt for scenario in by_trial["unlike"]} == {0.08}
 
 
 def test_repeats_are_other_draws_of_the_same_path():
     planned = tasks(grid(["stcp"], repeats=3))
-    assert all(task.scenario.varies() for task in planned)
-    assert {task.scenario.seed for task in planned} == {1, 2, 3}
-    assert all(task.scenario.flow[0].start != 0.0 for task in planned)
+    assert all(scenario.varies() for _, scenario in planned)
+    assert all(scenario.seed == place["repeat"] + 1 for place, scenario in planned)
+    assert {scenario.seed for _, scenario in planned} == {1, 2, 3}
+    assert all(scenario.flow[0].start != 0.0 for _, scenario in planned)
 
 
 def test_both_flows_are_there_before_the_figures_begin():
-    for task in tasks(grid(["reno"])):
-        begins = task.scenario.plan["window_s"][0]
-        assert all(flow["start_s"]["uniform"][1] < begins for flow in task.scenario.plan["flows"])
+    for _, scenario in tasks(grid(["reno"])):
+        begins = scenario.plan["window_s"][0]
+        assert all(flow["start_s"]["uniform"][1] < begins for flow in scenario.plan["flows"])
 
 
 def test_the_hosts_are_todays_unless_another_stack_is_asked_for(tmp_path):
@@ -118,9 +129,9 @@ def test_the_hosts_are_todays_unless_another_stack_is_asked_for(tmp_path):
         planned = tasks(grid(["sack", "cubic"], repeats=1, files=[str(tmp_path / "own.toml")], **more))
         return {
             kind: {
-                tuple(hosts(task.scenario).values())
-                for task in planned
-                if (task.coordinates["trial"] == "path") == (kind == "path")
+                tuple(hosts(scenario).values())
+                for place, scenario in planned
+                if (place["trial"] == "path") == (kind == "path")
             }
             for kind in ("grid", "path")
         }
@@ -134,7 +145,7 @@ def test_an_opponent_that_the_registry_lacks_is_skipped_and_told(monkeypatch):
     monkeypatch.setattr(registry, "rows", lambda kind: [row for row in rows(kind) if row["name"] != "cubic"])
     asked = grid(["reno"], repeats=1)
     assert asked.skipped == {"cubic": "this version has no algorithm cubic"}
-    assert not any(task.coordinates["trial"] == "cubic" for task in tasks(asked))
+    assert not any(place["trial"] == "cubic" for place, _ in tasks(asked))
     told = table.notes({"columns": [vars(BY_KEY["share_cubic"])], "skipped": command.skipped(asked)})
     assert told == ["share / CUBIC: not measured, this version has no algorithm cubic"]
 
@@ -305,9 +316,9 @@ def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_i
     )
     files = [str(tmp_path / name) for name in ("slow.trace", "three.toml")]
     asked = grid(["reno", "cubic"], files=files)
-    mine = [task for task in tasks(asked) if task.coordinates["trial"] == "path"]
+    mine = [scenario for place, scenario in tasks(asked) if place["trial"] == "path"]
     assert len(mine) == 2 * 2 * 2
-    assert {flow.algorithm.name for task in mine for flow in task.scenario.flow} == {"reno", "cubic"}
+    assert {flow.algorithm.name for scenario in mine for flow in scenario.flow} == {"reno", "cubic"}
     document = command.run(asked, tmp_path / "out", jobs=1)
     cells = {(entry["path"], entry["algorithm"]): entry for entry in document["paths"]}
     labels = ["slow.trace, 20 ms", "three.toml"]
@@ -320,6 +331,7 @@ def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_i
     assert table.path_cells(document).headings[-1] == "Jain"
     assert "On paths from files" in (tmp_path / "out" / "index.html").read_text()
     rows = pq.read_table(tmp_path / "out" / command.RUNS_FILE)
+    assert list(dict.fromkeys(rows["algorithm"].to_pylist())) == ["reno", "cubic"]  # as they were asked for
     assert set(rows["path"].to_pylist()) == {None, *labels}
     alone = command.run(grid(["reno", "cubic"]), tmp_path / "alone", jobs=1)
     assert alone["algorithms"] == document["algorithms"]

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from longfat import errors, sweep
-from longfat.store.identity import run_key, run_keys
+from longfat.store.identity import run_key
+from longfat.study.grid import keys, repeated
 from longfat.sweep import estimate
 from tiny_sweeps import BASE, grid
 
@@ -183,7 +184,11 @@ def test_repeats_of_a_point_are_the_runs_that_their_scenarios_say() -> None:
         scenarios = [asked.scenario(first.again(repeat)) for repeat in range(3)]
         seeds = [scenario.seed for scenario in scenarios]
         assert seeds == [1, 2, 3]
-        assert list(run_keys(scenarios[0], seeds)) == [run_key(scenario) for scenario in scenarios]
+        own = [run_key(scenario) for scenario in scenarios]
+        assert list(keys(scenarios[0], 3)) == own
+        places = list(repeated([(("a", "b"), scenarios[0], 5.0)], 3))
+        assert [place for place, _, _ in places] == [("a", "b", 0), ("a", "b", 1), ("a", "b", 2)]
+        assert [run_key(scenario) for _, scenario, _ in places] == own
         assert [scenario.plan["seed"] for scenario in scenarios] == seeds
 
 
