@@ -43,5 +43,5 @@ def _panel(results: Results, experiment: Experiment, measure: Measure, names: li
 
 def _curve(cell: Cell, contender: Contender, names: list[str]) -> Curve:
     estimates = [with_half_width(cell.points[at]) for at in names]
-    samples = [(float(i), (each.mean, each.error)) for i, each in enumerate(estimates)]
+    samples = [(float(i), (each.mean, each.half_width)) for i, each in enumerate(estimates)]
     return points(contender.label, samples, contender.algorithm.name.rpartition("/")[2])

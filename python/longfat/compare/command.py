@@ -16,7 +16,7 @@ from longfat.compare.columns import COLUMNS
 from longfat.compare.figure import figure
 from longfat.compare.grid import Grid, coordinates, runs
 from longfat.compare.measure import measure
-from longfat.compare.table import COMPARE_FILE
+from longfat.compare.table import COMPARE_FILE, FORMAT
 from longfat.runs.simulate import run_many
 from longfat.store import output
 from longfat.store.kept import reduction_key
@@ -26,7 +26,6 @@ from longfat.study.grid import repeated
 from longfat.study.run import Perform, distinct, rows
 
 RUNS_FILE = "runs.parquet"
-FORMAT = 1
 
 
 def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None = None) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def _of_trace(file: str, label: str, rtts_s: Sequence[float], duration_s: float)
 
 
 def table(rows: Sequence[Row], labels: Sequence[str], algorithms: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the cells of each path and algorithm: means and standard errors over repeats."""
+    """Returns the cells of each path and algorithm: means over repeats with their intervals."""
     cells: list[dict[str, Any]] = []
     for label in labels:
         for name in algorithms:

@@ -198,32 +198,48 @@ def cell_of(key, found):
     return estimate.overall(BY_KEY[key], estimate.values(BY_KEY[key], found), "a")
 
 
-def test_a_cell_is_the_mean_over_points_with_the_error_over_repeats():
+def test_a_cell_is_the_mean_over_points_with_the_interval_over_repeats():
     found = rows("utilization", [[0.7, 0.9], [0.5, 0.7]])
     cell = cell_of("utilization", found)
-    # repeats: .8 and .6; their standard error .1
-    assert (cell.mean, cell.error, cell.bound) == (pytest.approx(0.7), pytest.approx(0.1), "")
+    # repeats: .8 and .6; their standard error .1, and Student's t of one degree of freedom
+    assert (cell.mean, cell.half_width, cell.bound) == (pytest.approx(0.7), pytest.approx(1.27062), "")
 
 
-def test_one_repeat_has_no_error():
+def test_a_geometric_mean_has_the_interval_of_its_logarithm():
+    values = [[(1e-3, 0.9), (1e-2, 0.1)], [(1e-3, 0.8), (1e-2, 0.2)], [(1e-3, 0.7), (1e-2, 0.2)]]
+    found = [
+        row | {"level": level, "repeat": repeat}
+        for repeat, pairs in enumerate(values)
+        for level, value in pairs
+        for row in rows("utilization", [[value]], trial="lossy")
+    ]
+    cell = cell_of("loss_tolerance", found)
+    crossings = [math.log(1e-3) + math.log(10.0) * (0.5 - a) / (b - a) for (_, a), (_, b) in values]
+    mean = sum(crossings) / 3.0
+    deviation = math.sqrt(sum((one - mean) ** 2 for one in crossings) / 2.0)
+    assert cell.mean == pytest.approx(math.exp(mean))
+    assert cell.half_width == pytest.approx(math.exp(mean) * 4.302653 * deviation / math.sqrt(3.0))
+
+
+def test_one_repeat_has_no_interval():
     cell = cell_of("utilization", rows("utilization", [[0.7, 0.9]]))
-    assert math.isnan(cell.error)
-    assert cell.to_json("stderr")["stderr"] is None
+    assert math.isnan(cell.half_width)
+    assert cell.to_json()["half_width_95"] is None
 
 
 def test_flows_that_never_converge_count_as_the_slowest():
     found = rows("convergence_80_s", [[10.0, None, 30.0], [20.0, 40.0, None]], watched_s=100.0)
     cell = cell_of("convergence_s", found)
     # medians 30 and 40
-    assert (cell.mean, cell.error) == (pytest.approx(35.0), pytest.approx(5.0))
+    assert (cell.mean, cell.half_width) == (pytest.approx(35.0), pytest.approx(5.0 * 12.7062))
     never = rows("convergence_80_s", [[None, None, 30.0], [None, 40.0, None]], watched_s=100.0)
     cell = cell_of("convergence_s", never)
     assert (cell.mean, cell.bound) == (100.0, ">")
 
 
-def test_a_cell_is_written_with_its_error_or_its_bound():
-    assert table.cell({"mean": 0.91342, "stderr": 0.00213, "bound": ""}) == "0.913 ± 0.0021"
-    assert table.cell({"mean": 98.0, "stderr": None, "bound": ">"}) == "> 98"
+def test_a_cell_is_written_with_its_interval_or_its_bound():
+    assert table.cell({"mean": 0.91342, "half_width_95": 0.00213, "bound": ""}) == "0.913 ± 0.0021"
+    assert table.cell({"mean": 98.0, "half_width_95": None, "bound": ">"}) == "> 98"
     assert table.cell(None) == "-"
 
 
@@ -259,6 +275,14 @@ def test_the_page_of_a_comparison_has_its_table_and_its_figure_in_each_format(co
     ):
         assert text in page
     assert {file.suffix for file in (out / "figures").iterdir()} == {".pdf", ".svg", ".png"}
+
+
+def test_a_comparison_of_an_older_version_is_refused_in_one_line(compared, tmp_path):
+    (tmp_path / "compare.json").write_text(json.dumps(compared[1] | {"format": 1}))
+    with pytest.raises(
+        InputError, match="an older version of Longfat wrote this comparison; accepted: one of"
+    ):
+        report.build(tmp_path)
 
 
 def test_a_narrow_terminal_gets_a_column_an_algorithm(compared):
