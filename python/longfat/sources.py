@@ -19,6 +19,7 @@ from longfat.report import run as run_page
 from longfat.runs.repeats import Results
 from longfat.runs.result import Result
 from longfat.store.whole import read_table
+from longfat.study.rows import table
 from longfat.sweep.handle import holds_sweep, open_sweep
 from longfat.sweep.source import of_sweep
 from longfat.sweep.tables import run_columns
@@ -151,16 +152,9 @@ def _of_runs(folder: Path, summary: Mapping[str, Any], read: Callable[[str], pa.
 
 
 def _of_rows(name: str, rows: Sequence[Mapping[str, Any]]) -> Table:
-    keys = tuple(dict.fromkeys(key for row in rows for key in row))
-    kept = [key for key in keys if not any(isinstance(row.get(key), dict | list) for row in rows)]
-    table = pa.table({key: _column([row.get(key) for row in rows]) for key in kept})
-    return Table(name, tuple(kept), lambda _: table)
-
-
-def _column(values: Sequence[Any]) -> pa.Array:
-    if all(value is None or isinstance(value, int | float) for value in values):
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    return pa.array([None if value is None else str(value) for value in values], pa.string())
+    flat = [{key: value for key, value in row.items() if not isinstance(value, dict | list)} for row in rows]
+    found = table(flat)
+    return Table(name, tuple(found.column_names), lambda _: found)
 
 
 def _samples(of: str, series: pa.Table, algorithms: Mapping[str, str], seeds: Sequence[Any]) -> Table:

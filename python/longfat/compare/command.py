@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from rich.console import Console
 
 from longfat.compare import estimate, page, paths
@@ -23,6 +22,7 @@ from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.store.whole import write_json, write_table
 from longfat.study.grid import repeated
+from longfat.study.rows import table
 from longfat.study.run import Perform, distinct, rows
 
 RUNS_FILE = "runs.parquet"
@@ -45,9 +45,7 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
         wall_s = time.perf_counter() - begin
         document = _document(grid, found, wall_s)
         write_json(draft / COMPARE_FILE, document)
-        names = dict.fromkeys(key for row in found for key in row)
-        table = pa.table({name: pa.array([row[name] for row in found]) for name in names})
-        write_table(draft / RUNS_FILE, table)
+        write_table(draft / RUNS_FILE, table(found))
         with console.status("drawing"):
             page.build(draft)
     return document

@@ -66,7 +66,7 @@ def _table(
             if name in kept.get(FOLDER, (name,)):
                 table = part.read(own)
                 for column in unlike.intersection(table.column_names):
-                    table = _with(table, column, pa.string(), source.written.get(column, str))
+                    table = _as_text(table, column, source.written.get(column, str))
                 found.append(table.append_column(FOLDER, pa.repeat(pa.scalar(name), table.num_rows)))
         return pa.concat_tables(_alike(found), promote_options="permissive") if found else pa.table({})
 
@@ -82,11 +82,9 @@ def _alike(tables: Sequence[pa.Table]) -> list[pa.Table]:
     ]
     for column in dict.fromkeys(name for table in found for name in table.column_names):
         types = {table.schema.field(column).type for table in found if column in table.column_names}
-        if len(types - {pa.null()}) > 1:
-            kind, write = (pa.string(), str) if pa.string() in types else (pa.float64(), float)
+        if len(types - {pa.null()}) > 1 and pa.string() in types:
             found = [
-                _with(table, column, kind, write) if column in table.column_names else table
-                for table in found
+                _as_text(table, column, str) if column in table.column_names else table for table in found
             ]
     return found
 
@@ -96,10 +94,9 @@ def _type(table: pa.Table, column: str) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _with(table: pa.Table, column: str, kind: pa.DataType, write: Callable[[Any], Any]) -> pa.Table:
-    """The table with values of a column in another form."""
+def _as_text(table: pa.Table, column: str, write: Callable[[Any], str]) -> pa.Table:
     values = [None if value is None else write(value) for value in table[column].to_pylist()]
-    return table.set_column(table.column_names.index(column), column, pa.array(values, kind))
+    return table.set_column(table.column_names.index(column), column, pa.array(values, pa.string()))
 
 
 def _kind(source: Source, column: str) -> Any:

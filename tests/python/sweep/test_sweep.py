@@ -17,6 +17,7 @@ from rich.console import Console
 
 from longfat import errors, sweep
 from longfat.runs import progress
+from longfat.study import rows as study_rows
 from longfat.sweep import tables as sweep_tables
 from tiny_sweeps import driver, grid
 
@@ -75,10 +76,8 @@ def test_a_sweep_of_a_newer_version_is_not_written_over(tmp_path: Path) -> None:
 
 
 def test_rows_that_differ_make_one_table_with_columns_in_the_order_in_which_they_come() -> None:
-    rows = sweep_tables._Rows()
-    for row in ({"a": 1, "b": 1, "c": True}, {"b": 0.5, "d": "x", "c": None}, {"a": 2, "d": 1, "e": None}):
-        rows.add(row)
-    table = rows.table()
+    rows = ({"a": 1, "b": 1, "c": True}, {"b": 0.5, "d": "x", "c": None}, {"a": 2, "d": 1, "e": None})
+    table = study_rows.table(rows)
     assert table.to_pydict() == {
         "a": [1, None, 2],
         "b": [1.0, 0.5, None],
