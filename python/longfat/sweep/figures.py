@@ -22,7 +22,6 @@ from longfat.sweep.axes import are_numbers, from_json
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import MOST_LINES, MOST_PANELS, Layout
 from longfat.sweep.source import of_sweep
-from longfat.units import in_si
 
 METRICS = ("throughput_ratio", "jain", "bottleneck_utilization", "bottleneck_loss_ratio")
 """What the page shows when the sweep file asks for no figures."""
@@ -48,11 +47,10 @@ def sizes(asked: Sequence[Layout], axes: Sequence[Axis], runs: pa.Table) -> list
         axes: its axes.
         runs: the columns of some of its runs.
     """
+    values = _values(axes)
 
     def panels(layout: Layout, key: str | None) -> int:
-        values = _values(axes)
-        kept = layout.where.get(key or "")
-        return 1 if key is None else len(values[key] if kept is None else {repr(in_si(v)) for v in kept})
+        return 1 if key is None else len(layout.where.get(key, values[key]))
 
     return [
         panels(layout, layout.columns) * panels(layout, layout.rows) for layout in asked or _usual(axes, runs)
