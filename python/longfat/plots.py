@@ -15,8 +15,9 @@ from longfat.figure.request import Look, Request, check, usual_kind
 from longfat.figure.tables import Source
 from longfat.runs.repeats import Results
 from longfat.runs.result import Result
-from longfat.sources import of_results, of_sweep, open_folders
+from longfat.sources import of_results, open_folders
 from longfat.sweep.handle import Swept
+from longfat.sweep.source import of_sweep
 from longfat.words import shown
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def plot(
     y: str = "",
     by: str = "",
     panels: str = "",
+    rows: str = "",
     where: Mapping[str, Any] | None = None,
     log_x: bool | None = None,
     log_y: bool = False,
@@ -72,6 +74,7 @@ def plot(
         y: what is measured, or "a / b".
         by: what curves or bars are told apart by; of a heat map, the axis that points up.
         panels: a column whose values have panels of their own.
+        rows: a column whose values have rows of panels of their own.
         where: a value, or a list of values, of a column that the figure is restricted to.
         log_x: whether the axis along the figure is logarithmic; the values decide it if None.
         log_y: whether the axis up is.
@@ -98,7 +101,7 @@ def plot(
         for key, value in (where or {}).items()
     }
     chosen: Any = kind or usual_kind(source, x, by, kept)
-    asked = check(Request(chosen, y, x, by, panels, kept), source)
+    asked = check(Request(chosen, y, x, by, panels, rows, kept), source)
     styles = [style] if isinstance(style, str) else style
     width_in = inches(width, styles)
     return draw(figure(asked, source, look, width_in), width_in=width_in, styles=styles)

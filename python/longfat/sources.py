@@ -12,15 +12,16 @@ from longfat.compare.columns import COLUMNS, Column
 from longfat.compare.paths import TRIAL as PATH_TRIAL
 from longfat.compare.table import COMPARE_FILE
 from longfat.errors import InputError
+from longfat.figure.folders import joined
 from longfat.figure.histories import UNKNOWN
-from longfat.figure.tables import IDENTITY, Kept, Source, Table, free_name, joined, with_internals
+from longfat.figure.tables import IDENTITY, Source, Table, with_internals, written_as
 from longfat.report import run as run_page
 from longfat.runs.repeats import Results
 from longfat.runs.result import Result
 from longfat.store.whole import read_table
-from longfat.sweep import words
-from longfat.sweep.axes import are_numbers, in_table
-from longfat.sweep.handle import Swept, holds_sweep, open_sweep
+from longfat.study.rows import table
+from longfat.sweep.handle import holds_sweep, open_sweep
+from longfat.sweep.source import of_sweep
 from longfat.sweep.tables import run_columns
 from longfat.units import RATE, TIME
 
@@ -59,133 +60,6 @@ def _open(folder: Path) -> Source:
     raise InputError(f"{folder}: {why}; {ACCEPTED}")
 
 
-def of_sweep(swept: Swept) -> Source:
-    """Returns the tables of a sweep: its runs, their flows, and samples if it kept any."""
-    settings: dict[str, list[Any]] = {}
-    written: dict[str, Callable[[Any], str]] = {}
-    units: dict[str, tuple[str, float]] = {}
-    names: dict[str, str] = {}
-    algorithms: dict[str, dict[Any, str]] = {}
-    short: dict[str, list[tuple[str, str]]] = {}
-    for axis in swept.document["axes"]:
-        for number, key in enumerate(axis["keys"]):
-            values = list({repr(step[number]): step[number] for step in axis["values"]}.values())
-            is_number = are_numbers(values)
-            stored = [in_table(value, is_number) for value in values]
-            texts = dict(zip(stored, map(words.value, values), strict=True))
-            settings[key] = stored
-            written[key] = _writer(_with_titles(axis, number, texts, is_number))
-            if is_number:
-                units[key] = words.unit_of(values)
-            names[key] = words.axis(axis["keys"], key)
-            algorithms[key] = {
-                text: value["name"]
-                for text, value in zip(stored, values, strict=True)
-                if isinstance(value, Mapping) and "name" in value
-            }
-            short.setdefault(key.rpartition(".")[2], []).append((axis["keys"][0], key))
-    others = {last: keys[0][1] for last, keys in short.items() if len({first for first, _ in keys}) == 1}
-    runs, flows = swept.runs, swept.flows
-    if swept.note and not runs.num_rows:
-        raise InputError(f"{swept.folder}: {swept.note}; accepted: a sweep with at least one finished run")
-    own = dict.fromkeys(flows.column_names)
-    more = [name for name in runs.column_names if name not in own and name != "series"]
-
-    def with_runs(_: Kept) -> pa.Table:
-        return flows.join(runs.select(["run", *more]), "run")
-
-    def with_flows(_: Kept) -> pa.Table:
-        return swept.with_flows()
-
-    of_flows = tuple(
-        f"flow_{name}_{key}"
-        for name in (flows["name"].unique().to_pylist() if "name" in own else ())
-        for key in own
-        if key not in (*IDENTITY, "name", *swept.keys)
-    )
-    run_names = tuple(name for name in runs.column_names if name != "series")
-    tables = [
-        Table(run_names, lambda _: runs, others),
-        # the flows' own column of algorithms does not tell variants of one apart
-        Table(
-            (*own, *more),
-            with_runs,
-            {last: key for last, key in others.items() if last not in own or algorithms[key]},
-        ),
-        Table((*run_names, *of_flows), with_flows, others),
-    ]
-    if "series" in runs.column_names and runs.num_rows:
-        tables.append(_samples_of_sweep(swept, runs, others))
-    axes = swept.document["axes"]
-    varied = [axis["keys"][0] for axis in axes if len(axis["values"]) > 1] or [
-        axis["keys"][0] for axis in axes
-    ]
-    by = next((key for key in varied if key.rpartition(".")[2] == "algorithm"), "")
-    x = next((key for key in varied if key != by), by)
-    return Source(
-        swept.folder,
-        tuple(tables),
-        settings,
-        written,
-        units,
-        names,
-        algorithms,
-        defaults={"x": x, "y": "bottleneck_utilization", "by": "" if x == by else by},
-        note=swept.note,
-    )
-
-
-def _with_titles(
-    axis: Mapping[str, Any], number: int, texts: Mapping[Any, str], is_number: bool
-) -> Mapping[Any, str]:
-    """The texts of values that a title names in the same steps: "far (100 ms)"."""
-    if axis["keys"][0] != "title" or number == 0:
-        return texts
-    stored = [in_table(step[number], is_number) for step in axis["values"]]
-    if len(set(stored)) < len(stored):
-        return texts  # several titles have one value
-    return {key: f"{step[0]} ({texts[key]})" for key, step in zip(stored, axis["values"], strict=True)}
-
-
-def _samples_of_sweep(swept: Swept, runs: pa.Table, others: Mapping[str, str]) -> Table:
-    settings = [*IDENTITY, *swept.keys]
-    rows = runs.select(settings).to_pylist()
-    # algorithms record other quantities, so a run for each value of an axis is looked at
-    looked_at = {
-        rows[0]["run"],
-        *({(key, row[key]): row["run"] for row in rows for key in swept.keys}.values()),
-    }
-
-    def series(run: int) -> pa.Table:
-        table = swept.series(run).drop_columns(["of"])
-        # only here are the axes known
-        return table.rename_columns([free_name(name, settings) for name in table.column_names])
-
-    sampled = {name: None for run in sorted(looked_at) for name in series(run).column_names}
-
-    def read(kept: Kept) -> pa.Table:
-        found = []
-        for row in rows:
-            if all(row[key] in values for key, values in kept.items() if key in row):
-                table = series(row["run"])
-                for key in settings:
-                    table = table.append_column(
-                        key, pa.repeat(pa.scalar(row[key], runs[key].type), table.num_rows)
-                    )
-                found.append(table)
-        table = pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
-        for name in sampled if found else ():
-            if name not in table.column_names:  # none of these runs recorded it
-                table = table.append_column(name, pa.nulls(table.num_rows, pa.float64()))
-        return table
-
-    return Table((*sampled, *settings), read, others, sampled=True)
-
-
-def _writer(texts: Mapping[Any, str]) -> Callable[[Any], str]:
-    return lambda value: texts.get(value, str(value))
-
-
 def _of_comparison(folder: Path) -> Source:
     import pyarrow.compute as pc
 
@@ -207,14 +81,14 @@ def _of_comparison(folder: Path) -> Source:
     def of_trial(column: Column) -> Table:
         """The figure of one trial, under the name that it has in the comparison's table."""
         chosen = numbered.filter(pc.equal(numbered["trial"], column.trial.name)).drop_columns(["trial"])
-        return Table(tuple(chosen.column_names), lambda _: chosen, {column.key: column.figure})
+        return Table(column.key, tuple(chosen.column_names), lambda _: chosen, {column.key: column.figure})
 
     own = [column for column in COLUMNS if column.threshold is None and column.key not in columns]
     tables = [of_trial(column) for column in own if column.figure in columns]
     paths = [path for path in settings.get("path", ()) if path is not None]
     return Source(
         folder,
-        (Table(columns, lambda _: numbered), *tables),
+        (Table("runs", columns, lambda _: numbered), *tables),
         settings | ({"path": paths} if paths else {}),
         {"rate_bps": RATE.write, "rtt_s": TIME.write},
         {"rate_bps": ("Mbit/s", 1e-6), "rtt_s": ("s", 1.0)},
@@ -253,13 +127,14 @@ def _of_runs(folder: Path, summary: Mapping[str, Any], read: Callable[[str], pa.
         named = [flow | {"algorithm": flow["algorithm"] or UNKNOWN} for flow in each["flows"]]
         flows += [place | {"seed": seeds[number]} | flow for flow in named]
     algorithms = {flow["name"]: flow["algorithm"] or UNKNOWN for flow in runs[0]["flows"]}
-    tables = [_of_rows(rows), _of_rows(flows)]
+    tables = [_of_rows("runs", rows), _of_rows("flows", flows)]
     for name in ("flows", "links", "transfers"):
         series = read(name)
         if series is not None:
             if name == "flows":
                 series = with_internals(series, read("internals"))
-            tables.append(_samples(series, algorithms if name == "flows" else {}, seeds, name != "transfers"))
+            own = algorithms if name == "flows" else {}
+            tables.append(_samples(name, series, own, seeds))
     names = list(algorithms)
     alike = len(set(algorithms.values())) in (1, len(names))
     by = "algorithm" if len(set(algorithms.values())) > 1 or not alike else "name"
@@ -270,27 +145,20 @@ def _of_runs(folder: Path, summary: Mapping[str, Any], read: Callable[[str], pa.
         folder,
         tuple(tables),
         settings,
-        {"name": _writer(labels)},
+        {"name": written_as(labels)},
         names={"name": "flow"},
         defaults=defaults,
     )
 
 
-def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Table:
-    names = tuple(dict.fromkeys(key for row in rows for key in row))
-    kept = [name for name in names if not any(isinstance(row.get(name), dict | list) for row in rows)]
-    table = pa.table({name: _column([row.get(name) for row in rows]) for name in kept})
-    return Table(tuple(kept), lambda _: table)
+def _of_rows(name: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    flat = [{key: value for key, value in row.items() if not isinstance(value, dict | list)} for row in rows]
+    found = table(flat)
+    return Table(name, tuple(found.column_names), lambda _: found)
 
 
-def _column(values: Sequence[Any]) -> pa.Array:
-    if all(value is None or isinstance(value, int | float) for value in values):
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    return pa.array([None if value is None else str(value) for value in values], pa.string())
-
-
-def _samples(series: pa.Table, algorithms: Mapping[str, str], seeds: Sequence[Any], over_time: bool) -> Table:
-    """The samples of a run's folder, with the run's number and the flow's algorithm."""
+def _samples(of: str, series: pa.Table, algorithms: Mapping[str, str], seeds: Sequence[Any]) -> Table:
+    """The samples of flows or links of a run, or its transfers, with the run's number and the algorithm."""
     table = series.set_column(
         series.column_names.index("name"), "name", series["name"].cast(pa.string()).combine_chunks()
     )
@@ -304,4 +172,6 @@ def _samples(series: pa.Table, algorithms: Mapping[str, str], seeds: Sequence[An
     if algorithms:
         of_name = [algorithms.get(name) for name in table["name"].to_pylist()]
         table = table.append_column("algorithm", pa.array(of_name, pa.string()))
-    return Table(tuple(table.column_names), lambda _: table, sampled=over_time)
+    if of == "transfers":
+        return Table(of, tuple(table.column_names), lambda _: table)
+    return Table(f"samples of {of}", tuple(table.column_names), lambda _: table, sampled=True)

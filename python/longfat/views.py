@@ -104,8 +104,7 @@ def swept_html(swept: Swept) -> str:
     failed = swept.failures.num_rows
     counted = f"{swept.runs.num_rows} runs, {failed} failure{'' if failed == 1 else 's'}"
     parts.append(f"<p>{html.escape(swept.note or counted)}</p>")
-    drawn = figures.page(swept) if swept.runs.num_rows else []
-    parts += [small(figure) for figure in drawn[:1]]
+    parts += [small(figure) for figure in figures.page(swept)[:1]]
     return block(document["title"] or "Sweep", parts)
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from longfat.errors import InputError, LongfatError
+from longfat.errors import InputError
 from longfat.packages import added, loaded
 from longfat.store.kept import reduction_key
 from longfat.words import choice, natural_order

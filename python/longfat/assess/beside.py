@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from longfat.assess.cells import same
-from longfat.assess.estimate import HALF, Cell, Results
+from longfat.assess.estimate import Cell, Results
 from longfat.assess.live import REPEATS, RULE, Live
 from longfat.assess.model import Criterion, Experiment, Measure
 from longfat.assess.tasks import Place
@@ -111,8 +111,8 @@ def _both(
     live, simulated = live.where(simulated), simulated.where(live)
     return {
         "points": [at for at, values in live.points.items() if any(map(math.isfinite, values))],
-        "live": live.estimate.to_json(HALF),
-        "simulated": simulated.estimate.to_json(HALF),
+        "live": live.estimate.to_json(),
+        "simulated": simulated.estimate.to_json(),
     }
 
 

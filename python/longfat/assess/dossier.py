@@ -9,7 +9,7 @@ from typing import Any
 
 from longfat.assess import beside, failures, headline
 from longfat.assess.criteria import LIMITS, SOURCE
-from longfat.assess.estimate import HALF, METHOD, Cell, Results, difference
+from longfat.assess.estimate import METHOD, Cell, Results, difference
 from longfat.assess.figures import figures
 from longfat.assess.live import Live
 from longfat.assess.model import Criterion, Measure, Status
@@ -89,7 +89,7 @@ def _criterion(
     def gap(key: str, label: str) -> Document:
         found = difference(cells[asked.algorithm.label][key], cells[label][key])
         words = headline.comparison(found, measures[key][1], label)
-        return {**found.to_json(HALF), "differs": found.differs, "words": words}
+        return {**found.to_json(), "differs": found.differs, "words": words}
 
     return {
         "section": row.section,
@@ -149,9 +149,9 @@ def _number(cell: Cell, measure: Measure) -> Document:
         "better": measure.better,
         "over": measure.over,
         "absent": measure.absent,
-        **cell.estimate.to_json(HALF),
+        **cell.estimate.to_json(),
         "complete": bool(measure.absent) or not is_missing,
-        "points": [{"at": at, **with_half_width(values).to_json(HALF)} for at, values in cell.points.items()],
+        "points": [{"at": at, **with_half_width(values).to_json()} for at, values in cell.points.items()],
     }
 
 

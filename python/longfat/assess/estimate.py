@@ -15,8 +15,6 @@ from longfat.study.stats import Estimate, with_half_width
 
 Row = Mapping[str, Any]
 
-HALF = "half_width_95"
-"""The name of half an interval in a dossier."""
 METHOD = (
     "95 % confidence intervals of the mean over repeats (Student's t). A difference is that of two runs "
     "with the same seed, averaged over repeats; its interval is that of this mean."

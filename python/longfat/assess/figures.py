@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from longfat.assess.estimate import Cell, Results
 from longfat.assess.model import Criterion, Experiment, Measure
-from longfat.compare.grid import Contender
 from longfat.figure.data import Curve, Figure, Panel, points
+from longfat.study.contenders import Contender
 from longfat.study.stats import with_half_width
 
 LEAST_POINTS = 3
@@ -43,5 +43,5 @@ def _panel(results: Results, experiment: Experiment, measure: Measure, names: li
 
 def _curve(cell: Cell, contender: Contender, names: list[str]) -> Curve:
     estimates = [with_half_width(cell.points[at]) for at in names]
-    samples = [(float(i), (each.mean, each.error)) for i, each in enumerate(estimates)]
+    samples = [(float(i), (each.mean, each.half_width)) for i, each in enumerate(estimates)]
     return points(contender.label, samples, contender.algorithm.name.rpartition("/")[2])

@@ -74,9 +74,9 @@ def comparison(gap: Estimate, measure: Measure, other: str, least: float = 0.0) 
     with_other = f"{measure.than} {other}" if measure.than else other
     unit = gap_unit(measure.unit)
     if not is_notable(gap, least):
-        size = f"{'+' if gap.mean > 0.0 else ''}{written(gap.mean, gap.error, unit)}"
+        size = f"{'+' if gap.mean > 0.0 else ''}{written(gap.mean, gap.half_width, unit)}"
         return f"{'as' if measure.than else 'like'} {with_other} ({size})"
-    by = written(abs(gap.mean), gap.error, unit)
+    by = written(abs(gap.mean), gap.half_width, unit)
     if measure.better == "neither" or measure.than:
         return f"{by} {'more' if gap.mean > 0.0 else 'less'} than {with_other}"
     worse = (gap.mean > 0.0) == (measure.better == "less")

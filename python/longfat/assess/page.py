@@ -38,4 +38,4 @@ def build(root: Path) -> Path:
             "figures": [],
         }
 
-    return page.build(root / DOSSIER_FILE, "assess", __package__, KEYS, shown)
+    return page.build(root / DOSSIER_FILE, __package__, KEYS, shown)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 
 from longfat.assess.criteria import select
 from longfat.assess.model import Criterion, Experiment
-from longfat.compare.grid import Contender, contenders
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from longfat.scenario.stacks import LINUX
+from longfat.study.contenders import Contender, contenders
+from longfat.study.grid import FIRST_SEED, repeated
 from longfat.study.run import Task, distinct
 from longfat.words import Mode
 
@@ -89,22 +90,22 @@ def plan(asked: Assessment) -> Planned:
     """Makes the scenario of every run; runs with the same plan are one."""
     refused: dict[Place, str] = {}
 
-    def wanted() -> Iterator[tuple[Place, Scenario, float]]:
-        runs = itertools.product(asked.everyone, range(asked.repeats))
-        every = (
-            (experiment, point) for experiment in asked.experiments for point in experiment.points(asked.mode)
-        )
-        for (experiment, point), (contender, repeat) in itertools.product(every, runs):
-            place = experiment.name, point.at, contender.label, repeat
-            tables = point.make(contender.algorithm.written) | {
-                "title": f"{experiment.name}, {point.at}: {contender.label}",
-                "seed": repeat + 1,
-            }
-            try:
-                scenario = Scenario.from_dict(tables, source=f"assess, {experiment.name}", stack=asked.stack)
-            except InputError as error:
-                refused[place] = "; ".join(error.lines())
-            else:
-                yield place, scenario, point.packets * contender.cost
+    def wanted() -> Iterator[tuple[tuple[str, str, str], Scenario, float]]:
+        for experiment in asked.experiments:
+            for point, contender in itertools.product(experiment.points(asked.mode), asked.everyone):
+                place = experiment.name, point.at, contender.label
+                tables = point.make(contender.algorithm.written) | {
+                    "title": f"{experiment.name}, {point.at}: {contender.label}",
+                    "seed": FIRST_SEED,
+                }
+                try:
+                    scenario = Scenario.from_dict(
+                        tables, source=f"assess, {experiment.name}", stack=asked.stack
+                    )
+                except InputError as error:
+                    why = "; ".join(error.lines())
+                    refused.update(((*place, repeat), why) for repeat in range(asked.repeats))
+                else:
+                    yield place, scenario, point.packets * contender.cost
 
-    return Planned(distinct(wanted()), refused)
+    return Planned(distinct(repeated(wanted(), asked.repeats)), refused)

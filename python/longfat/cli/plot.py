@@ -23,7 +23,7 @@ FIGURES = "figures"
 @click.command(
     cls=Grouped,
     groups={
-        "What it shows": ("--kind", "--x", "--y", "--by", "--panels", "--where"),
+        "What it shows": ("--kind", "--x", "--y", "--by", "--panels", "--rows", "--where"),
         "Axes": (
             "--log-x",
             "--linear-x",
@@ -60,6 +60,7 @@ FIGURES = "figures"
     help="What curves or bars are told apart by, such as algorithm; of a heat map, the axis that points up.",
 )
 @click.option("--panels", default="", metavar="COLUMN", help="A panel for each value of this column.")
+@click.option("--rows", default="", metavar="COLUMN", help="A row of panels for each value of this column.")
 @click.option(
     "--where",
     multiple=True,
@@ -102,6 +103,7 @@ def plot(
     y: str,
     by: str,
     panels: str,
+    rows: str,
     where: tuple[str, ...],
     width: str,
     form: str,
@@ -145,7 +147,7 @@ def plot(
 
     def asked(source: Source) -> Request:
         chosen: Any = kind or usual_kind(source, x, by, kept)
-        return Request(chosen, y, x, by, panels, kept)
+        return Request(chosen, y, x, by, panels, rows, kept)
 
     def refuse_unknown(source: Source) -> None:
         if len(folders) == 1:  # several have a column more

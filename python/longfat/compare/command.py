@@ -8,24 +8,24 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from rich.console import Console
 
 from longfat.compare import estimate, page, paths
 from longfat.compare.columns import COLUMNS
 from longfat.compare.figure import figure
-from longfat.compare.grid import Grid, tasks
+from longfat.compare.grid import Grid, coordinates, runs
 from longfat.compare.measure import measure
-from longfat.compare.table import COMPARE_FILE
+from longfat.compare.table import COMPARE_FILE, FORMAT
 from longfat.runs.simulate import run_many
 from longfat.store import output
 from longfat.store.kept import reduction_key
 from longfat.store.store import Store
 from longfat.store.whole import write_json, write_table
+from longfat.study.grid import repeated
+from longfat.study.rows import table
 from longfat.study.run import Perform, distinct, rows
 
 RUNS_FILE = "runs.parquet"
-FORMAT = 1
 
 
 def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None = None) -> dict[str, Any]:
@@ -45,21 +45,19 @@ def run(grid: Grid, out: Path, jobs: int | None = None, console: Console | None 
         wall_s = time.perf_counter() - begin
         document = _document(grid, found, wall_s)
         write_json(draft / COMPARE_FILE, document)
-        names = dict.fromkeys(key for row in found for key in row)
-        table = pa.table({name: pa.array([row[name] for row in found]) for name in names})
-        write_table(draft / RUNS_FILE, table)
+        write_table(draft / RUNS_FILE, table(found))
         with console.status("drawing"):
             page.build(draft)
     return document
 
 
 def _rows(grid: Grid, kept: Store, jobs: int | None, console: Console) -> list[dict[str, Any]]:
-    """Returns a row for each run, in the order of the tasks, not in the order in which they finish."""
-    planned = tasks(grid)
-    works = distinct((position, task.scenario, task.packets) for position, task in enumerate(planned))
+    """Returns a row for each run, in the order of the grid, not in the order in which they finish."""
+    wanted = list(repeated(runs(grid), grid.repeats))
     run: Perform = functools.partial(run_many, jobs=jobs, reduce=measure, ordered=False)
-    found = rows(works, kept, run, console, f"compare {grid.mode}")
-    return [{**task.coordinates, **found[position]} for position, task in enumerate(planned)]
+    found = rows(distinct(wanted), kept, run, console, f"compare {grid.mode}")
+    names = coordinates(grid)
+    return [{**dict(zip(names, place, strict=True)), **found[place]} for place, _, _ in wanted]
 
 
 def _document(grid: Grid, rows: list[dict[str, Any]], wall_s: float) -> dict[str, Any]:

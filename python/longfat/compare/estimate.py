@@ -1,4 +1,4 @@
-"""Turns the runs of a comparison into its table: means over points, errors over repeats, crossings."""
+"""Turns the runs of a comparison into its table: means over points, intervals over repeats, crossings."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from longfat.compare.columns import COLUMNS, Column
-from longfat.runs import metrics
-from longfat.study.stats import Estimate
+from longfat.intervals import half_width_95
+from longfat.study.stats import Estimate, with_half_width
 
 Row = Mapping[str, Any]
 Point = tuple[float, float, str | None]
@@ -29,7 +29,7 @@ class Value:
 
 def to_json(column: Column, found: Estimate | None) -> dict[str, Any] | None:
     """Returns an estimate in the column's unit, with None for NaN."""
-    return None if found is None else {**found.to_json("stderr", column.scale), "bound": found.bound}
+    return None if found is None else {**found.to_json(column.scale), "bound": found.bound}
 
 
 def values(column: Column, rows: Iterable[Row]) -> dict[tuple[str, Point, int], Value]:
@@ -86,7 +86,7 @@ def _between(levels: Sequence[float], figures: Sequence[float], position: int, t
 
 
 def overall(column: Column, found: Mapping[tuple[str, Point, int], Value], algorithm: str) -> Estimate | None:
-    """Returns a cell: mean and standard error over repeats of the mean over points; None without runs."""
+    """Returns a cell: mean over repeats of the mean over points, with its interval; None without runs."""
     repeats = _grouped(found, algorithm, 2)
     return (
         over_repeats(column, [_over_points(column, each) for each in repeats.values()]) if repeats else None
@@ -125,22 +125,22 @@ def _over_points(column: Column, points: Sequence[Value]) -> Value:
 
 
 def over_repeats(column: Column, repeats: Sequence[Value]) -> Estimate:
-    """Returns mean and standard error of the repeats' values, or of their logarithms for such columns."""
+    """Returns the mean of the repeats' values, or of their logarithms for such columns, with its interval."""
     numbers = np.array([repeat.value for repeat in repeats])
     match column.over_points:
         case "geometric":
-            mean, error = metrics.mean_stderr(np.log(numbers))
-            # the error of the logarithm, carried over to the value
-            return Estimate(math.exp(mean), math.exp(mean) * error, _bound(repeats))
+            logs = np.log(numbers)
+            mean = math.exp(logs.mean())
+            # the interval of the logarithm, carried over to the value
+            return Estimate(mean, mean * float(half_width_95(logs)), _bound(repeats))
         case "median":
-            reached = [math.nan if repeat.bound else repeat.value for repeat in repeats]
-            mean, error = metrics.mean_stderr_reached(reached)
-            if math.isnan(mean):
-                watched = [repeat.value for repeat in repeats if repeat.bound]
-                return Estimate(min(watched), math.nan, ">") if watched else Estimate(math.nan)
-            return Estimate(mean, error)
+            reached = [repeat.value for repeat in repeats if not repeat.bound and math.isfinite(repeat.value)]
+            if reached and 2 * len(reached) >= len(repeats):
+                return with_half_width(reached)
+            watched = [repeat.value for repeat in repeats if repeat.bound]
+            return Estimate(min(watched), math.nan, ">") if watched else Estimate(math.nan)
         case "mean":
-            return Estimate(*metrics.mean_stderr(numbers))
+            return Estimate(float(numbers.mean()), float(half_width_95(numbers)))
 
 
 def table(rows: Sequence[Row], algorithms: Sequence[str]) -> dict[str, dict[str, Estimate | None]]:

@@ -13,8 +13,7 @@ from longfat.compare.estimate import Row
 from longfat.compare.grid import Grid
 from longfat.figure.data import Curve, Figure, Panel, points
 from longfat.figure.style import LIMIT_STROKE
-from longfat.runs import metrics
-from longfat.study.stats import Estimate
+from longfat.study.stats import Estimate, with_half_width
 
 BDP_AXIS = "BDP, packets"
 LOGARITHMIC = frozenset(
@@ -38,7 +37,7 @@ def figure(grid: Grid, rows: Sequence[Row]) -> Figure:
         NAME,
         NAME,
         "Congestion controls side by side",
-        f"Over the bandwidth-delay product of the grid's rates and RTTs; mean and standard error of "
+        "Over the bandwidth-delay product of the grid's rates and RTTs; mean and 95 % confidence interval of "
         f"{grid.repeats} run{'' if grid.repeats == 1 else 's'} for each point.{buffers} The last two panels: "
         "utilisation against random loss and against the buffer, mean over the grid, with the bounds that "
         "`tolerates loss` and `needs buffer` look for. Where a time or a bound lies beyond what was run, "
@@ -81,7 +80,7 @@ def _levels(grid: Grid, trial: Trial, rows: Sequence[Row], axis: str, bound: flo
     curves = [
         points(
             contender.label,
-            [(level * scale, _utilization(rows, trial, contender.label, level)) for level in levels],
+            [(level * scale, _shown(_utilization(rows, trial, contender.label, level))) for level in levels],
             contender.label,
         )
         for contender in grid.contenders
@@ -91,13 +90,13 @@ def _levels(grid: Grid, trial: Trial, rows: Sequence[Row], axis: str, bound: flo
     return Panel("utilisation", axis, "utilisation", tuple(curves), x_log=True, y_range=(0.0, 1.05))
 
 
-def _utilization(rows: Sequence[Row], trial: Trial, algorithm: str, level: float) -> tuple[float, float]:
+def _utilization(rows: Sequence[Row], trial: Trial, algorithm: str, level: float) -> Estimate:
     by_repeat: dict[int, list[float]] = {}
     for row in rows:
         if (row["trial"], row["algorithm"], row["level"]) == (trial.name, algorithm, level):
             by_repeat.setdefault(row["repeat"], []).append(row["utilization"])
-    return metrics.mean_stderr([float(np.mean(paths)) for paths in by_repeat.values()])
+    return with_half_width(float(np.mean(paths)) for paths in by_repeat.values())
 
 
-def _shown(cell: Estimate, scale: float) -> tuple[float, float]:
-    return (math.nan, math.nan) if cell.bound else (cell.mean * scale, cell.error * scale)
+def _shown(cell: Estimate, scale: float = 1.0) -> tuple[float, float]:
+    return (math.nan, math.nan) if cell.bound else (cell.mean * scale, cell.half_width * scale)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from longfat import documents
 from longfat.compare import paths
 from longfat.compare.columns import (
     EXTENTS,
@@ -21,37 +19,17 @@ from longfat.compare.columns import (
     Trial,
 )
 from longfat.compare.paths import FilePath
-from longfat.errors import InputError, ScenarioError
+from longfat.errors import InputError
 from longfat.scenario import registry
-from longfat.scenario.model import Algorithm, Scenario
+from longfat.scenario.model import Scenario
 from longfat.scenario.stacks import LINUX
+from longfat.study.contenders import Contender, contenders, tried
+from longfat.study.grid import FIRST_SEED, Place
 from longfat.units import PACKET_BITS, RATE, TIME
 from longfat.words import Mode
 
-CUSTOM_COST = 20.0
-"""A user's own algorithm takes about this many times longer; such runs start first."""
-
 MOST_REPEATS = 1000
-COORDINATES = ("algorithm", "trial", "rate_bps", "rtt_s", "buffer", "level", "repeat")
-"""What each run has in runs.parquet, before what was measured."""
-
-
-@dataclass(frozen=True)
-class Contender:
-    """One algorithm of a comparison: its name in the table, and how a scenario specifies it."""
-
-    label: str
-    algorithm: Algorithm
-
-    @property
-    def custom(self) -> bool:
-        """Whether it is a user's own."""
-        return self.algorithm.custom
-
-    @property
-    def cost(self) -> float:
-        """The time that a packet takes, relative to that with an algorithm of Longfat."""
-        return CUSTOM_COST if self.custom else 1.0
+COORDINATES = ("algorithm", "trial", "rate_bps", "rtt_s", "buffer", "level")
 
 
 @dataclass(frozen=True)
@@ -90,15 +68,6 @@ class Grid:
         return EXTENTS[self.mode]
 
 
-@dataclass(frozen=True)
-class Task:
-    """One run: its coordinates, its scenario, and its expected work in packets."""
-
-    coordinates: dict[str, Any]
-    scenario: Scenario
-    packets: float
-
-
 def grid(
     algorithms: Sequence[str],
     rates: str | None = None,
@@ -125,9 +94,9 @@ def grid(
         InputError: one line that says what is wrong and what is accepted.
     """
     extent = EXTENTS[mode]
-    listed = contenders(algorithms)
+    listed = contenders(algorithms, "compare")
     rate_bps = [
-        _tried({"bottleneck.rate": text}, "--rates").bottleneck.rate
+        tried({"bottleneck.rate": text}, "--rates").bottleneck.rate
         for text in _listed("--rates", rates, extent.rates)
     ]
     rtt_s = [_rtt_s(text) for text in _listed("--rtts", rtts, extent.rtts)]
@@ -141,7 +110,7 @@ def grid(
     beside = paths.read(files, sorted(rtt_s), extent.duration_s)
     for path in beside:
         for contender in listed:
-            path.scenario(contender.algorithm.written, 0, stack)  # refuses before anything runs
+            path.scenario(contender.algorithm.written, stack)  # refuses before anything runs
     known = {row["name"] for row in registry.rows("algorithms")}
     skipped = {
         trial.name: f"this version has no algorithm {trial.beside}"
@@ -161,23 +130,23 @@ def grid(
     )
 
 
-def tasks(grid: Grid) -> list[Task]:
-    """Returns every run of the grid, long ones first, so that no processor waits for one at the end."""
-    found = [
-        _task(grid, contender, trial, path, level, repeat)
-        for contender in grid.contenders
-        for trial in grid.trials
-        for path in grid.paths
-        for level in levels(grid, trial)
-        for repeat in range(grid.repeats)
-    ]
-    found += [
-        _on_path(contender, path, repeat, grid.stack)
-        for contender in grid.contenders
-        for path in grid.files
-        for repeat in range(grid.repeats)
-    ]
-    return sorted(found, key=lambda task: -task.packets)
+def runs(grid: Grid) -> Iterator[tuple[Place, Scenario, float]]:
+    """Yields the `coordinates` of each run but its repeat, its scenario, and its expected work in packets."""
+    for contender, trial, path in itertools.product(grid.contenders, grid.trials, grid.paths):
+        for level in levels(grid, trial):
+            scenario = _scenario(grid, contender, trial, path, level)
+            at = {"buffer": level} if trial.varied == "buffer" else {"level": float(level)}
+            yield _placed(grid, contender, scenario, trial.name, path.rate_bps, path.rtt_s, at)
+    for contender, file in itertools.product(grid.contenders, grid.files):
+        scenario = file.scenario(contender.algorithm.written, grid.stack)
+        rate_bps = scenario.link[0].rate if scenario.link else scenario.bottleneck.rate
+        at = {"path": file.label}
+        yield _placed(grid, contender, scenario, paths.TRIAL, rate_bps, file.rtt_s, at)
+
+
+def coordinates(grid: Grid) -> Sequence[str]:
+    """Returns what each run has in runs.parquet, before what was measured."""
+    return [*COORDINATES, *(["path"] if grid.files else []), "repeat"]
 
 
 def levels(grid: Grid, trial: Trial) -> Sequence[Any]:
@@ -185,7 +154,7 @@ def levels(grid: Grid, trial: Trial) -> Sequence[Any]:
     return {"buffer": grid.buffers, "loss": grid.extent.losses, "share": grid.extent.shares}[trial.varied]
 
 
-def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, level: Any, repeat: int) -> Task:
+def _scenario(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, level: Any) -> Scenario:
     duration_s = grid.extent.duration_s
     bottleneck = {
         "buffer": {"buffer": level},
@@ -207,81 +176,25 @@ def _task(grid: Grid, contender: Contender, trial: Trial, path: NetworkPath, lev
         "title": f"{contender.label}: {trial.name}",
         "duration": TIME.write(duration_s),
         "window": [TIME.write(WINDOW_FROM * duration_s), TIME.write(duration_s)],
-        "seed": repeat + 1,
+        "seed": FIRST_SEED,
         "bottleneck": {"rate": RATE.write(path.rate_bps), **bottleneck},
         "flow": flows[: trial.flows],
     }
-    scenario = Scenario.from_dict(tables, source=f"compare, {trial.name}", stack=grid.stack)
-    values: dict[str, Any] = {"buffer": level} if trial.varied == "buffer" else {"level": float(level)}
-    if grid.files:
-        values["path"] = None
-    values |= {"trial": trial.name, "rate_bps": path.rate_bps, "rtt_s": path.rtt_s, "repeat": repeat}
-    return _placed(contender, scenario, values)
+    return Scenario.from_dict(tables, source=f"compare, {trial.name}", stack=grid.stack)
 
 
-def _on_path(contender: Contender, path: FilePath, repeat: int, stack: str) -> Task:
-    scenario = path.scenario(contender.algorithm.written, repeat, stack)
-    rate_bps = scenario.link[0].rate if scenario.link else scenario.bottleneck.rate
-    values = {"trial": paths.TRIAL, "rate_bps": rate_bps, "rtt_s": path.rtt_s, "repeat": repeat}
-    return _placed(contender, scenario, values | {"path": path.label})
-
-
-def _placed(contender: Contender, scenario: Scenario, values: dict[str, Any]) -> Task:
-    coordinates = dict.fromkeys(COORDINATES) | {"algorithm": contender.label} | values
-    return Task(coordinates, scenario, contender.cost * values["rate_bps"] * scenario.duration / PACKET_BITS)
-
-
-def contenders(texts: Sequence[str], source: str = "compare") -> tuple[Contender, ...]:
-    """Returns the algorithms that a command line lists, each with a label of its own.
-
-    Args:
-        texts: names, aliases, "file.py:Class", or inline tables with parameters.
-        source: the command or option, for messages.
-
-    Raises:
-        InputError: one line that says what is wrong and what is accepted.
-    """
-    if not texts:
-        raise InputError(
-            f"{source}: there is no algorithm; accepted: names of `longfat list algorithms`, or file.py:Class"
-        )
-    specs = [(text, _algorithm(text, source)) for text in texts]
-    short = [_label(spec, whole=False) for _, spec in specs]
-    found: dict[str, Contender] = {}
-    for (text, spec), name in zip(specs, short, strict=True):
-        label = name if short.count(name) == 1 else _label(spec, whole=True)
-        if label in found:
-            raise InputError(f"{source}: {text}: it is given twice; accepted: each algorithm once")
-        found[label] = Contender(label, spec)
-    return tuple(found.values())
-
-
-def _algorithm(text: str, source: str) -> Algorithm:
-    value: Any = text
-    if text.lstrip().startswith("{"):
-        try:
-            value = documents.toml(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            raise InputError(
-                f"{source}: {text}: this is not an inline table; "
-                f'accepted: a table such as {{ name = "hstcp", '
-                "low_window = 31 }"
-            ) from None
-    file = text.rpartition(":")[0]
-    if file.endswith(".py") and not Path(file).is_file():
-        raise InputError(f"{source}: {text}: there is no file {file}; accepted: file.py:Class")
-    found: Algorithm = _tried({"flow.0.algorithm": value}, source).flow[0].algorithm
-    return found
-
-
-def _label(spec: Algorithm, *, whole: bool) -> str:
-    """Returns a short label: the path of a user's own algorithm loses its folder."""
-    name = spec.name if whole or not spec.custom else Path(spec.name).name
-    given = ", ".join(
-        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
-        for key, value in spec.parameters.items()
-    )
-    return f"{name} ({given})" if given else name
+def _placed(
+    grid: Grid,
+    contender: Contender,
+    scenario: Scenario,
+    trial: str,
+    rate_bps: float,
+    rtt_s: float | None,
+    at: Mapping[str, Any],
+) -> tuple[Place, Scenario, float]:
+    values = {"algorithm": contender.label, "trial": trial, "rate_bps": rate_bps, "rtt_s": rtt_s, **at}
+    place = tuple(values.get(name) for name in coordinates(grid)[:-1])
+    return place, scenario, contender.cost * rate_bps * scenario.duration / PACKET_BITS
 
 
 def _listed(option: str, text: str | None, default: tuple[str, ...]) -> list[str]:
@@ -300,17 +213,8 @@ def _rtt_s(text: str) -> float:
         TIME.parse(text)
     except ValueError as error:
         raise InputError(f"--rtts {text}: {error}") from None
-    return float(_tried({"flow.0.rtt": text}, "--rtts").flow[0].rtt)
+    return float(tried({"flow.0.rtt": text}, "--rtts").flow[0].rtt)
 
 
 def _buffer(text: str) -> str:
-    return str(_tried({"bottleneck.buffer": text}, "--buffers").to_dict()["bottleneck"]["buffer"])
-
-
-def _tried(changes: Mapping[str, Any], source: str) -> Scenario:
-    """Checks values in a scenario that is right without them; reports the first problem in one line."""
-    tables = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flow": [{"rtt": "100 ms"}]}
-    try:
-        return Scenario.from_dict(tables, source=source, changes=changes)
-    except ScenarioError as error:
-        raise InputError(error.problems[0]) from None
+    return str(tried({"bottleneck.buffer": text}, "--buffers").to_dict()["bottleneck"]["buffer"])

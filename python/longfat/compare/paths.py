@@ -18,6 +18,7 @@ from longfat.compare.columns import COLUMNS, FIRST_START_S, LATE_START_S, WINDOW
 from longfat.compare.estimate import Row, Value, number, over_repeats, to_json
 from longfat.errors import InputError, ScenarioError
 from longfat.scenario.model import Scenario
+from longfat.study.grid import FIRST_SEED
 from longfat.units import TIME
 
 TRIAL = "path"
@@ -36,10 +37,10 @@ class FilePath:
     rtt_s: float | None
     """The round-trip time of the grid, over a trace."""
 
-    def scenario(self, algorithm: Any, repeat: int, stack: str) -> Scenario:
+    def scenario(self, algorithm: Any, stack: str) -> Scenario:
         """Returns what runs on this path; InputError where the algorithm does not go with it."""
         tables = copy.deepcopy(dict(self.tables))
-        tables["seed"] = repeat + 1
+        tables["seed"] = FIRST_SEED
         tables["flow"] = [
             {key: value for key, value in flow.items() if key != "variant"} | {"algorithm": algorithm}
             for flow in tables["flow"]
@@ -104,7 +105,7 @@ def _of_trace(file: str, label: str, rtts_s: Sequence[float], duration_s: float)
 
 
 def table(rows: Sequence[Row], labels: Sequence[str], algorithms: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the cells of each path and algorithm: means and standard errors over repeats."""
+    """Returns the cells of each path and algorithm: means over repeats with their intervals."""
     cells: list[dict[str, Any]] = []
     for label in labels:
         for name in algorithms:

@@ -7,11 +7,13 @@ from typing import Any
 
 from rich.console import Console
 
-from longfat.study.stats import written
+from longfat.study.stats import HALF, written
 from longfat.study.table import Table
 from longfat.units import RATE, TIME
 
 COMPARE_FILE = "compare.json"
+FORMAT = 2
+"""The version of its form; 1 had standard errors."""
 NARROW = 130
 """A narrower terminal gets a column for each algorithm instead of a line."""
 
@@ -21,11 +23,11 @@ def cell(value: Mapping[str, Any] | None, between: str = " ") -> str:
     if value is None or value["mean"] is None:
         return "-"
     bound = f"{value['bound']} " if value["bound"] else ""
-    return bound + written(value["mean"], value["stderr"], between=between)
+    return bound + written(value["mean"], value[HALF], between=between)
 
 
 def cells(document: Mapping[str, Any], between: str = " ") -> Table:
-    """Returns the table of a stored comparison; `between` precedes each error."""
+    """Returns the table of a stored comparison; `between` precedes each interval."""
     columns = document["columns"]
     return Table(
         ["algorithm", *(column["heading"] for column in columns)],
@@ -83,7 +85,9 @@ def show(document: Mapping[str, Any], console: Console) -> None:
         headings, *rows = (list(line) for line in zip(found.headings, *found.rows, strict=True))
         found = Table(headings, rows)
     printed(found, leading=1)
-    console.print(f"On {used(document)}; errors are standard errors over repeats.", style="dim", markup=False)
+    console.print(
+        f"On {used(document)}; ± is half of a 95 % interval over repeats.", style="dim", markup=False
+    )
     for note in notes(document):
         console.print(note, style="dim", markup=False)
     if (beside := path_cells(document)).rows:

@@ -17,14 +17,14 @@ from longfat.live.check import check
 from longfat.live.traffic import KINDS
 from longfat.numbers import finite
 from longfat.report import columns
-from longfat.runs import metrics, simulate
+from longfat.runs import simulate
 from longfat.runs.parts import Array
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 from longfat.scenario.stacks import hosts
 from longfat.store import output
 from longfat.store.whole import write_text
-from longfat.study.stats import written
+from longfat.study.stats import HALF, with_half_width, written
 from longfat.study.table import Table
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def _listed(stacks: Mapping[str, str]) -> str:
 def differences(results: dict[str, list[Result]]) -> list[dict[str, Any]]:
     """Returns a row for each quantity of each flow and link.
 
-    A row holds what it is of, the quantity, its mean and standard error on each backend, and the relative
-    difference: live over sim, less 1.
+    A row holds what it is of, the quantity, its mean on each backend with half of the 95 % interval, and the
+    relative difference: live over sim, less 1.
     """
     rows = []
     for key, quantities in (("flows", QUANTITIES), ("links", LINK_QUANTITIES)):
@@ -154,8 +154,8 @@ def backoffs(series: dict[str, Array], span_s: tuple[float, float] = (0.0, np.in
 def _row(of: str, quantity: str, found: dict[str, list[float]]) -> dict[str, Any]:
     row: dict[str, Any] = {"of": of, "quantity": quantity}
     for name in BACKENDS:
-        mean, error = metrics.mean_stderr(found[name])
-        row |= finite({name: mean, f"{name}_stderr": error})
+        estimate = with_half_width(found[name])
+        row |= finite({name: estimate.mean, f"{name}_{HALF}": estimate.half_width})
     known = row["sim"] and row["live"] is not None
     row["difference"] = row["live"] / row["sim"] - 1.0 if known else None
     return row
@@ -217,7 +217,7 @@ def table(rows: list[dict[str, Any]]) -> Table:
     cells = []
     for row in rows:
         difference = "-" if row["difference"] is None else f"{row['difference']:+.1%}"
-        means = [written(row[name], row[f"{name}_stderr"], digits=columns.DIGITS) for name in BACKENDS]
+        means = [written(row[name], row[f"{name}_{HALF}"], digits=columns.DIGITS) for name in BACKENDS]
         cells.append([row["of"], row["quantity"], *means, difference])
     return Table(["of", "quantity", *BACKENDS, "difference"], cells, texts=2)
 

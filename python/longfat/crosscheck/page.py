@@ -30,4 +30,4 @@ def build(root: Path) -> Path:
         }
 
     keys = ("live", "figure", "scenario")
-    return page.build(root / CROSSCHECK_FILE, "crosscheck", __package__, keys, shown)
+    return page.build(root / CROSSCHECK_FILE, __package__, keys, shown)

@@ -38,7 +38,8 @@ class Request:
         y: what is measured: a column, or one divided by another, "a / b".
         x: the column along the axis; a cdf and a timeline have none. Of a scatter it is measured, too.
         by: the column that curves or bars are told apart by; of a heat map, the axis that points up.
-        panels: the column whose values have panels of their own.
+        panels: the column whose values have panels of their own, side by side.
+        rows: the column whose values have rows of panels, one above the other.
         where: the values that count, by column.
     """
 
@@ -47,6 +48,7 @@ class Request:
     x: str = ""
     by: str = ""
     panels: str = ""
+    rows: str = ""
     where: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
@@ -94,7 +96,9 @@ class Look:
 
 @dataclass(frozen=True)
 class Checked:
-    """A figure whose columns exist: `x`, `by`, `panels` and `parts` are columns of `table`; "" is none.
+    """A figure whose columns exist: `x`, `by`, `panels`, `rows` and `parts` are columns of `table`.
+
+    "" is none.
 
     Attributes:
         where: the values that count, by column, with those that the source proposes.
@@ -106,6 +110,7 @@ class Checked:
     x: str
     by: str
     panels: str
+    rows: str
     parts: tuple[str, ...]
     asked: str
     where: Mapping[str, Sequence[Any]]
@@ -136,7 +141,13 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
     y = y or ("cwnd" if over_time else source.defaults["y"])
     x = (x or _default(source, "x", request.by, request.where)) if has_x else ""
     by = request.by or _by(source, request.kind, x)
-    columns = {"x": x, "by": by, "panels": request.panels}
+    if (
+        not request.by
+        and request.kind != "heat"
+        and by in (_column(source, name) for name in (request.panels, request.rows))
+    ):
+        by = ""  # each panel has one value of what the source proposes
+    columns = {"x": x, "by": by, "panels": request.panels, "rows": request.rows}
     for (one, name), (other, again) in itertools.combinations(columns.items(), 2):
         if name and _column(source, name) == _column(source, again):
             raise InputError(f"{one} and {other} are both {name}; accepted: two columns")
@@ -163,6 +174,7 @@ def check(request: Request, source: Source, *, values: bool = True) -> Checked:
                 named.get(x, ""),
                 named.get(by, ""),
                 named.get(request.panels, ""),
+                named.get(request.rows, ""),
                 tuple(named[part] for part in parts),
                 y,
                 where,

@@ -6,8 +6,8 @@ together: a figure averages over them before it looks at the spread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +43,13 @@ class Table:
     """Rows of one kind. `read` may leave out runs that a restriction excludes.
 
     Attributes:
+        name: what its rows are; tables of one name in several folders can be joined.
         columns: the names of its columns.
         other_names: shorter names of some of them.
         sampled: whether its rows are samples over time.
     """
 
+    name: str
     columns: tuple[str, ...]
     read: Callable[[Kept], pa.Table]
     other_names: Mapping[str, str] = field(default_factory=dict)
@@ -86,6 +88,10 @@ class Source:
     defaults: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
 
+    def table(self, name: str) -> Table:
+        """Returns the table of this name."""
+        return next(table for table in self.tables if table.name == name)
+
     def listed(self, sampled: bool = False) -> str:
         """Returns names that a figure may use, for a message: settings first, then the usual figures.
 
@@ -101,47 +107,9 @@ class Source:
         return first if len(known) <= MOST_LISTED else f"{first}, and {len(known) - MOST_LISTED} more"
 
 
-def joined(sources: Sequence[Source], names: Sequence[str]) -> Source:
-    """Several folders as one source; a table of the one joins the table at the same place of the others."""
-    depth = min(len(source.tables) for source in sources)
-
-    def joined(number: int) -> Table:
-        parts = [source.tables[number] for source in sources]
-        columns = dict.fromkeys(name for part in parts for name in part.columns)
-
-        def read(kept: Kept) -> pa.Table:
-            found = []
-            for name, part in zip(names, parts, strict=True):
-                if name in kept.get(FOLDER, (name,)):
-                    table = part.read(kept)
-                    labels = pa.repeat(pa.scalar(name), table.num_rows)
-                    found.append(table.append_column(FOLDER, labels))
-            return pa.concat_tables(found, promote_options="permissive") if found else pa.table({})
-
-        other_names = {key: value for part in parts for key, value in part.other_names.items()}
-        return Table((FOLDER, *columns), read, other_names, all(part.sampled for part in parts))
-
-    settings: dict[str, list[Any]] = {FOLDER: list(names)}
-    for source in sources:
-        for key, values in source.settings.items():
-            settings[key] = list(dict.fromkeys([*settings.get(key, ()), *values]))
-    return replace(
-        sources[0],
-        tables=tuple(map(joined, range(depth))),
-        settings=settings,
-        written=_merged(source.written for source in sources),
-        units=_merged(source.units for source in sources),
-        algorithms=_merged(source.algorithms for source in sources),
-        names=_merged(source.names for source in sources),
-        defaults={"by": "", **sources[0].defaults, "x": FOLDER},
-        note="; ".join(
-            f"{name}: {source.note}" for name, source in zip(names, sources, strict=True) if source.note
-        ),
-    )
-
-
-def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    return {key: value for part in parts for key, value in part.items()}
+def written_as(texts: Mapping[Any, str]) -> Callable[[Any], str]:
+    """Returns what writes values by these texts, and others as they are."""
+    return lambda value: texts.get(value, str(value))
 
 
 def with_internals(flows: pa.Table, internals: pa.Table | None) -> pa.Table:

@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from longfat.errors import InputError
 from longfat.report.page import read, render
 
 
 def build(
     path: Path,
-    command: str,
     package: str,
     keys: Sequence[str],
     shown: Callable[[dict[str, Any]], dict[str, Any]],
@@ -21,17 +19,13 @@ def build(
 
     Args:
         path: the document, a JSON object.
-        command: what wrote it, for messages.
         package: the package with the template, `page.html.j2`.
         keys: what the document has to have.
         shown: returns what the template shows of the document.
 
     Raises:
-        InputError: the document is damaged, or the page cannot be written.
+        InputError: the document is no JSON object or lacks a key, or the page cannot be written.
     """
     document = read(path, *keys, "provenance")
-    try:
-        values = shown(document) | {"provenance": document["provenance"]}
-        return render(path.parent, package, "page.html.j2", **values)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{path}: it is damaged; accepted: what `longfat {command}` wrote") from None
+    values = shown(document) | {"provenance": document["provenance"]}
+    return render(path.parent, package, "page.html.j2", **values)

@@ -1,4 +1,4 @@
-"""Estimates of studies: means over repeats with their errors, and how both are written."""
+"""Estimates of studies: means over repeats with 95 % confidence intervals, and how both are written."""
 
 from __future__ import annotations
 
@@ -13,31 +13,34 @@ from longfat.intervals import half_width_95
 from longfat.numbers import finite
 from longfat.report.columns import number
 
-DIGITS, ERROR_DIGITS = 3, 2
+DIGITS, HALF_DIGITS = 3, 2
+HALF = "half_width_95"
+"""What documents call half of an interval."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over repeats and its error; NaN for what is not there.
+    """A mean over repeats; NaN for what is not there.
 
     Attributes:
         mean: the mean.
-        error: a standard error, or half of a 95 % confidence interval.
+        half_width: half of its 95 % confidence interval (Student's t).
         bound: "<" or ">" where the mean is no more than a bound, "~" where some of it lies beyond either end.
     """
 
     mean: float
-    error: float = math.nan
+    half_width: float = math.nan
     bound: str = ""
 
     @property
     def differs(self) -> bool:
         """Whether the interval leaves out zero."""
-        return not math.isnan(self.mean) and abs(self.mean) > (0.0 if math.isnan(self.error) else self.error)
+        half = 0.0 if math.isnan(self.half_width) else self.half_width
+        return not math.isnan(self.mean) and abs(self.mean) > half
 
-    def to_json(self, error: str, scale: float = 1.0) -> dict[str, Any]:
-        """Returns mean and error, the latter by this name, in a unit `scale` times as small; None for NaN."""
-        shown: dict[str, Any] = finite({"mean": self.mean * scale, error: self.error * scale})
+    def to_json(self, scale: float = 1.0) -> dict[str, Any]:
+        """Returns both in a unit `scale` times as small; None for NaN."""
+        shown: dict[str, Any] = finite({"mean": self.mean * scale, HALF: self.half_width * scale})
         return shown
 
 
@@ -51,8 +54,8 @@ def with_half_width(values: Iterable[float]) -> Estimate:
 
 
 def written(
-    mean: float | None, error: float | None, unit: str = "", *, digits: int = DIGITS, between: str = " "
+    mean: float | None, half: float | None, unit: str = "", *, digits: int = DIGITS, between: str = " "
 ) -> str:
-    """Writes a mean with its error, if it has one, and its unit: "12.3 ± 0.2 ms"."""
-    behind = "" if error is None or math.isnan(error) else f"{between}± {number(error, ERROR_DIGITS)}"
+    """Writes a mean with half of its interval, if it has one, and its unit: "12.3 ± 0.2 ms"."""
+    behind = "" if half is None or math.isnan(half) else f"{between}± {number(half, HALF_DIGITS)}"
     return f"{number(mean, digits)}{behind}{f' {unit}' if unit else ''}"

@@ -1,8 +1,8 @@
 """Sweeps: many runs over a grid, stored under a key, so that running again does only the missing runs."""
 
-from longfat.sweep.axes import Axis
+from longfat.study.grid import Axis, Point
 from longfat.sweep.file import from_dict, load
-from longfat.sweep.grid import Point, Sweep
+from longfat.sweep.grid import Sweep
 from longfat.sweep.handle import Swept, open_sweep
 from longfat.sweep.run import report, run, told
 

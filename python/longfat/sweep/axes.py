@@ -1,25 +1,17 @@
-"""The axes of a sweep, and how tables and figures write their values."""
+"""The values of a sweep's axes, as tables store them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from longfat.study.grid import Axis
 from longfat.units import Dimension, dimension_of, in_si, split
 
 
-@dataclass(frozen=True)
-class Axis:
-    """Keys that vary together, and their values: one tuple for each step."""
-
-    keys: tuple[str, ...]
-    steps: tuple[tuple[Any, ...], ...]
-
-    @property
-    def size(self) -> int:
-        """How many steps it has."""
-        return len(self.steps)
+def from_json(axes: Iterable[Mapping[str, Any]]) -> tuple[Axis, ...]:
+    """Returns the axes that sweep.json describes."""
+    return tuple(Axis(tuple(axis["keys"]), tuple(map(tuple, axis["values"]))) for axis in axes)
 
 
 def are_numbers(values: Sequence[Any]) -> bool:

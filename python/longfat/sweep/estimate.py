@@ -21,9 +21,11 @@ from longfat.runs import cost, pool
 from longfat.runs.cost import packets
 from longfat.scenario.model import Scenario
 from longfat.store.identity import run_key
-from longfat.sweep import figures, tables
+from longfat.study.rows import table
+from longfat.sweep import figures
 from longfat.sweep.grid import Sweep
 from longfat.sweep.reduction import reduce_run
+from longfat.sweep.tables import run_columns
 from longfat.units import TIME
 
 MOST_RUNS = 100_000
@@ -121,7 +123,7 @@ def _page_s(sweep: Sweep, rows: Sequence[Mapping[str, Any]]) -> float:
     """Seconds that the page's figures take: two figures show what a figure and a panel cost here."""
     if not rows:
         return 0.0
-    sizes = figures.sizes(sweep, tables.table(rows))
+    sizes = figures.sizes(sweep.figures, sweep.axes, table(map(run_columns, rows)))
     if not sizes:
         return 0.0
     with tempfile.TemporaryDirectory(prefix="longfat-") as folder:
@@ -154,14 +156,14 @@ def _cost(scenario: Scenario) -> tuple[float, float, dict[str, Any]]:
 
 def show(expected: dict[str, Any], console: Console) -> None:
     """Prints the estimate."""
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    table.add_column("axis")
-    table.add_column("values", justify="right")
+    axes = Table(box=None, header_style="dim", pad_edge=False)
+    axes.add_column("axis")
+    axes.add_column("values", justify="right")
     for axis in expected["axes"]:
-        table.add_row(" & ".join(axis["keys"]), str(axis["values"]))
+        axes.add_row(" & ".join(axis["keys"]), str(axis["values"]))
     if expected["repeats"] > 1:
-        table.add_row("repeats", str(expected["repeats"]))
-    console.print(table)
+        axes.add_row("repeats", str(expected["repeats"]))
+    console.print(axes)
     size = columns.number(expected["disk_bytes"] / 1e6, 2)
     console.print(
         f"{expected['runs']} runs, about {_span(expected['wall_s'])} on {expected['jobs']} processors "

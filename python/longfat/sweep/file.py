@@ -32,8 +32,8 @@ from longfat.errors import InputError, LongfatError
 from longfat.numbers import is_finite
 from longfat.runs import simulate
 from longfat.scenario.model import SEEDS, Scenario
+from longfat.study.grid import Axis
 from longfat.sweep import layout, tables
-from longfat.sweep.axes import Axis
 from longfat.sweep.grid import Keep, Sweep
 from longfat.sweep.reduction import reduce_run
 from longfat.sweep.where import Filter

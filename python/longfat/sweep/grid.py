@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -12,26 +11,13 @@ from typing import Any, Literal
 from longfat.errors import InputError
 from longfat.lazy import above
 from longfat.scenario.model import IDENTICAL, Scenario
-from longfat.sweep.axes import Axis
+from longfat.study.grid import Axis, Point, combinations
 from longfat.sweep.layout import Layout
 from longfat.sweep.where import Filter
 
 Keep = Literal["summary", "series"]
 MOST_TRIED = 200
 """Values of axes that are checked before anything runs."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """One run: its number in the sweep, its values by key, and which repeat it is."""
-
-    number: int
-    values: Mapping[str, Any]
-    repeat: int
-
-    def again(self, repeat: int) -> Point:
-        """Returns the run with the same values and this repeat."""
-        return Point(self.number - self.repeat + repeat, self.values, repeat)
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,12 +62,7 @@ class Sweep:
 
     def combinations(self) -> Iterator[Point]:
         """Yields the first run of each combination of values that the filter keeps, in order."""
-        number, keys = 0, self.keys
-        for steps in itertools.product(*(axis.steps for axis in self.axes)):
-            values = dict(zip(keys, itertools.chain(*steps), strict=True))
-            if self.where(values):
-                yield Point(number, values, 0)
-                number += self.repeats
+        return combinations(self.axes, self.repeats, self.where)
 
     def points(self) -> Iterator[Point]:
         """Yields every run, in order."""

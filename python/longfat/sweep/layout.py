@@ -1,7 +1,7 @@
 """What the page of a sweep shows: the [[figure]] tables of its file, or a default that fits its axes.
 
 [[figure]]
-kind = "lines"                  # mean and standard error along an axis
+kind = "lines"                  # means with 95 % confidence intervals along an axis
 x = "flow.0.rtt"                # an axis; the values of one of words, such as algorithms, are categories
 y = "throughput_ratio"          # a column of the table `runs`, flow_NAME_COLUMN of a flow, or A / B of those
 lines = "flow.0.algorithm"      # an axis: a line for each value
@@ -19,14 +19,13 @@ colour = "jain"
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from longfat.errors import InputError
-from longfat.sweep.axes import Axis
+from longfat.figure.request import QUOTIENT
+from longfat.study.grid import Axis
 from longfat.units import in_si
 from longfat.words import suggestion
 
@@ -44,7 +43,6 @@ DRAWN: dict[str, tuple[str, ...]] = {
 """The keys that name an axis."""
 MOST_PANELS = 24
 MOST_LINES = 12
-QUOTIENT = re.compile(r"\s+/\s+")
 
 
 class Layout(NamedTuple):
@@ -66,11 +64,6 @@ class Layout(NamedTuple):
     y_scale: Scale = "linear"
 
     @property
-    def axes(self) -> list[str]:
-        """The axes that are drawn."""
-        return [key for key in (self.x, self.y, self.lines, self.columns, self.rows) if key]
-
-    @property
     def parts(self) -> list[str]:
         """The columns that the figure is made of: one, or dividend and divisor."""
         return QUOTIENT.split(self.figure)
@@ -80,39 +73,17 @@ class Layout(NamedTuple):
         return self._asdict()
 
 
-class _Column:
-    """The values of an axis."""
-
-    def __init__(self, values: list[Any]) -> None:
-        self.values = values
-
-    @cached_property
-    def in_si(self) -> list[Any]:
-        return [in_si(value) for value in self.values]
-
-    @cached_property
-    def size(self) -> int:
-        return _different(self.values)
-
-
 def read(data: Any, axes: Sequence[Axis], source: str) -> tuple[Layout, ...]:
     """Reads the figures that a sweep file asks for; raises InputError if one makes no sense."""
     if not isinstance(data, list) or not all(isinstance(table, dict) for table in data):
         raise InputError(
             f"{source}: figure: this is not a list of tables; accepted: a list of tables, [[figure]]"
         )
-    columns = {}
-    for axis in axes:
-        for i, key in enumerate(axis.keys):
-            columns[key] = _Column([step[i] for step in axis.steps])
+    columns = {key: axis.values(key) for axis in axes for key in axis.keys}
     return tuple(_layout(table, columns, f"{source}: figure.{number}") for number, table in enumerate(data))
 
 
-def _different(values: Iterable[Any]) -> int:
-    return len(set(map(repr, values)))
-
-
-def _layout(table: Mapping[str, Any], columns: Mapping[str, _Column], at: str) -> Layout:
+def _layout(table: Mapping[str, Any], columns: Mapping[str, Sequence[Any]], at: str) -> Layout:
     kind: Any = table.get("kind")
     if kind not in tuple(KEYS):  # it may be something that cannot be hashed
         raise InputError(f'{at}.kind = {kind}: there is no such kind; accepted: "lines" or "heat"')
@@ -165,12 +136,12 @@ def _layout(table: Mapping[str, Any], columns: Mapping[str, _Column], at: str) -
     return layout
 
 
-def _no_axis(key: str, columns: Mapping[str, _Column], at: str) -> InputError:
+def _no_axis(key: str, columns: Mapping[str, Sequence[Any]], at: str) -> InputError:
     near = suggestion(key, columns)
     return InputError(f"{at}.{key}: there is no such axis{near}; accepted: {', '.join(columns)}")
 
 
-def _where(table: Any, columns: Mapping[str, _Column], at: str) -> dict[str, list[Any]]:
+def _where(table: Any, columns: Mapping[str, Sequence[Any]], at: str) -> dict[str, list[Any]]:
     if not isinstance(table, dict):
         raise InputError(
             f'{at}.where: this is not a table; accepted: a table such as {{ "flow.0.algorithm" = "reno" }}'
@@ -179,7 +150,8 @@ def _where(table: Any, columns: Mapping[str, _Column], at: str) -> dict[str, lis
     for key, wanted in table.items():
         if key not in columns:
             raise _no_axis(key, columns, f"{at}.where")
-        values, known = columns[key].values, columns[key].in_si
+        values = columns[key]
+        known = [in_si(value) for value in values]
         items = wanted if isinstance(wanted, list) else [wanted]
         asked = {in_si(item): item for item in items}
         for number, item in asked.items():
@@ -194,11 +166,11 @@ def _where(table: Any, columns: Mapping[str, _Column], at: str) -> dict[str, lis
     return kept
 
 
-def _check_sizes(layout: Layout, columns: Mapping[str, _Column], at: str) -> None:
+def _check_sizes(layout: Layout, columns: Mapping[str, Sequence[Any]], at: str) -> None:
     def number(key: str | None) -> int:
         if key is None:
             return 1
-        return _different(layout.where[key]) if key in layout.where else columns[key].size
+        return len(layout.where.get(key, columns[key]))
 
     panels = number(layout.rows) * number(layout.columns)
     if panels > MOST_PANELS:

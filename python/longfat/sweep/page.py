@@ -32,8 +32,7 @@ def build(root: Path, jobs: int | None = None) -> Path:
     """
     swept = open_sweep(root)
     document = swept.document
-    shown = figures.page(swept) if swept.runs.num_rows else []
-    drawn = entries(root, [(figure, {"runs": document["runs"]}) for figure in shown], jobs)
+    drawn = entries(root, [(figure, {"runs": document["runs"]}) for figure in figures.page(swept)], jobs)
     failures = swept.failures.to_pylist()
     return render(
         root,

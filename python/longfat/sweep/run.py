@@ -18,11 +18,12 @@ from longfat.runs import memory, pool, simulate
 from longfat.runs.progress import Progress
 from longfat.scenario.model import Scenario
 from longfat.store import output, store
-from longfat.store.identity import digest, run_keys
+from longfat.store.identity import digest
 from longfat.store.kept import reduction_key
 from longfat.store.store import Store
+from longfat.study.grid import Point, keys
 from longfat.sweep import page, tables, unfinished
-from longfat.sweep.grid import Keep, Point, Sweep
+from longfat.sweep.grid import Keep, Sweep
 from longfat.sweep.handle import FORMAT, refuse_newer
 from longfat.sweep.reduction import reduce_run
 
@@ -187,8 +188,7 @@ def _missing(
                 state.failures.append((point, "; ".join(error.lines())))
                 state.keys.append(None)
             continue
-        keys = run_keys(scenario, range(scenario.seed, scenario.seed + sweep.repeats))
-        for point, key in zip(points, keys, strict=True):
+        for point, key in zip(points, keys(scenario, sweep.repeats), strict=True):
             state.keys.append(key)
             there = key in kept and (sweep.keep == "summary" or kept.has_series(key))
             if there or key in state.running:

@@ -19,8 +19,10 @@ from longfat.runs import parts
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 from longfat.store.store import row
+from longfat.study.grid import Point
+from longfat.study.rows import Rows
 from longfat.sweep.axes import are_numbers, in_table
-from longfat.sweep.grid import Keep, Point, Sweep
+from longfat.sweep.grid import Keep, Sweep
 from longfat.sweep.reduction import ELEMENTS
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ def write(
             for folder, rows in _files(chunk, store, texts, split, sweep.keep):
                 put(f"{folder}part-{part:05d}.parquet", rows.table())
         if failures:
-            rows = _Rows()
+            rows = Rows()
             for point, error in sorted(failures, key=lambda f: f[0].number):
                 rows.add(_position(point, texts) | {"error": error})
             put("failures/part-00000.parquet", rows.table())
@@ -133,7 +135,7 @@ def read(
             chunk = [(point, key if key and store.has_series(key) else None) for point, key in chunk]
         for folder, rows in _files(chunk, store, texts, None, sweep.keep):
             found[folder.rstrip("/")].append(rows.table())
-        failures = _Rows()
+        failures = Rows()
         for point, _ in chunk:
             if point.number in failed:
                 failures.add(_position(point, texts) | {"error": failed[point.number]})
@@ -207,21 +209,13 @@ def run_columns(kept: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def table(kept: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Returns the columns of runs by themselves, without their places in a sweep."""
-    rows = _Rows()
-    for each in kept:
-        rows.add(run_columns(each))
-    return rows.table()
-
-
 def _files(
     chunk: Iterable[tuple[Point, str | None]],
     store: Store,
     texts: frozenset[str],
     split: str | None,
     keep: Keep,
-) -> Iterable[tuple[str, _Rows]]:
+) -> Iterable[tuple[str, Rows]]:
     """Returns the rows of `runs` and `flows` for some runs, by folder.
 
     A row of `runs` holds run, repeat, axes, seed, the values of links with the link's name in front, metrics,
@@ -230,8 +224,8 @@ def _files(
     columns.
     """
     found = dict(store.texts(key for _, key in chunk if key is not None))
-    runs: dict[str, _Rows] = {}
-    flows: dict[str, _Rows] = {}
+    runs: dict[str, Rows] = {}
+    flows: dict[str, Rows] = {}
     for point, key in chunk:
         if key not in found:
             continue
@@ -239,45 +233,7 @@ def _files(
         position = _position(point, texts)
         own = "" if split is None else f"part={urllib.parse.quote(str(position[split]), safe='')}/"
         samples = {"series": store.series_name(key)} if keep == "series" else {}
-        runs.setdefault(f"runs/{own}", _Rows()).add(position | run_columns(kept) | samples)
+        runs.setdefault(f"runs/{own}", Rows()).add(position | run_columns(kept) | samples)
         for flow in kept["flows"]:
-            flows.setdefault(f"flows/{own}", _Rows()).add(position | flow)
+            flows.setdefault(f"flows/{own}", Rows()).add(position | flow)
     return (runs | flows).items()
-
-
-class _Rows:
-    """The rows of one file, column by column."""
-
-    def __init__(self) -> None:
-        self._columns: dict[str, list[Any]] = {}
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Adds a row."""
-        for name, value in row.items():
-            column = self._columns.setdefault(name, [])
-            column += [None] * (self._count - len(column))
-            column.append(value)
-        self._count += 1
-
-    def table(self) -> pa.Table:
-        """Returns the table; columns are in the order of appearance, and floats where any row has a float."""
-        for column in self._columns.values():
-            column += [None] * (self._count - len(column))
-        return pa.table({name: _column(values) for name, values in self._columns.items()})
-
-
-def _column(values: list[Any]) -> pa.Array:
-    kinds = set(map(type, values)) - {type(None)}
-    if kinds <= {float}:
-        return pa.array(values, pa.float64())
-    if kinds == {bool}:
-        return pa.array(values, pa.bool_())
-    if kinds == {int}:
-        return pa.array(values, pa.int64())
-    if kinds <= {bool, int, float}:
-        return pa.array([None if v is None else float(v) for v in values], pa.float64())
-    return pa.array([None if v is None else str(v) for v in values], pa.string())

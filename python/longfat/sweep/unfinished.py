@@ -19,9 +19,10 @@ import pyarrow as pa
 from longfat.errors import LongfatError
 from longfat.store.kept import reduction_key
 from longfat.store.store import MOST_WAIT_S, Store
+from longfat.study.grid import Point
 from longfat.sweep import tables
-from longfat.sweep.axes import Axis
-from longfat.sweep.grid import Point, Sweep
+from longfat.sweep.axes import from_json
+from longfat.sweep.grid import Sweep
 from longfat.sweep.reduction import reduce_run
 from longfat.sweep.where import Filter
 
@@ -92,7 +93,7 @@ def read(folder: Path, document: Mapping[str, Any]) -> tuple[dict[str, Any], dic
     Raises:
         LongfatError: a file of the store is damaged, or has just been joined with others.
     """
-    axes = tuple(Axis(tuple(axis["keys"]), tuple(map(tuple, axis["values"]))) for axis in document["axes"])
+    axes = from_json(document["axes"])
     keys = [key for axis in axes for key in axis.keys]
     where = Filter(document["where"], keys, str(folder))
     repeats, keep = document["repeats"], document["keep"]

@@ -59,12 +59,6 @@ def value(step: Any) -> str:
     return f"{step:.10g}" if isinstance(step, float) else step or '""'
 
 
-def named(name: str, step: Any) -> str:
-    """A value by itself where that is clear; a bare number follows the name of its axis."""
-    said = value(step)
-    return f"{name} {said}" if isinstance(step, (int, float)) else said
-
-
 def _last(key: str) -> str:
     """What a key says of its part: "rtt" of "flow.0.rtt" and of "background.1.rtt"."""
     first, _, rest = key.partition(".")

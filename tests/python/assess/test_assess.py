@@ -136,8 +136,8 @@ def test_a_difference_is_that_of_runs_with_the_same_seed():
     own, other = Cell({"a": (11.0, 21.0, 31.0)}), Cell({"a": (10.0, 20.0, 30.0)})
     assert difference(own, other) == Estimate(1.0, 0.0)
     # t of Student with 2 degrees of freedom is 4.303; s = 10, so 10 / sqrt(3) * 4.303
-    assert with_half_width(own.values).error == pytest.approx(24.84, abs=0.01)
-    assert math.isnan(with_half_width((1.0,)).error)
+    assert with_half_width(own.values).half_width == pytest.approx(24.84, abs=0.01)
+    assert math.isnan(with_half_width((1.0,)).half_width)
     assert math.isnan(with_half_width((math.nan,)).mean)
 
 

@@ -14,11 +14,12 @@ from longfat.cli.app import end_code
 from longfat.compare import command, estimate, figure, table
 from longfat.compare.columns import COLUMNS, EXTENTS, TRIALS, Extent
 from longfat.compare.estimate import Value
-from longfat.compare.grid import grid, tasks
+from longfat.compare.grid import coordinates, grid, runs
 from longfat.errors import InputError
 from longfat.figure import matplotlib as plots
 from longfat.scenario import registry
 from longfat.scenario.stacks import hosts
+from longfat.study.grid import repeated
 from longfat.study.stats import Estimate
 
 ROOT = Path(__file__).parents[3]
@@ -81,31 +82,41 @@ def test_a_folder_with_other_results_is_refused_before_anything_runs(tmp_path):
         command.run(grid(["reno"]), tmp_path, jobs=1)
 
 
+def tasks(asked):
+    """The coordinates of each run with its scenario."""
+    names = coordinates(asked)
+    return [
+        (dict(zip(names, place, strict=True)), scenario)
+        for place, scenario, _ in repeated(runs(asked), asked.repeats)
+    ]
+
+
 def test_every_trial_is_run_at_every_point_in_every_repeat():
     asked = grid(["reno", "hstcp"], "5 Mbit/s, 10 Mbit/s", "20 ms", "10 packets, 100 % BDP", 2)
     planned = tasks(asked)
     by_trial = {
-        trial.name: [task for task in planned if task.coordinates["trial"] == trial.name]
+        trial.name: [scenario for place, scenario in planned if place["trial"] == trial.name]
         for trial in asked.trials
     }
     losses, shares = len(EXTENTS["quick"].losses), len(EXTENTS["quick"].shares)
     assert len(by_trial["pair"]) == 2 * 2 * 2 * 2
     assert len(by_trial["lossy"]) == 2 * 2 * losses * 2
     assert len(by_trial["small"]) == 2 * 2 * shares * 2
-    assert {task.scenario.flow[1].rtt for task in by_trial["unlike"]} == {0.08}
+    assert {scenario.flow[1].rtt for scenario in by_trial["unlike"]} == {0.08}
 
 
 def test_repeats_are_other_draws_of_the_same_path():
     planned = tasks(grid(["stcp"], repeats=3))
-    assert all(task.scenario.varies() for task in planned)
-    assert {task.scenario.seed for task in planned} == {1, 2, 3}
-    assert all(task.scenario.flow[0].start != 0.0 for task in planned)
+    assert all(scenario.varies() for _, scenario in planned)
+    assert all(scenario.seed == place["repeat"] + 1 for place, scenario in planned)
+    assert {scenario.seed for _, scenario in planned} == {1, 2, 3}
+    assert all(scenario.flow[0].start != 0.0 for _, scenario in planned)
 
 
 def test_both_flows_are_there_before_the_figures_begin():
-    for task in tasks(grid(["reno"])):
-        begins = task.scenario.plan["window_s"][0]
-        assert all(flow["start_s"]["uniform"][1] < begins for flow in task.scenario.plan["flows"])
+    for _, scenario in tasks(grid(["reno"])):
+        begins = scenario.plan["window_s"][0]
+        assert all(flow["start_s"]["uniform"][1] < begins for flow in scenario.plan["flows"])
 
 
 def test_the_hosts_are_todays_unless_another_stack_is_asked_for(tmp_path):
@@ -118,9 +129,9 @@ def test_the_hosts_are_todays_unless_another_stack_is_asked_for(tmp_path):
         planned = tasks(grid(["sack", "cubic"], repeats=1, files=[str(tmp_path / "own.toml")], **more))
         return {
             kind: {
-                tuple(hosts(task.scenario).values())
-                for task in planned
-                if (task.coordinates["trial"] == "path") == (kind == "path")
+                tuple(hosts(scenario).values())
+                for place, scenario in planned
+                if (place["trial"] == "path") == (kind == "path")
             }
             for kind in ("grid", "path")
         }
@@ -134,7 +145,7 @@ def test_an_opponent_that_the_registry_lacks_is_skipped_and_told(monkeypatch):
     monkeypatch.setattr(registry, "rows", lambda kind: [row for row in rows(kind) if row["name"] != "cubic"])
     asked = grid(["reno"], repeats=1)
     assert asked.skipped == {"cubic": "this version has no algorithm cubic"}
-    assert not any(task.coordinates["trial"] == "cubic" for task in tasks(asked))
+    assert not any(place["trial"] == "cubic" for place, _ in tasks(asked))
     told = table.notes({"columns": [vars(BY_KEY["share_cubic"])], "skipped": command.skipped(asked)})
     assert told == ["share / CUBIC: not measured, this version has no algorithm cubic"]
 
@@ -187,32 +198,48 @@ def cell_of(key, found):
     return estimate.overall(BY_KEY[key], estimate.values(BY_KEY[key], found), "a")
 
 
-def test_a_cell_is_the_mean_over_points_with_the_error_over_repeats():
+def test_a_cell_is_the_mean_over_points_with_the_interval_over_repeats():
     found = rows("utilization", [[0.7, 0.9], [0.5, 0.7]])
     cell = cell_of("utilization", found)
-    # repeats: .8 and .6; their standard error .1
-    assert (cell.mean, cell.error, cell.bound) == (pytest.approx(0.7), pytest.approx(0.1), "")
+    # repeats: .8 and .6; their standard error .1, and Student's t of one degree of freedom
+    assert (cell.mean, cell.half_width, cell.bound) == (pytest.approx(0.7), pytest.approx(1.27062), "")
 
 
-def test_one_repeat_has_no_error():
+def test_a_geometric_mean_has_the_interval_of_its_logarithm():
+    values = [[(1e-3, 0.9), (1e-2, 0.1)], [(1e-3, 0.8), (1e-2, 0.2)], [(1e-3, 0.7), (1e-2, 0.2)]]
+    found = [
+        row | {"level": level, "repeat": repeat}
+        for repeat, pairs in enumerate(values)
+        for level, value in pairs
+        for row in rows("utilization", [[value]], trial="lossy")
+    ]
+    cell = cell_of("loss_tolerance", found)
+    crossings = [math.log(1e-3) + math.log(10.0) * (0.5 - a) / (b - a) for (_, a), (_, b) in values]
+    mean = sum(crossings) / 3.0
+    deviation = math.sqrt(sum((one - mean) ** 2 for one in crossings) / 2.0)
+    assert cell.mean == pytest.approx(math.exp(mean))
+    assert cell.half_width == pytest.approx(math.exp(mean) * 4.302653 * deviation / math.sqrt(3.0))
+
+
+def test_one_repeat_has_no_interval():
     cell = cell_of("utilization", rows("utilization", [[0.7, 0.9]]))
-    assert math.isnan(cell.error)
-    assert cell.to_json("stderr")["stderr"] is None
+    assert math.isnan(cell.half_width)
+    assert cell.to_json()["half_width_95"] is None
 
 
 def test_flows_that_never_converge_count_as_the_slowest():
     found = rows("convergence_80_s", [[10.0, None, 30.0], [20.0, 40.0, None]], watched_s=100.0)
     cell = cell_of("convergence_s", found)
     # medians 30 and 40
-    assert (cell.mean, cell.error) == (pytest.approx(35.0), pytest.approx(5.0))
+    assert (cell.mean, cell.half_width) == (pytest.approx(35.0), pytest.approx(5.0 * 12.7062))
     never = rows("convergence_80_s", [[None, None, 30.0], [None, 40.0, None]], watched_s=100.0)
     cell = cell_of("convergence_s", never)
     assert (cell.mean, cell.bound) == (100.0, ">")
 
 
-def test_a_cell_is_written_with_its_error_or_its_bound():
-    assert table.cell({"mean": 0.91342, "stderr": 0.00213, "bound": ""}) == "0.913 ± 0.0021"
-    assert table.cell({"mean": 98.0, "stderr": None, "bound": ">"}) == "> 98"
+def test_a_cell_is_written_with_its_interval_or_its_bound():
+    assert table.cell({"mean": 0.91342, "half_width_95": 0.00213, "bound": ""}) == "0.913 ± 0.0021"
+    assert table.cell({"mean": 98.0, "half_width_95": None, "bound": ">"}) == "> 98"
     assert table.cell(None) == "-"
 
 
@@ -248,6 +275,14 @@ def test_the_page_of_a_comparison_has_its_table_and_its_figure_in_each_format(co
     ):
         assert text in page
     assert {file.suffix for file in (out / "figures").iterdir()} == {".pdf", ".svg", ".png"}
+
+
+def test_a_comparison_of_an_older_version_is_refused_in_one_line(compared, tmp_path):
+    (tmp_path / "compare.json").write_text(json.dumps(compared[1] | {"format": 1}))
+    with pytest.raises(
+        InputError, match="an older version of Longfat wrote this comparison; accepted: one of"
+    ):
+        report.build(tmp_path)
 
 
 def test_a_narrow_terminal_gets_a_column_an_algorithm(compared):
@@ -305,9 +340,9 @@ def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_i
     )
     files = [str(tmp_path / name) for name in ("slow.trace", "three.toml")]
     asked = grid(["reno", "cubic"], files=files)
-    mine = [task for task in tasks(asked) if task.coordinates["trial"] == "path"]
+    mine = [scenario for place, scenario in tasks(asked) if place["trial"] == "path"]
     assert len(mine) == 2 * 2 * 2
-    assert {flow.algorithm.name for task in mine for flow in task.scenario.flow} == {"reno", "cubic"}
+    assert {flow.algorithm.name for scenario in mine for flow in scenario.flow} == {"reno", "cubic"}
     document = command.run(asked, tmp_path / "out", jobs=1)
     cells = {(entry["path"], entry["algorithm"]): entry for entry in document["paths"]}
     labels = ["slow.trace, 20 ms", "three.toml"]
@@ -320,6 +355,7 @@ def test_paths_from_files_have_a_table_of_their_own_and_leave_the_grid_s_as_it_i
     assert table.path_cells(document).headings[-1] == "Jain"
     assert "On paths from files" in (tmp_path / "out" / "index.html").read_text()
     rows = pq.read_table(tmp_path / "out" / command.RUNS_FILE)
+    assert list(dict.fromkeys(rows["algorithm"].to_pylist())) == ["reno", "cubic"]  # as they were asked for
     assert set(rows["path"].to_pylist()) == {None, *labels}
     alone = command.run(grid(["reno", "cubic"]), tmp_path / "alone", jobs=1)
     assert alone["algorithms"] == document["algorithms"]

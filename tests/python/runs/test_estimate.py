@@ -63,7 +63,7 @@ def test_the_page_counts_with_its_figures_and_panels(priced, tmp_path):
     plain = grid()
     sweep.run(plain, tmp_path, jobs=1)
     swept = sweep.open_sweep(tmp_path)
-    assert figures.sizes(plain, swept.runs) == [len(figure.panels) for figure in figures.page(swept)]
+    assert figures.sizes((), plain.axes, swept.runs) == [len(figure.panels) for figure in figures.page(swept)]
 
 
 def test_a_piece_shows_what_a_whole_run_costs():

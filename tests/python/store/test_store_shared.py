@@ -14,11 +14,12 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from test_sweep import driver, finish, sweep_file, tables
+from test_sweep import finish, sweep_file, tables
 
 from longfat import errors
 from longfat.store import output, place, store, sums, whole
 from longfat.store.store import Store
+from tiny_sweeps import driver
 
 
 def test_a_writer_on_another_machine_is_noticed_by_the_lock_of_a_file(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ import polars
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from test_sweep import BASE, grid
 
 from longfat import errors, sweep
 from longfat.runs import simulate
 from samples import flips
+from tiny_sweeps import BASE, grid
 
 
 def test_tables_are_tidy_partitioned_and_answer_sql(tmp_path: Path) -> None:
