@@ -1,7 +1,10 @@
+import fcntl
 import io
 import os
 import signal
 import sys
+import tempfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,17 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 """What the command handles itself."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Tests with the mark `kernel` wait for those of the same part, which other processes may run."""
+    mark = item.get_closest_marker("kernel")
+    if mark is None:
+        return (yield)
+    with open(Path(tempfile.gettempdir(), f"longfat-{os.getuid()}-{mark.args[0]}"), "w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        return (yield)
 
 
 @pytest.fixture
