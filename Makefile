@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help setup develop demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheel-test validate-elastic validate-matrix
+.PHONY: help setup develop demo check test test-build test-rust test-python test-live test-alone test-changed test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheel-test validate-elastic validate-matrix
 SHELL := /bin/bash
 PYTHON ?= python3
 # Tests start hundreds of Pythons: compiling Longfat in each of them would take longer than what some of them do.
@@ -17,7 +17,8 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.
 help:
 	@echo "make setup   .venv with longfat in it; develop also what tests, lints and documents need"
 	@echo "make demo    the quick form of the Li-Leith-Shorten experiments, report in out/demo"
-	@echo "make test    every test; test-long those that take minutes"
+	@echo "make check   formatting, lints, types and the tests of what has changed, two minutes; for daily work"
+	@echo "make test    every test, and how long each part took; test-long those that take minutes"
 	@echo "make soak MINUTES=10   random scenarios and killed sweeps; goes on where the last one ended"
 	@echo "make relations MINUTES=10   random scenarios whose results a change has to leave alone, such as what is sampled"
 	@echo "make kills KILLS=200   commands that are killed at random and run again"
@@ -74,20 +75,39 @@ target/profile/core.profdata: $(RUST) benches/pgo.py | .venv/.requirements
 demo: setup
 	$(BIN)/longfat suite li2007 --quick --out out/demo
 
-# Live tests hold the processors with realtime priority, and those marked `alone` look at a clock: nothing runs beside
-# them. Examples and the Python module have no tests, and each would compile both drivers; lint checks them.
 WORKERS ?= 2
 DEFAULT := not wheel and not long
-CARGO_TEST := cargo test --workspace --exclude longfat-python $(LOADER) --quiet
-test: develop test-build
-	$(CARGO_TEST) --lib --bins --tests
-	$(CARGO_TEST) --doc
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(DEFAULT) and not live and not alone"
-	$(BIN)/python -m pytest -m "$(DEFAULT) and (live or alone)" $$(grep -lE 'mark\.(live|alone)\b' tests/python/*/test_*.py)
+PYTEST := $(BIN)/python -m pytest
+MARKED := $$(grep -lE 'mark\.(live|alone)\b' tests/python/*/test_*.py)
+# Examples and the Python module have no tests, and each would compile both drivers; lint checks them.
+CARGO_TEST := cargo test --workspace --exclude longfat-python $(LOADER) --quiet --lib --bins --tests
+
+test:
+	@tests/timed.sh develop test-build test-rust test-python test-live test-alone
 
 test-build:
-	$(CARGO_TEST) --lib --bins --tests --no-run
+	$(CARGO_TEST) --no-run
 	cargo build --profile test --quiet --package longfat-sim --example sender
+
+test-rust:
+	$(CARGO_TEST)
+
+test-python: develop
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "$(DEFAULT) and not live and not alone"
+
+# Live runs mostly wait, and their threads have realtime priority: other live tests run beside them, and nothing else.
+test-live: develop
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "$(DEFAULT) and live and not alone" $(MARKED)
+
+# Nothing runs beside tests that look at a clock or at other processes.
+test-alone: develop
+	$(PYTEST) -m "$(DEFAULT) and alone" $(MARKED)
+
+check:
+	@tests/timed.sh develop lint test-changed
+
+test-changed: develop
+	$(BIN)/python tests/changed.py --workers $(WORKERS) $(LOADER:--features%=--loader%)
 
 test-long: develop
 	$(BIN)/python -m pytest -m long
