@@ -61,8 +61,9 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(BIN)/py
 	$(call INSTALL,--require-hashes -r requirements.lock -r requirements-dev.lock)
 	@touch $@
 
+# The profile is `dev`: Cargo.toml says what that leaves out.
 .venv/.core: .venv/.requirements pyproject.toml $(RUST)
-	PATH="$(abspath $(BIN)):$$PATH" PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet $(if $(LOADER),--features loader)
+	PATH="$(abspath $(BIN)):$$PATH" PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --quiet $(if $(LOADER),--features loader)
 	@touch $@
 
 .venv/.papers: .venv/.requirements papers/pyproject.toml
