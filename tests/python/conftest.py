@@ -39,6 +39,29 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield)
 
 
+DRAWN: dict[str, list[tuple[str, bytes]]] = {}
+"""The files of figures that `drawn_once` has seen."""
+
+
+@pytest.fixture
+def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages copy a figure that this process has drawn, in a hundredth of the time."""
+    from longfat.figure import matplotlib
+
+    draw = matplotlib.save
+
+    def save(figure: Any, directory: Path) -> list[Path]:
+        key = repr(figure)
+        if key not in DRAWN:
+            DRAWN[key] = [(path.name, path.read_bytes()) for path in draw(figure, directory)]
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, data in DRAWN[key]:
+            (directory / name).write_bytes(data)
+        return [directory / name for name, _ in DRAWN[key]]
+
+    monkeypatch.setattr(matplotlib, "save", save)
+
+
 @pytest.fixture
 def longfat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
     """Calls the command line in this process: (exit code, stdout, stderr)."""

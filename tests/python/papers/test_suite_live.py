@@ -33,6 +33,8 @@ from longfat_papers.lopez2008.reduction import reduce_run as reduce_thesis
 
 __all__ = ["able", "able_to_load", "as_root"]
 
+pytestmark = pytest.mark.usefixtures("drawn_once")
+
 THESIS = suites.get("lopez2008")
 
 

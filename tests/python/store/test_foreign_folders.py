@@ -23,7 +23,6 @@ from test_sweep import stopped_after
 import longfat
 from longfat.cli import report
 from longfat.errors import InputError, LongfatError
-from longfat.figure import matplotlib
 from longfat.figure.data import Figure, Panel, plain_name, points
 from longfat.store import sums
 from samples import table
@@ -344,28 +343,6 @@ def test_a_link_in_place_of_a_figure_is_replaced_and_not_followed(tmp_path: Path
         (folder / name).symlink_to(folder / "mine")
     report.build(folder)
     assert (folder / "mine").read_text() == "mine"
-
-
-@pytest.fixture(scope="module")
-def drawings() -> dict[str, list[tuple[str, bytes]]]:
-    return {}
-
-
-@pytest.fixture
-def drawn_once(monkeypatch: pytest.MonkeyPatch, drawings: dict[str, list[tuple[str, bytes]]]) -> None:
-    """A figure that has been drawn is copied, which takes a hundredth of the time."""
-    draw = matplotlib.save
-
-    def save(figure: Figure, directory: Path) -> list[Path]:
-        key = repr(figure)
-        if key not in drawings:
-            drawings[key] = [(path.name, path.read_bytes()) for path in draw(figure, directory)]
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, data in drawings[key]:
-            (directory / name).write_bytes(data)
-        return [directory / name for name, _ in drawings[key]]
-
-    monkeypatch.setattr(matplotlib, "save", save)
 
 
 ODD: list[Any] = ["x", 3, None, [], {}, [1, "a"], {"a": 1}, -1.5, True]
