@@ -1,10 +1,11 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help release release-files setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheel-test validate-elastic validate-matrix
+.PHONY: help release release-files setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheel-test validate-elastic validate-matrix develop check test-rust test-python test-live test-alone test-changed
 SHELL := /bin/bash
 PYTHON ?= python3
 # Tests start hundreds of Pythons: compiling Longfat in each of them would take longer than what some of them do.
 export PYTHONDONTWRITEBYTECODE :=
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MINUTES ?= 10
 BIN := .venv/bin
 # The loader of kernel algorithms is compiled in where libbpf can be built
@@ -14,9 +15,10 @@ PROFILE := $(if $(wildcard $(shell rustc --print sysroot 2>/dev/null)/lib/rustli
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
 help:
-	@echo "make setup   .venv with longfat in it"
+	@echo "make setup   .venv with longfat in it; develop also what tests, lints and documents need"
 	@echo "make demo    the quick form of the Li-Leith-Shorten experiments, report in out/demo"
-	@echo "make test    every test; test-long those that take minutes"
+	@echo "make check   formatting, lints, types and the tests of what has changed, two minutes; for daily work"
+	@echo "make test    every test, and how long each part took; test-long those that take minutes"
 	@echo "make soak MINUTES=10   random scenarios and killed sweeps; goes on where the last one ended"
 	@echo "make relations MINUTES=10   random scenarios whose results a change has to leave alone, such as what is sampled"
 	@echo "make kills KILLS=200   commands that are killed at random and run again"
@@ -43,20 +45,31 @@ help:
 
 setup: .venv/.core .venv/.papers
 
+develop: setup .venv/.develop
+
+# uv installs packages with a tenth of pip's work. It does not read pip's settings: where those name a mirror, pip does it.
+INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(BIN)/python -m pip install --quiet $(1)
+
 .venv/.requirements: requirements.lock
 	@command -v cargo >/dev/null || { echo "cargo, which builds Longfat's core, is missing; install Rust: https://rustup.rs" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Longfat needs Python 3.11 or newer; $(PYTHON) is older or missing" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "python3-venv is missing; on Debian: apt install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --require-hashes -r <(sed -n '/^uv==/,/[^\\]$$/p' requirements.lock)
+	$(call INSTALL,--require-hashes -r requirements.lock)
 	@touch $@
 
+.venv/.develop: .venv/.requirements requirements-dev.lock
+	$(call INSTALL,--require-hashes -r requirements.lock -r requirements-dev.lock)
+	@touch $@
+
+# The profile is `dev`: Cargo.toml says what that leaves out.
 .venv/.core: .venv/.requirements pyproject.toml $(RUST)
-	PATH="$(abspath $(BIN)):$$PATH" PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet $(if $(LOADER),--features loader)
+	PATH="$(abspath $(BIN)):$$PATH" PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --quiet $(if $(LOADER),--features loader)
 	@touch $@
 
 .venv/.papers: .venv/.requirements papers/pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e papers
+	$(call INSTALL,--no-deps --no-build-isolation -e papers)
 	@touch $@
 
 target/profile/core.profdata: $(RUST) benches/pgo.py | .venv/.requirements
@@ -65,33 +78,52 @@ target/profile/core.profdata: $(RUST) benches/pgo.py | .venv/.requirements
 demo: setup
 	$(BIN)/longfat suite li2007 --quick --out out/demo
 
-# Live tests hold the processors with realtime priority, and those marked `alone` look at a clock: nothing runs beside
-# them. Examples and the Python module have no tests, and each would compile both drivers; lint checks them.
 WORKERS ?= 2
 DEFAULT := not wheel and not long
-CARGO_TEST := cargo test --workspace --exclude longfat-python $(LOADER) --quiet
-test: setup test-build
-	$(CARGO_TEST) --lib --bins --tests
-	$(CARGO_TEST) --doc
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(DEFAULT) and not live and not alone"
-	$(BIN)/python -m pytest -m "$(DEFAULT) and (live or alone)" $$(grep -lE 'mark\.(live|alone)\b' tests/python/*/test_*.py)
+PYTEST := $(BIN)/python -m pytest
+MARKED := $$(grep -lE 'mark\.(live|alone)\b' tests/python/*/test_*.py)
+# Examples and the Python module have no tests, and each would compile both drivers; lint checks them.
+CARGO_TEST := cargo test --workspace --exclude longfat-python $(LOADER) --quiet --lib --bins --tests
+
+test:
+	@tests/timed.sh develop test-build test-rust test-python test-live test-alone
 
 test-build:
-	$(CARGO_TEST) --lib --bins --tests --no-run
+	$(CARGO_TEST) --no-run
 	cargo build --profile test --quiet --package longfat-sim --example sender
 
-test-long: setup
+test-rust:
+	$(CARGO_TEST)
+
+test-python: develop
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "$(DEFAULT) and not live and not alone"
+
+# Live runs mostly wait, and their threads have realtime priority: other live tests run beside them, and nothing else.
+test-live: develop
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "$(DEFAULT) and live and not alone" $(MARKED)
+
+# Nothing runs beside tests that look at a clock or at other processes.
+test-alone: develop
+	$(PYTEST) -m "$(DEFAULT) and alone" $(MARKED)
+
+check:
+	@tests/timed.sh develop lint test-changed
+
+test-changed: develop
+	$(BIN)/python tests/changed.py --workers $(WORKERS) $(LOADER:--features%=--loader%)
+
+test-long: develop
 	$(BIN)/python -m pytest -m long
 
-soak: setup
+soak: develop
 	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES) --state tests/soak/totals.json
 
 # Thousands of random scenarios, each with all changes that leave results as they are.
-relations: setup
+relations: develop
 	$(BIN)/python tests/soak/soak.py --relations --minutes $(MINUTES) --folder out/relations
 
 KILLS ?= 200
-kills: setup
+kills: develop
 	$(BIN)/python tests/soak/kill.py --kills $(KILLS)
 
 lint: lint-rust lint-python
@@ -101,17 +133,17 @@ lint-rust:
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace $(LOADER) --all-targets --quiet -- -D warnings
 
-lint-python: .venv/.requirements
+lint-python: .venv/.develop
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
 # Pictures of the gallery are kept in docs/_generated, the built site in out/docs.
-docs: setup
+docs: develop
 	$(BIN)/sphinx-build -b html -a -E -W --keep-going -n -q docs out/docs
 
 # The files in the repository that follow from the keys of scenarios, the registries and the commands.
-generated: setup
+generated: develop
 	$(BIN)/longfat schema > schemas/scenario.json
 	$(BIN)/python -c "from longfat import _core; print(_core.definition('constructors'), end='')" > python/longfat/scenario/tables.py
 	$(BIN)/longfat schema --sweep > schemas/sweep.json
@@ -120,7 +152,7 @@ generated: setup
 docs-rust:
 	cargo doc --workspace --no-deps
 
-bench: setup $(PROFILE)
+bench: develop $(PROFILE)
 	$(BIN)/python benches/bench.py
 	$(BIN)/python benches/steps.py
 	$(BIN)/python benches/own.py
@@ -130,7 +162,7 @@ bench: setup $(PROFILE)
 bench-peers: .venv/.requirements $(PROFILE)
 	$(BIN)/python benches/peers/peers.py
 
-bench-live: setup
+bench-live: develop
 	$(BIN)/python benches/live.py
 
 bench-guard:
@@ -152,7 +184,7 @@ WHEELS ?= wheel
 
 # A wheel for any CPython from 3.11 on and any Linux with this machine's glibc or a newer one, and the source distribution.
 # The kernel algorithms and the commit are put where pyproject.toml includes them from, and removed again.
-wheel: .venv/.requirements bpf $(PROFILE)
+wheel: .venv/.develop bpf $(PROFILE)
 	@test -n "$(LOADER)" || { echo "the wheel needs libelf and zlib; on Debian: apt install pkg-config libelf-dev zlib1g-dev" >&2; exit 1; }
 	rm -rf dist python/longfat/bpf
 	mkdir -p python/longfat/bpf
@@ -164,7 +196,7 @@ wheel: .venv/.requirements bpf $(PROFILE)
 	    --interpreter $(abspath $(BIN))/python --features loader --auditwheel repair --out dist
 	rm -rf python/longfat/bpf $$(test -e .git && echo COMMIT)
 	$(BIN)/python supply/sbom.py dist/longfat-*.whl
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist ./papers
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./papers
 	@ls -l dist
 
 wheel-test: $(WHEELS)
@@ -184,53 +216,53 @@ audit:
 
 # The time is that of all targets together.
 
-fuzz: setup
+fuzz: develop
 	$(BIN)/python fuzz/run.py $(MINUTES)
 
 FUZZ ?= plan reader packet queue capacity capture ebpf
 fuzz-build:
 	$(PYTHON) fuzz/run.py 0 --only $(FUZZ)
 
-flips: setup
+flips: develop
 	$(BIN)/python fuzz/flips.py 1000
 
-validate-uml: setup
+validate-uml: develop
 	$(BIN)/python validation/uml/compare.py --write
 
-validate-ns2: setup
+validate-ns2: develop
 	$(BIN)/python benches/peers/agents.py --write
 	$(BIN)/python benches/peers/thesis.py
 
 # Finished live runs are kept in out/live and not repeated.
-validate-live: setup bpf
+validate-live: develop bpf
 	$(BIN)/python validation/live/matrix.py --write
 
-validate-explicit: setup bpf
+validate-explicit: develop bpf
 	$(BIN)/python validation/live/explicit.py --write
 
-validate-thesis: setup bpf
+validate-thesis: develop bpf
 	$(BIN)/longfat suite lopez2008 --backend live --out out/lopez2008-live
 	$(BIN)/python validation/live/thesis.py --write
 
-validate-elastic: setup
+validate-elastic: develop
 	$(BIN)/python validation/elastic.py --write
 
-validate-matrix: setup
+validate-matrix: develop
 	$(BIN)/python validation/matrix/stack_matrix.py --write
 
-validate-paths: setup
+validate-paths: develop
 	$(BIN)/python validation/live/paths.py --write
 
 # EVERY=1 runs all of them, which takes hours
 EVERY ?= 3
-validate-objects: setup bpf
+validate-objects: develop bpf
 	$(BIN)/python validation/live/matrix.py --objects --every $(EVERY) --write
 
-validate-selftests: setup
+validate-selftests: develop
 	$(BIN)/python validation/live/selftests.py --write
 
 # docs/stacks/linux.md says where the scripts come from. PACKETDRILL=PROGRAM has this machine's kernel run them too.
-validate-packetdrill: setup
+validate-packetdrill: develop
 	@test -n "$(SCRIPTS)" || { echo "SCRIPTS=DIR names a folder with scripts: docs/stacks/linux.md" >&2; exit 2; }
 	$(BIN)/python validation/packetdrill/scripts.py --scripts $(SCRIPTS) $(if $(PACKETDRILL),--packetdrill $(PACKETDRILL)) --write
 

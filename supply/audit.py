@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-LOCK = ROOT / "requirements.lock"
+LOCKS = sorted(ROOT.glob("requirements*.lock"))
 WORKSPACES = {"Longfat": ROOT / "Cargo.toml", "the fuzz targets": ROOT / "fuzz" / "Cargo.toml"}
 NO_DATABASE = re.compile(
     r"failed to fetch advisory database|unable to load.*advisory|failed to clone", re.IGNORECASE
@@ -56,13 +56,14 @@ def crates() -> list[bool]:
 
 def packages() -> list[bool]:
     """Checks the Python packages; returns whether each check that ran found nothing."""
-    passed = [tell("packages, digests in requirements.lock", *digests())]
+    passed = [tell(f"packages, digests in {lock.name}", *digests(lock)) for lock in LOCKS]
     if shutil.which("pip-audit") is None:
         print("packages, advisories: not checked: pip-audit is missing; pip install pip-audit")
         return passed
-    command = ("pip-audit", "--requirement", str(LOCK), "--disable-pip", "--require-hashes")
-    code, text = run(*command, "--progress-spinner", "off")
-    pinned = len(re.findall("^[^#\\s]+==", LOCK.read_text(encoding="utf-8"), re.MULTILINE))
+    named = [word for lock in LOCKS for word in ("--requirement", str(lock))]
+    code, text = run("pip-audit", *named, "--disable-pip", "--require-hashes", "--progress-spinner", "off")
+    locked = "".join(lock.read_text(encoding="utf-8") for lock in LOCKS)
+    pinned = len(re.findall("^[^#\\s]+==", locked, re.MULTILINE))
     if NO_NETWORK.search(text) or text.count(NOT_FOUND) >= pinned:
         print("packages, advisories: not checked: pip-audit has no data here")
     else:
@@ -70,9 +71,9 @@ def packages() -> list[bool]:
     return passed
 
 
-def digests() -> tuple[int, str]:
-    """Every line of the lock file has a version and digests."""
-    entries = re.split(r"\n(?=[^\s#])", LOCK.read_text(encoding="utf-8"))
+def digests(lock: Path) -> tuple[int, str]:
+    """Every line of a lock file has a version and digests."""
+    entries = re.split(r"\n(?=[^\s#])", lock.read_text(encoding="utf-8"))
     names = [entry.split()[0] for entry in entries if not entry.startswith("#")]
     bare = [
         entry.split()[0] for entry in entries if not entry.startswith("#") and "--hash=sha256:" not in entry

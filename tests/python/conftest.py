@@ -1,7 +1,10 @@
+import fcntl
 import io
 import os
 import signal
 import sys
+import tempfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,40 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 """What the command handles itself."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Tests with the mark `kernel` wait for those of the same part, which other processes may run."""
+    mark = item.get_closest_marker("kernel")
+    if mark is None:
+        return (yield)
+    with open(Path(tempfile.gettempdir(), f"longfat-{os.getuid()}-{mark.args[0]}"), "w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        return (yield)
+
+
+DRAWN: dict[str, list[tuple[str, bytes]]] = {}
+"""The files of figures that `drawn_once` has seen."""
+
+
+@pytest.fixture
+def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages copy a figure that this process has drawn, in a hundredth of the time."""
+    from longfat.figure import matplotlib
+
+    draw = matplotlib.save
+
+    def save(figure: Any, directory: Path) -> list[Path]:
+        key = repr(figure)
+        if key not in DRAWN:
+            DRAWN[key] = [(path.name, path.read_bytes()) for path in draw(figure, directory)]
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, data in DRAWN[key]:
+            (directory / name).write_bytes(data)
+        return [directory / name for name, _ in DRAWN[key]]
+
+    monkeypatch.setattr(matplotlib, "save", save)
 
 
 @pytest.fixture

@@ -129,6 +129,20 @@ def opened_to_others(stage: Path) -> list[str]:
     return commands
 
 
+@contextlib.contextmanager
+def reached_by_others(folder: Path) -> Iterator[None]:
+    """Every user may enter a folder of a test, which pytest keeps from others together with its parents."""
+    modes = {each: each.stat().st_mode for each in (folder, *folder.parents)}
+    closed = {each: mode for each, mode in modes.items() if not mode & 0o001}
+    for each, mode in closed.items():
+        each.chmod(mode | 0o055)
+    try:
+        yield
+    finally:
+        for each, mode in closed.items():
+            each.chmod(mode)
+
+
 def processes(of: str) -> list[Path]:
     """Returns the processes in /proc with this text in their command line."""
     found = []

@@ -130,6 +130,7 @@ def test_a_transfer_that_is_over_leaves_the_rest_of_the_run_to_others(tmp_path: 
     assert transfers["transfers_completed"] > 0.5 * transfers["transfers_started"] > 20
 
 
+@pytest.mark.alone
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 def test_a_rate_beyond_what_this_machine_carries_is_never_silently_wrong(tmp_path: Path) -> None:

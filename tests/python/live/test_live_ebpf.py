@@ -24,6 +24,7 @@ from live_runs import (
     live,
     opened_to_others,
     own_algorithms,
+    reached_by_others,
     skip,
     started,
 )
@@ -32,6 +33,8 @@ from longfat.live import check
 from objects import SOURCES, compiled
 
 __all__ = ["able", "able_to_load", "as_root"]
+
+pytestmark = pytest.mark.kernel("objects")
 
 SEVERAL = """
 #include "kernel_types.h"
@@ -183,8 +186,6 @@ def test_what_the_verifier_rejects_is_one_line_with_its_reason_and_log(several: 
 @pytest.mark.live
 @pytest.mark.usefixtures("as_root", "able_to_load")
 def test_a_user_without_rights_is_told_what_an_object_needs(several: Path, tmp_path: Path) -> None:
-    folder = tmp_path.parents[1]
-    modes = {each: each.stat().st_mode for each in (folder, tmp_path.parent, tmp_path)}
     own = shutil.copy(several, tmp_path / "own.bpf.o")
     file = tmp_path / "own.toml"
     file.write_text(live(1, flow=[flow(f"{own}:h_grows")]).to_toml())
@@ -192,14 +193,9 @@ def test_a_user_without_rights_is_told_what_an_object_needs(several: Path, tmp_p
     os.mknod(tun, 0o666 | 0o020000, os.makedev(10, 200))
     for each in (file, Path(own), tun):
         each.chmod(0o666)
-    for each in modes:
-        each.chmod(0o755)
-    try:
+    with reached_by_others(tmp_path):
         mounts = [f"mount --bind {tun} /dev/net/tun", *opened_to_others(tmp_path / "stage")]
         ended = elsewhere(mounts, SOMEONE + command(file))
-    finally:
-        for each, mode in modes.items():
-            each.chmod(mode)
     assert ended.returncode == 2, ended.stderr
     assert len(ended.stderr.splitlines()) == 1, ended.stderr
     assert "h_grows: registering a kernel algorithm needs root" in ended.stderr

@@ -27,6 +27,8 @@ from live_runs import (
 
 __all__ = ["able", "able_to_load", "as_root"]
 
+pytestmark = pytest.mark.kernel("ltcp")
+
 
 @pytest.mark.live
 @pytest.mark.usefixtures("able_to_load")
@@ -134,7 +136,7 @@ def test_a_program_that_the_verifier_rejects_is_a_line_and_leaves_only_its_log(t
     subprocess.run(["clang", *flags, str(source), "-o", str(objects / "lf_ltcp.o")], check=True)
     file = tmp_path / "short.toml"
     file.write_text(live(1, flow=[{"algorithm": "ltcp", "rtt": "40 ms"}]).to_toml())
-    before = own_algorithms("lf_")
+    before = own_algorithms("lf_ltcp")
     ended = elsewhere(
         [f"mount --bind {objects} {ROOT / 'bpf/out'}"],
         command(file, "--out", out),
@@ -146,4 +148,4 @@ def test_a_program_that_the_verifier_rejects_is_a_line_and_leaves_only_its_log(t
     for word in (str(file), "lf_ltcp", "verifier", str(log)):
         assert word in ended.stderr
     assert (log.name.startswith("lf_ltcp-"), log.suffix) == (True, ".log")
-    assert own_algorithms("lf_") <= before
+    assert own_algorithms("lf_ltcp") <= before

@@ -28,6 +28,8 @@ from longfat.runs.result import Result
 
 __all__ = ["able", "able_to_load", "as_root"]
 
+pytestmark = pytest.mark.kernel("cgroups")
+
 XCP: dict[str, Any] = {"bottleneck.router": "xcp", "flow": [{"algorithm": "xcp", "rtt": "40 ms"}]}
 
 

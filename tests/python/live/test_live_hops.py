@@ -68,6 +68,7 @@ def test_the_shares_of_a_parking_lot_of_three_links_are_the_simulators() -> None
 @pytest.mark.long
 @pytest.mark.live
 @pytest.mark.usefixtures("as_root", "able_to_load")
+@pytest.mark.kernel("cgroups")
 def test_xcp_shares_two_bottlenecks_as_in_the_simulator() -> None:
     rate = {"a": "40 Mbit/s", "b": "20 Mbit/s"}
     links = [
@@ -90,6 +91,7 @@ def test_xcp_shares_two_bottlenecks_as_in_the_simulator() -> None:
 
 @pytest.mark.live
 @pytest.mark.usefixtures("as_root", "able_to_load")
+@pytest.mark.kernel("cgroups")
 def test_xcp_i_carries_xcp_through_a_drop_tail_hop_that_plain_xcp_overflows() -> None:
     def cloud(router: str, seconds: float = 7.0) -> Scenario:
         edge = {"rate": "40 Mbit/s", "router": router}

@@ -24,6 +24,7 @@ def able_with_iperf3(able: None) -> None:
         skip(f"iperf3 is not installed: {traffic.INSTALL}")
 
 
+@pytest.mark.alone
 @pytest.mark.live
 @pytest.mark.usefixtures("able_with_iperf3")
 def test_iperf3_carries_as_much_as_our_own_traffic_and_its_report_agrees() -> None:

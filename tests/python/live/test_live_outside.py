@@ -83,6 +83,7 @@ print(min(times))
 """
 
 
+@pytest.mark.alone
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 @pytest.mark.parametrize("way", ["download", "upload"])
@@ -128,6 +129,7 @@ print(sorted(times)[5])
 """
 
 
+@pytest.mark.alone
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 def test_datagrams_go_out_and_their_answers_come_back(path: Path, tmp_path: Path) -> None:

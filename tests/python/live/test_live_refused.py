@@ -21,6 +21,7 @@ from live_runs import (
     emptied,
     live,
     opened_to_others,
+    reached_by_others,
     tun_for_all,
     tun_for_root,
 )
@@ -29,6 +30,8 @@ from longfat.live import run
 from longfat.scenario.model import Scenario
 
 __all__ = ["able", "able_to_load", "as_root"]
+
+pytestmark = pytest.mark.kernel("objects")  # tests there change the same permissions
 
 TOPOLOGY = """
 duration = "1 s"
@@ -109,16 +112,11 @@ NO_OBJECTS = emptied(ROOT / "bpf" / "out")
 @pytest.fixture
 def one(tmp_path: Path) -> Iterator[Path]:
     """A scenario file that every user may read."""
-    folder = tmp_path.parents[1]
-    modes = {each: each.stat().st_mode for each in (folder, tmp_path.parent, tmp_path)}
-    for each in modes:
-        each.chmod(0o755)
     file = tmp_path / "one.toml"
     file.write_text(live(1, flow=[{"algorithm": "htcp", "rtt": "40 ms"}]).to_toml())
     file.chmod(0o644)
-    yield file
-    for each, mode in modes.items():
-        each.chmod(mode)
+    with reached_by_others(tmp_path):
+        yield file
 
 
 @pytest.mark.live

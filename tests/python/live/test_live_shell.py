@@ -69,6 +69,7 @@ def busiest(summary: dict[str, Any]) -> dict[str, Any]:
 # What programs see
 
 
+@pytest.mark.alone
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 @pytest.mark.parametrize("way", ["a_to_b", "b_to_a"])
@@ -89,6 +90,7 @@ def test_iperf3_sees_the_rate_of_the_path_in_both_directions(path: Path, way: st
     assert summary["validity"]["valid"], summary["validity"]["checks"]
 
 
+@pytest.mark.alone
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 def test_curl_takes_a_file_from_a_python_server_at_the_rate_of_the_path(path: Path, tmp_path: Path) -> None:
@@ -111,6 +113,7 @@ def test_curl_takes_a_file_from_a_python_server_at_the_rate_of_the_path(path: Pa
 PING = r"time=([0-9.]+) ms"
 
 
+@pytest.mark.alone
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 @pytest.mark.parametrize("family", ["4", "6"])
@@ -128,6 +131,7 @@ def test_ping_sees_the_round_trip_time_within_a_millisecond(path: Path, family: 
     assert (row["protocol"], row["a_to_b_packets"]) == ("icmp" if family == "4" else "icmp6", 10)
 
 
+@pytest.mark.alone
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 @pytest.mark.parametrize("peer", ["{peer}", pytest.param("{peer6}", marks=pytest.mark.long)])
@@ -339,6 +343,7 @@ def test_the_commands_streams_are_its_own(path: Path) -> None:
     assert "longfat: a to b:" in ended.stderr
 
 
+@pytest.mark.alone
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 def test_a_command_that_goes_on_for_too_long_ends_with_the_duration(path: Path) -> None:
@@ -389,6 +394,7 @@ while True:
 SINK = "import socket; c = socket.create_server(('', 7000)).accept()[0]\nwhile c.recv(65536): pass"
 
 
+@pytest.mark.kernel("cgroups")
 @pytest.mark.live
 @pytest.mark.usefixtures("able")
 @pytest.mark.parametrize("end", [None, signal.SIGKILL, signal.SIGTERM])

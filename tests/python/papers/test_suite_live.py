@@ -33,6 +33,8 @@ from longfat_papers.lopez2008.reduction import reduce_run as reduce_thesis
 
 __all__ = ["able", "able_to_load", "as_root"]
 
+pytestmark = pytest.mark.usefixtures("drawn_once")
+
 THESIS = suites.get("lopez2008")
 
 
@@ -490,6 +492,7 @@ def test_a_machine_that_lacks_something_is_one_line_before_anything_is_run(
 
 @pytest.mark.live
 @pytest.mark.usefixtures("as_root", "able_to_load")
+@pytest.mark.kernel("cgroups")
 def test_one_flow_of_the_thesis_fills_a_link_between_real_hosts_as_in_the_simulator(tmp_path: Path) -> None:
     outcome = suites.run_live(THESIS, only=["LOP-5e"], out=tmp_path)
     row = outcome.ledger[0]["live"]
@@ -536,6 +539,7 @@ SUITE = Suite(
 
 @pytest.mark.live
 @pytest.mark.usefixtures("able_to_load")
+@pytest.mark.kernel("ltcp")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_whatever_ends_a_suite_nothing_of_its_live_run_is_left(end: signal.Signals, tmp_path: Path) -> None:
     paper, out = tmp_path / "paper.py", tmp_path / "out"

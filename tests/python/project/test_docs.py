@@ -288,3 +288,11 @@ def test_no_docstring_begins_with_of():
     assert [
         str(path.relative_to(ROOT)) for path in SOURCES if begins.search(path.read_text(encoding="utf-8"))
     ] == []
+
+
+def test_blocks_of_code_in_the_crates_documentation_are_text() -> None:
+    """`make test` runs no doc tests, which would take a program for each crate."""
+    fence = re.compile(r"^\s*//[/!] ```(.*)$", re.MULTILINE)
+    found = {file: fence.findall(file.read_text())[::2] for file in ROOT.glob("crates/*/src/**/*.rs")}
+    assert sum(map(len, found.values())) > 50
+    assert {file: kinds for file, kinds in found.items() if set(kinds) - {"text"}} == {}

@@ -15,8 +15,12 @@ from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[3]
 DEBIAN_12 = "3.11.2"
-LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-ENTRIES = [entry for entry in re.split(r"\n(?=[^\s#])", LOCK) if not entry.startswith("#")]
+LOCKS = {file.name: file.read_text(encoding="utf-8") for file in sorted(ROOT.glob("requirements*.lock"))}
+ENTRIES = {
+    name: [entry for entry in re.split(r"\n(?=[^\s#])", text) if not entry.startswith("#")]
+    for name, text in LOCKS.items()
+}
+ALL = list(itertools.chain.from_iterable(ENTRIES.values()))
 
 
 def normal(name: str) -> str:
@@ -24,11 +28,11 @@ def normal(name: str) -> str:
 
 
 def test_every_locked_package_has_a_version_and_digests_and_no_address() -> None:
-    assert len(ENTRIES) > 50
-    for entry in ENTRIES:
+    assert len(ALL) > 50
+    for entry in ALL:
         assert re.match(r"[A-Za-z0-9._-]+==\S+ \\\n", entry), entry
         assert re.fullmatch(r"(\s+--hash=sha256:[0-9a-f]{64}( \\)?\n?)+", entry.partition("\\")[2]), entry
-    assert "://" not in LOCK
+    assert "://" not in "".join(LOCKS.values())
 
 
 def test_every_package_that_longfat_names_is_locked() -> None:
@@ -36,11 +40,21 @@ def test_every_package_that_longfat_names_is_locked() -> None:
     extras = itertools.chain.from_iterable(project["optional-dependencies"].values())
     named = [*project["dependencies"], *extras]
     wanted = {normal(re.match(r"[A-Za-z0-9._-]+", line).group()) for line in named}  # type: ignore[union-attr]
-    assert wanted <= {normal(entry.partition("==")[0]) for entry in ENTRIES}
+    assert wanted <= {normal(entry.partition("==")[0]) for entry in ALL}
+
+
+def test_make_setup_installs_what_longfat_needs_and_what_builds_it_and_make_develop_the_rest() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["build"]]
+    found = {name: {normal(entry.partition("==")[0]) for entry in each} for name, each in ENTRIES.items()}
+    setup, develop = found["requirements.lock"], found["requirements-dev.lock"]
+    assert {normal(re.match(r"[A-Za-z0-9._-]+", line).group()) for line in wanted} <= setup  # type: ignore[union-attr]
+    assert not setup & develop
+    assert not setup & {"mypy", "pandas", "polars", "pytest", "ruff", "sphinx"}
 
 
 def test_every_locked_package_runs_on_the_python_of_debian_12() -> None:
-    for entry in ENTRIES:
+    for entry in ALL:
         name, version = re.match(r"(\S+)==(\S+)", entry).groups()  # type: ignore[union-attr]
         found = metadata.distribution(name)
         if found.version == version:  # else the environment is not the one of the list
@@ -81,7 +95,7 @@ def test_the_bill_of_materials_has_crates_and_packages_and_not_those_of_extras(t
     assert sbom(wheel_in(tmp_path, [crate])).returncode == 0
     made = json.loads((tmp_path / "longfat-1.2.3.cdx.json").read_text())
     assert (made["bomFormat"], made["metadata"]["component"]["version"]) == ("CycloneDX", "1.2.3")
-    pinned = next(entry for entry in ENTRIES if entry.startswith("numpy==")).split()[0].partition("==")[2]
+    pinned = next(entry for entry in ALL if entry.startswith("numpy==")).split()[0].partition("==")[2]
     assert [part["bom-ref"] for part in made["components"]] == [crate["bom-ref"], f"pkg:pypi/numpy@{pinned}"]
 
 
@@ -97,4 +111,5 @@ def test_the_audit_says_which_tool_is_missing(tool: str, tmp_path: Path) -> None
     ended = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
     assert ended.returncode == 0
     assert f"not checked: {tool} is missing" in ended.stdout
-    assert "requirements.lock: nothing found" in ended.stdout
+    for name in LOCKS:
+        assert f"{name}: nothing found" in ended.stdout

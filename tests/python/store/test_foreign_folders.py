@@ -351,6 +351,7 @@ def test_a_link_in_place_of_a_figure_is_replaced_and_not_followed(tmp_path: Path
 ODD: list[Any] = ["x", 3, None, [], {}, [1, "a"], {"a": 1}, -1.5, True]
 
 
+@pytest.mark.usefixtures("drawn_once")
 @pytest.mark.parametrize("odd", ODD, ids=map(repr, ODD))
 def test_odd_values_of_a_foreign_folder_are_refused_in_one_line(
     tmp_path: Path,
