@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from longfat.intervals import half_intervals
-from longfat.report.columns import RUN_TABLES, metrics, number, rows, with_values
+from longfat.report.columns import metrics, number, run_tables
 from longfat.report.terminal import fitted
 from longfat.runs.observations import of_runs
 from longfat.scenario.registry import Parameter, Row, meaning
@@ -34,19 +34,9 @@ def print_summary(console: Console, scenario: Scenario, whole: Mapping[str, Any]
     if scenario.title:
         console.print(scenario.title, style="bold", markup=False)
     summary, halves = whole.get("mean", whole), half_intervals(whole)
-    notes = of_runs(whole.get("runs", [whole]))
-    shown = [
-        table
-        for title, key, listed in RUN_TABLES
-        if summary.get(key)
-        for columns in [with_values(listed, summary[key])]
-        for table in fitted(
-            [(column.heading, column.is_number) for column in columns],
-            rows(columns, summary[key], halves.get(key)),
-            console.width,
-            title=title,
-        )
-    ]
+    runs = whole.get("runs", [whole])
+    notes = of_runs(runs)
+    shown = list(_tables(console, whole))
     table = Table(
         title="Metrics", title_justify="left", title_style="bold", show_header=False, box=None, pad_edge=False
     )
@@ -61,24 +51,27 @@ def print_summary(console: Console, scenario: Scenario, whole: Mapping[str, Any]
     console.print()
     for note in [*notes, *_late_goodput(summary), *([UNLIKE] if unlike else [])]:
         console.print(f"Note: {note}.", markup=False, highlight=False)
-    console.print(f"Used: {'; '.join(_used(scenario))}.", style="dim", markup=False)
+    console.print(f"Used: {'; '.join(_used(scenario, len(runs)))}.", style="dim", markup=False)
     if halves:
         console.print(
-            f"Means over {len(whole['runs'])} runs with 95 % confidence intervals (Student's t); --json "
-            "prints every run and the standard errors.",
+            f"Means over {len(runs)} runs with 95 % confidence intervals (Student's t), and a dash where "
+            "some run has no such number; --json prints every run and the standard errors.",
             style="dim",
         )
 
 
 def print_flows(console: Console, summary: Mapping[str, Any]) -> None:
     """Prints the tables of a summary that no scenario belongs to."""
-    for title, key, listed in RUN_TABLES:
-        if summary.get(key):
-            columns = with_values(listed, summary[key])
-            headings = [(column.heading, column.is_number) for column in columns]
-            for table in fitted(headings, rows(columns, summary[key], None), console.width, title=title):
-                console.print(table)
-                console.print()
+    for table in _tables(console, summary):
+        console.print(table)
+        console.print()
+
+
+def _tables(console: Console, whole: Mapping[str, Any]) -> Iterator[Table]:
+    """Yields the tables of a run or of repeats, in parts that are as wide as the console."""
+    for title, columns, cells in run_tables(whole):
+        headings = [(column.heading, column.is_number) for column in columns]
+        yield from fitted(headings, cells, console.width, title=title)
 
 
 def _late_goodput(summary: Mapping[str, Any]) -> list[str]:
@@ -96,7 +89,7 @@ def _late_goodput(summary: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _used(scenario: Scenario) -> list[str]:
+def _used(scenario: Scenario, repeats: int) -> list[str]:
     """The values that matter for the results and that a scenario may leave to defaults."""
     from longfat.scenario.stacks import hosts, in_words
 
@@ -106,7 +99,7 @@ def _used(scenario: Scenario) -> list[str]:
     packets = sorted({(part.mss, part.header_bytes) for part in parts})
     initial = sorted({part.initial_window for part in parts if part.algorithm.transport == "tcp"})
     return [
-        f"seed {full.seed}",
+        f"seed {full.seed}" if repeats == 1 else f"seeds {full.seed} to {full.seed + repeats - 1}",
         f"results from {TIME.write(begin)} to {TIME.write(end)}",
         *in_words(hosts(full)),
         f"mss {', '.join(f'{mss:g} B + {headers} B' for mss, headers in packets)} of headers",

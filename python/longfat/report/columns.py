@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from longfat.intervals import half_intervals
 from longfat.units import RATE
 
 DIGITS = 4
@@ -169,6 +170,27 @@ METRICS = {
     "cov": "coefficient of variation of rates",
     "inefficiency": "inefficiency of the bottleneck",
 }
+
+
+def run_tables(whole: Mapping[str, Any]) -> Iterator[tuple[str, list[Column], list[list[str]]]]:
+    """Yields title, columns and cells of each table of a summary, or of the means of repeats.
+
+    A table that has no means shows the first run.
+
+    Args:
+        whole: the summary of a run or of repeats.
+    """
+    means, halves = whole.get("mean", whole), half_intervals(whole)
+    runs = whole.get("runs", [whole])
+    for title, key, columns in RUN_TABLES:
+        entries = means.get(key) or runs[0].get(key)
+        if not entries:
+            continue
+        if not means.get(key):
+            title = f"{title}, of the first of {len(runs)} runs"
+        held = [*entries, *(entry for run in runs for entry in run.get(key) or ())]
+        shown = with_values(columns, held)
+        yield title, shown, rows(shown, entries, halves.get(key))
 
 
 def with_values(columns: Iterable[Column], entries: Iterable[Mapping[str, Any]]) -> list[Column]:

@@ -99,21 +99,15 @@ def _meaningless(scenario: Path) -> tuple[str, ...]:
 
 def _tables(whole: Mapping[str, Any], meaningless: tuple[str, ...]) -> list[dict[str, Any]]:
     """The tables of the page: title, columns as (heading, whether numeric), rows of cells."""
-    summary, halves = whole.get("mean", whole), half_intervals(whole)
     shown = [
-        {
-            "title": title,
-            "columns": [(column.heading, column.is_number) for column in listed],
-            "rows": columns.rows(listed, summary[key], halves.get(key)),
-        }
-        for title, key, all_columns in columns.RUN_TABLES
-        if summary.get(key)
-        for listed in [columns.with_values(all_columns, summary[key])]
+        {"title": title, "columns": [(column.heading, column.is_number) for column in listed], "rows": cells}
+        for title, listed, cells in columns.run_tables(whole)
     ]
+    means, halves = whole.get("mean", whole), half_intervals(whole)
     metrics = {
         "title": "Metrics",
         "columns": [("all flows together", False), ("", True)],
-        "rows": columns.metrics(summary["metrics"], halves.get("metrics"), meaningless),
+        "rows": columns.metrics(means["metrics"], halves.get("metrics"), meaningless),
     }
     return [*shown, metrics]
 

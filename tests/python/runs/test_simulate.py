@@ -10,7 +10,8 @@ import pytest
 
 import longfat
 from longfat.errors import InputError
-from longfat.runs.result import Result, aggregate
+from longfat.runs.repeats import aggregate
+from longfat.runs.result import Result
 from longfat.scenario import registry
 from longfat.scenario.model import Scenario
 from samples import scenario, table
