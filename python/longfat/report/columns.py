@@ -103,7 +103,9 @@ LINKS = (
     Column("queue_std_packets", "std", number),
     Column("queue_max_packets", "max", count),
     Column("queue_limit_packets", "limit packets", count),
+    Column("sojourn_p50_s", "median wait ms", _in(MS)),
     Column("sojourn_p95_s", "95 % wait ms", _in(MS)),
+    Column("sojourn_p99_s", "99 % wait ms", _in(MS)),
 )
 BACKGROUND = (
     Column("name", "name", _text, is_number=False),

@@ -97,6 +97,9 @@ def test_repeats_have_means_and_intervals_of_all_that_a_run_counts_and_times() -
     for part in ("flows", "links", "background"):
         for row in (mean[part][0], intervals[part][0]):
             assert row.keys() == results[0].summary[part][0].keys()
+    waits = [result.summary["links"][0]["sojourn_p95_s"] for result in results]
+    assert mean["links"][0]["sojourn_p95_s"] == pytest.approx(sum(waits) / 4)
+    assert intervals["links"][0]["sojourn_p95_s"][0] < sum(waits) / 4
 
 
 def test_completion_times_have_means_over_repeats_where_each_run_has_transfers_of_the_size() -> None:

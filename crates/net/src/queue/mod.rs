@@ -21,7 +21,6 @@ mod red;
 mod sfq;
 mod sred;
 
-pub use droptail::SOJOURN;
 pub use limit::Limit;
 pub use list::*;
 pub use red::Law as RedLaw;

@@ -117,7 +117,7 @@ struct Unbuilt {
 
 impl Unbuilt {
     fn build<P: Packet + Clone + Send + 'static>(self, capacity: &Capacity, limit: Limit) -> Box<Asked<P>> {
-        let line = Line::new(capacity.clone(), self.queue.measures_waits());
+        let line = Line::new(capacity.clone());
         let queue = self.queue.build();
         let queue = match self.router {
             None => queue,
@@ -152,7 +152,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// The same, but a queue that is asked for packets has yet to be built.
     pub(crate) fn without_queue(planned: CheckedLink, fast: bool) -> Self {
-        let CheckedLink { plan, rate, capacity, ticks, disturbances, queue, router, .. } = planned;
+        let CheckedLink { plan, rate, capacity, ticks, disturbances, queue, router, measured, .. } = planned;
         let limit = queue.setup.limit;
         let reorders = disturbances.as_ref().is_some_and(|law| !law.keeps_order())
             || router.as_ref().is_some_and(CheckedRouter::reorders);
@@ -165,7 +165,7 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
             _ => Some(RateError::Varies),
         };
         let computes = fast && router.is_none() && disturbances.is_none();
-        let computed = computes.then(|| computed(&queue, rate, &capacity, ticks)).flatten();
+        let computed = computes.then(|| computed(&queue, (rate, &capacity), ticks, measured)).flatten();
         let unbuilt = computed.is_none().then(|| Box::new(Unbuilt { queue, router, ticks, disturbances }));
         Link {
             name: plan.name,
@@ -320,10 +320,10 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         each_server!(&self.server, _fifo => None, server => server.queue.flows_estimated())
     }
 
-    /// How long packets have waited since the last restart, if that is measured; and in its low-latency
-    /// queue, if one has ever been there.
-    pub fn waits(&self) -> [Option<&Sojourn>; 2] {
-        each_server!(&self.server, fifo => [fifo.sojourn(), None], server => server.line.waits())
+    /// How long packets have waited in the measured span, from the restart at its begin until its end; and in
+    /// its low-latency queue, if one has ever been there.
+    pub fn waits(&mut self) -> (&Sojourn, Option<&Sojourn>) {
+        each_server!(&mut self.server, fifo => (fifo.sojourn(), None), server => server.line.waits())
     }
 
     /// How packets get to the wire: `computed`, or `asked`.
@@ -341,13 +341,19 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 }
 
 /// The queue that computes departures, where there is one for this rate.
-fn computed(queue: &CheckedQueue, rate: Rate, capacity: &Capacity, ticks: Option<Ticks>) -> Option<Computed> {
+fn computed(
+    queue: &CheckedQueue,
+    (rate, capacity): (Rate, &Capacity),
+    ticks: Option<Ticks>,
+    measured: (Time, Time),
+) -> Option<Computed> {
     let limit = queue.setup.limit;
-    let measured = queue.measures_waits();
-    let is_plain = queue.is_drop_tail() && capacity.is_constant() && !measured;
+    let is_plain = queue.is_drop_tail() && capacity.is_constant();
     match ticks {
-        None if is_plain => Some(Computed::Constant(Box::new(ConstantFifo::new(rate, limit)))),
-        Some(ticks) if is_plain => Some(Computed::Ticking(Box::new(TickingFifo::new(rate, limit, ticks)))),
+        None if is_plain => Some(Computed::Constant(Box::new(ConstantFifo::new(rate, limit, measured)))),
+        Some(ticks) if is_plain => {
+            Some(Computed::Ticking(Box::new(TickingFifo::new(rate, limit, ticks, measured))))
+        }
         Some(_) => None,
         None if queue.is_drop_tail() => {
             Some(Computed::Listed(Box::new(ListedFifo::new(capacity.clone(), limit, measured))))

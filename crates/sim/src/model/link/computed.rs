@@ -13,7 +13,7 @@ pub enum Computed {
     Constant(Box<ConstantFifo>),
     /// Drop-tail, served at the ticks of a clock.
     Ticking(Box<TickingFifo>),
-    /// Drop-tail, where the rate varies as planned or waiting times are measured.
+    /// Drop-tail, where the rate varies as planned.
     Listed(Box<ListedFifo<Limit>>),
     /// RED.
     Red(Box<ListedFifo<RedLaw>>),
