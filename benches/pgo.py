@@ -21,7 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "target" / "profile"
 PROFILE = FOLDER / "core.profdata"
-BOTTLENECKS = ("sojourn", "red", "codel", "fq_codel", "pie", "dualpi2", "steps", "sine", "xcp")
+BOTTLENECKS = ("red", "codel", "fq_codel", "pie", "dualpi2", "steps", "sine", "xcp")
 """What the example puts in the place of drop-tail at a constant rate."""
 REFERENCE = (
     *("w1 --seconds 20", "w2 --seconds 10", "w3 --seconds 5", "10g --seconds 2", "loss --seconds 3"),

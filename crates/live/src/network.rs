@@ -348,7 +348,7 @@ impl Observed {
     fn summarize(&mut self, begin: Time, now: Time) -> LinkSummary {
         let before = self.before.unwrap_or_default();
         let (occupancy, after) = self.link.settle(now);
-        link_summary(&self.link, (begin, before), (now, after, occupancy))
+        link_summary(&mut self.link, (begin, before), (now, after, occupancy))
     }
 }
 

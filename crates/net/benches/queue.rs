@@ -39,7 +39,7 @@ fn packet(seq: u64) -> SimPacket {
 fn constant_fifo(bencher: Bencher, limit: u64) {
     let rate = Rate::from_bps(1e9).expect("a rate");
     let gap = Interval::from_ns(rate.transmission(1500).as_ns() * 20 / 21);
-    let mut queue = ConstantFifo::new(rate, Limit::Packets(limit));
+    let mut queue = ConstantFifo::new(rate, Limit::Packets(limit), (Time::ZERO, Time::NEVER));
     let mut now = Time::ZERO;
     let mut step = move || {
         now += gap;

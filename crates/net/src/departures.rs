@@ -32,10 +32,8 @@ pub trait Departures {
     }
     /// The queue's length since the last restart.
     fn occupancy(&self) -> &Occupancy;
-    /// How long packets have waited since the last restart, if that is measured.
-    fn sojourn(&self) -> Option<&Sojourn> {
-        None
-    }
-    /// Restarts the statistics.
+    /// How long packets have waited in the measured span, from the restart at its begin until its end.
+    fn sojourn(&mut self) -> &Sojourn;
+    /// The measured span begins: restarts the statistics.
     fn restart(&mut self, now: Time);
 }

@@ -6,7 +6,7 @@
 //! asks for packets gives the same results by events.
 
 use crate::queue::Limit;
-use crate::{Departures, DropReason, Occupancy, Offered};
+use crate::{Departures, DropReason, Foreseen, Occupancy, Offered, Sojourn};
 use longfat_units::{Interval, Rate, Time};
 use std::collections::VecDeque;
 
@@ -26,6 +26,7 @@ pub struct ConstantFifo {
     /// How long nothing was transmitted before `free_at`.
     idle: Interval,
     occupancy: Occupancy,
+    waits: Foreseen,
     /// Packets and bytes accepted before the last packets of one size.
     accepted_before: (u64, u64),
     /// The last packets accepted, all of one size: sizes rarely change, and the transmission time needs a division.
@@ -44,8 +45,8 @@ struct Alike {
 }
 
 impl ConstantFifo {
-    /// An empty queue before an idle link.
-    pub fn new(rate: Rate, limit: Limit) -> Self {
+    /// An empty queue before an idle link, whose waits are measured in this span.
+    pub fn new(rate: Rate, limit: Limit, measured: (Time, Time)) -> Self {
         ConstantFifo {
             rate,
             limit,
@@ -56,6 +57,7 @@ impl ConstantFifo {
             free_at: Time::ZERO,
             idle: Interval::ZERO,
             occupancy: Occupancy::default(),
+            waits: Foreseen::new(measured),
             accepted_before: (0, 0),
             last: Alike::default(),
         }
@@ -87,19 +89,20 @@ impl ConstantFifo {
         self.joins = if alone { self.first.bytes } else { NO_SIZE };
     }
 
-    /// A packet of the size of `last`, whose transmission starts at `free_at`, waits behind the others.
+    /// A packet of `bytes`, the size of `last`, waits behind the others until its transmission starts at
+    /// `free_at`.
     #[inline(always)]
-    fn wait(&mut self, now: Time) {
-        if self.joins == self.last.bytes {
+    fn wait(&mut self, now: Time, bytes: u32) {
+        if self.joins == bytes {
             self.first.packets += 1;
         } else if self.occupancy.packets() == 0 {
             self.next_start = self.free_at;
             self.first = Alike { packets: 1, ..self.last };
-            self.joins = self.last.bytes;
+            self.joins = bytes;
         } else {
             self.wait_behind();
         }
-        self.occupancy.join(now, self.last.bytes);
+        self.occupancy.join(now, bytes);
     }
 
     #[inline(never)]
@@ -128,7 +131,8 @@ impl ConstantFifo {
             self.idle = self.idle + now.since(self.free_at);
             self.free_at = now.later_by(self.last.transmission);
         } else {
-            self.wait(now);
+            self.waits.record(now, self.free_at);
+            self.wait(now, bytes);
             self.free_at = self.free_at.later_by(self.last.transmission);
         }
         Some(self.free_at)
@@ -165,8 +169,13 @@ impl Departures for ConstantFifo {
         &self.occupancy
     }
 
+    fn sojourn(&mut self) -> &Sojourn {
+        self.waits.measured(self.sent().0)
+    }
+
     fn restart(&mut self, now: Time) {
         self.settle_before(now);
+        self.waits.begin(self.sent().0);
         self.occupancy.restart(now);
     }
 }
@@ -183,7 +192,7 @@ mod tests {
             most in 1..6u64,
         ) {
             let rate = Rate::from_bps(1e9).unwrap_or_else(|| panic!("a rate"));
-            let mut fifo = ConstantFifo::new(rate, Limit::Packets(most));
+            let mut fifo = ConstantFifo::new(rate, Limit::Packets(most), (Time::ZERO, Time::NEVER));
             let (mut now, mut free_at) = (Time::ZERO, Time::ZERO);
             let mut accepted: Vec<(Time, u32)> = Vec::new(); // when the transmission starts, and the size
             for (gap, bytes) in arrivals {

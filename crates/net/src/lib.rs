@@ -43,7 +43,7 @@ pub use meter::Meter;
 pub use occupancy::Occupancy;
 pub use pipe::{COPY, GONE, Pipe, WAITS};
 pub use sine::Sine;
-pub use sojourn::Sojourn;
+pub use sojourn::{Foreseen, Sojourn};
 pub use ticking_fifo::TickingFifo;
 pub use ticks::{Credit, Ticks};
 pub use visit::visit;

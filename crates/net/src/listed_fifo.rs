@@ -1,12 +1,11 @@
-//! A FIFO that decides at arrival, whose rate may vary as planned and whose waiting times may be measured, without
-//! departure events.
+//! A FIFO that decides at arrival and whose rate may vary as planned, without departure events.
 //!
 //! As with [`ConstantFifo`](crate::ConstantFifo), the start of a packet's transmission is known when the packet is
 //! accepted. Here each waiting packet is remembered by itself, since transmission times differ.
 //! [`queue::DropTail`](crate::queue::DropTail) or [`queue::Red`](crate::queue::Red) behind a link that asks for packets
 //! gives the same results by events.
 
-use crate::{Admission, Admitted, Capacity, Departures, Occupancy, Offered, Sojourn, Transmitter};
+use crate::{Admission, Admitted, Capacity, Departures, Foreseen, Occupancy, Offered, Sojourn, Transmitter};
 use longfat_units::{Interval, Time};
 use std::collections::VecDeque;
 
@@ -27,21 +26,20 @@ pub struct ListedFifo<A> {
     /// Packets and bytes whose transmission has started, and the bytes of the last one.
     sent: (u64, u64),
     last_bytes: u32,
-    sojourn: Option<Sojourn>,
+    waits: Foreseen,
 }
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    since: Time,
     /// When its transmission starts.
     start: Time,
     bytes: u32,
 }
 
 impl<A: Admission> ListedFifo<A> {
-    /// An empty queue before an idle link, which notes how long packets wait if `measured`.
-    pub fn new(capacity: Capacity, admission: A, measured: bool) -> Self {
+    /// An empty queue before an idle link, whose waits are measured in this span.
+    pub fn new(capacity: Capacity, admission: A, measured: (Time, Time)) -> Self {
         ListedFifo {
             admission,
             wire: Transmitter::new(capacity),
@@ -52,7 +50,7 @@ impl<A: Admission> ListedFifo<A> {
             occupancy: Occupancy::default(),
             sent: (0, 0),
             last_bytes: 0,
-            sojourn: measured.then(Sojourn::default),
+            waits: Foreseen::new(measured),
         }
     }
 
@@ -60,22 +58,19 @@ impl<A: Admission> ListedFifo<A> {
     #[inline(always)]
     fn settle(&mut self, now: Time) {
         while self.next_start <= now {
-            let Some(Waiting { since, start, bytes }) = self.waiting.pop_front() else { return };
+            let Some(Waiting { start, bytes }) = self.waiting.pop_front() else { return };
             self.next_start = self.waiting.front().map_or(Time::NEVER, |next| next.start);
             self.occupancy.leave(start, bytes);
-            self.start(start, start.since(since), bytes);
+            self.start(start, bytes);
         }
     }
 
-    /// The transmission of a packet starts after this wait.
+    /// The transmission of a packet starts.
     #[inline(always)]
-    fn start(&mut self, now: Time, waited: Interval, bytes: u32) {
+    fn start(&mut self, now: Time, bytes: u32) {
         self.admission.starts(now, bytes);
         self.sent = (self.sent.0 + 1, self.sent.1 + u64::from(bytes));
         self.last_bytes = bytes;
-        if let Some(sojourn) = &mut self.sojourn {
-            sojourn.record(waited);
-        }
     }
 
     /// Returns when the last bit of a packet is on the wire that is admitted now.
@@ -84,10 +79,11 @@ impl<A: Admission> ListedFifo<A> {
         let start = self.free_at.max(now);
         if self.free_at <= now {
             self.idle = self.idle + now.since(self.free_at);
-            self.start(now, Interval::ZERO, bytes);
+            self.start(now, bytes);
         } else {
             self.next_start = self.next_start.min(start);
-            self.waiting.push_back(Waiting { since: now, start, bytes });
+            self.waiting.push_back(Waiting { start, bytes });
+            self.waits.record(now, start);
             self.occupancy.join(now, bytes);
         }
         self.free_at = self.wire.send(start, bytes);
@@ -135,16 +131,14 @@ impl<A: Admission> Departures for ListedFifo<A> {
         &self.occupancy
     }
 
-    fn sojourn(&self) -> Option<&Sojourn> {
-        self.sojourn.as_ref()
+    fn sojourn(&mut self) -> &Sojourn {
+        self.waits.measured(self.sent.0)
     }
 
     fn restart(&mut self, now: Time) {
         self.settle_before(now);
         self.occupancy.restart(now);
-        if let Some(sojourn) = &mut self.sojourn {
-            sojourn.restart();
-        }
+        self.waits.begin(self.sent.0);
     }
 }
 
@@ -272,18 +266,29 @@ mod tests {
 
     /// Offers the same packets to both; all that can be seen of them has to be the same.
     fn compare<A: Admission>(
-        mut fifo: ListedFifo<A>,
+        fifo: impl FnOnce((Time, Time)) -> ListedFifo<A>,
         mut asking: Asking,
         arrivals: Vec<(u64, u32, bool)>,
     ) -> Result<(), TestCaseError> {
         let (mut now, mut last, mut since) = (Time::ZERO, Time::ZERO, Time::ZERO);
-        let middle = arrivals.len() / 2;
+        // the measured span begins and ends with these arrivals
+        let [begin, end] = [2, 3].map(|quarters| quarters * arrivals.len() / 4);
+        let at =
+            |index| arrivals[..=index].iter().fold(Time::ZERO, |at, (gap, ..)| at + Interval::from_ns(*gap));
+        let mut fifo = fifo((at(begin), at(end)));
         for (i, (gap, bytes, markable)) in arrivals.into_iter().enumerate() {
             now += Interval::from_ns(gap);
-            if i == middle {
+            if i == begin {
                 fifo.restart(now);
                 asking.restart(now);
                 since = now;
+            }
+            if i == end {
+                fifo.settle_before(now);
+                asking.serve(Time::ZERO, now - Interval::from_ns(1));
+                for share in [0.0, 0.1, 0.5, 0.99] {
+                    prop_assert_eq!(fifo.sojourn().percentile_s(share), asking.waits.percentile_s(share));
+                }
             }
             let mut packet = SimPacket::new(Kind::Data, FlowId(0), 0, bytes, now);
             packet.ecn = if markable { Ecn::Capable } else { Ecn::NotCapable };
@@ -302,10 +307,6 @@ mod tests {
             prop_assert_eq!(fifo.occupancy().statistics(since, later), lengths);
             prop_assert_eq!(fifo.bits(now), Some(asking.bits(now)));
             prop_assert_eq!(fifo.busy(now), asking.served.saturating_sub(asking.free_at.since(now)));
-            for share in [0.1, 0.5, 0.99] {
-                let waited = fifo.sojourn().and_then(|s| s.percentile_s(share));
-                prop_assert_eq!(waited, asking.waits.percentile_s(share));
-            }
         }
         fifo.settle_before(last + Interval::from_ns(1));
         asking.serve(Time::ZERO, last);
@@ -320,7 +321,7 @@ mod tests {
         ) {
             let limit = if bytes { Limit::Bytes(1500 * most) } else { Limit::Packets(most) };
             let asking = Asking::new(Box::new(DropTail::new(limit)), capacity.clone());
-            compare(ListedFifo::new(capacity, limit, true), asking, arrivals)?;
+            compare(|measured| ListedFifo::new(capacity, limit, measured), asking, arrivals)?;
         }
 
         #[test]
@@ -334,7 +335,7 @@ mod tests {
             let (setup, p) = (testing::source::setup(most), testing::source::parameters("red", &given));
             let law = RedLaw::build(setup.clone(), &p);
             let asking = Asking::new(Box::new(Red::build(setup, &p)), capacity.clone());
-            compare(ListedFifo::new(capacity, law, true), asking, arrivals)?;
+            compare(|measured| ListedFifo::new(capacity, law, measured), asking, arrivals)?;
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::last_size::LastSize;
 use crate::queue::Limit;
-use crate::{Capacity, Credit, Departures, DropReason, Occupancy, Offered, Ticks};
+use crate::{Capacity, Credit, Departures, DropReason, Foreseen, Occupancy, Offered, Sojourn, Ticks};
 use longfat_units::{Interval, Rate, Time};
 use std::collections::VecDeque;
 
@@ -31,6 +31,7 @@ pub struct TickingFifo {
     /// Transmission of everything that has left the queue, until `busy_until`.
     served: Interval,
     occupancy: Occupancy,
+    waits: Foreseen,
     packets_out: u64,
     bytes_out: u64,
     /// The last packet that left the queue.
@@ -46,8 +47,8 @@ struct Leaving {
 }
 
 impl TickingFifo {
-    /// An empty queue before an idle link without credit.
-    pub fn new(rate: Rate, limit: Limit, ticks: Ticks) -> Self {
+    /// An empty queue before an idle link without credit, whose waits are measured in this span.
+    pub fn new(rate: Rate, limit: Limit, ticks: Ticks, measured: (Time, Time)) -> Self {
         TickingFifo {
             rate,
             limit,
@@ -60,6 +61,7 @@ impl TickingFifo {
             busy_until: Time::ZERO,
             served: Interval::ZERO,
             occupancy: Occupancy::default(),
+            waits: Foreseen::new(measured),
             packets_out: 0,
             bytes_out: 0,
             last_size: LastSize::default(),
@@ -155,6 +157,7 @@ impl TickingFifo {
     #[inline(always)]
     fn wait(&mut self, now: Time, leaves: Time, bytes: u32) {
         self.occupancy.join(now, bytes);
+        self.waits.record(now, leaves);
         match self.waiting.back_mut() {
             Some(last) if last.at == leaves && last.bytes == bytes => last.packets += 1,
             _ => {
@@ -200,8 +203,13 @@ impl Departures for TickingFifo {
         &self.occupancy
     }
 
+    fn sojourn(&mut self) -> &Sojourn {
+        self.waits.measured(self.packets_out)
+    }
+
     fn restart(&mut self, now: Time) {
         self.settle_before(now);
+        self.waits.begin(self.packets_out);
         self.occupancy.restart(now);
     }
 }

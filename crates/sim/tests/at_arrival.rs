@@ -39,7 +39,7 @@ fn queue() -> impl Strategy<Value = Value> {
                     "weight": weight, "interval": 0.05});
                 and(red, limit)
             } else {
-                and(json!({"kind": "droptail", "sojourn": flags[0]}), limit)
+                and(json!({"kind": "droptail"}), limit)
             }
         },
     )

@@ -87,7 +87,6 @@ fn the_end_of_a_run_shows_the_same_wherever_departures_are_computed() {
     // packets of 12 s wait, and one begins its transmission at the very end
     let queues = [
         json!({"kind": "droptail", "limit_packets": 50}),
-        json!({"kind": "droptail", "limit_packets": 50, "sojourn": "true"}),
         json!({"kind": "red", "limit_packets": 50, "min": 20.0, "max": 40.0}),
     ];
     for queue in queues {

@@ -316,6 +316,7 @@ def _simulate(
     Returns results and summary, for repeats with mean and standard error, and why they could not be written.
     """
     from longfat.cli import waiting
+    from longfat.runs import repeats as repeated
     from longfat.runs import result, simulate
 
     def once() -> tuple[list[result.Result], dict[str, Any]]:
@@ -338,7 +339,7 @@ def _simulate(
             results = simulate.repeats(scenario, repeats, name=source, progress=True)
         if repeats == 1:
             return results, results[0].summary
-        return results, result.aggregate([each.summary for each in results])
+        return results, repeated.aggregate([each.summary for each in results])
 
     if out is None:
         return *once(), None

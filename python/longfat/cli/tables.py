@@ -39,7 +39,8 @@ def print_summary(
     if scenario.title:
         console.print(scenario.title, style="bold", markup=False)
     summary, halves = whole.get("mean", whole), half_intervals(whole)
-    notes = of_runs(whole.get("runs", [whole]))
+    runs = whole.get("runs", [whole])
+    notes = of_runs(runs)
     listed = list(columns.tables(whole, scenario, every_flow=every_flow))
     table = Table(
         title="Metrics", title_justify="left", title_style="bold", show_header=False, box=None, pad_edge=False
@@ -57,11 +58,11 @@ def print_summary(
         console.print(EVERY_FLOW, style="dim")
     for note in [*notes, *_late_goodput(summary), *([UNLIKE] if unlike else [])]:
         console.print(f"Note: {note}.", markup=False, highlight=False)
-    console.print(f"Used: {'; '.join(_used(scenario))}.", style="dim", markup=False)
+    console.print(f"Used: {'; '.join(_used(scenario, len(runs)))}.", style="dim", markup=False)
     if halves:
         console.print(
-            f"Means over {len(whole['runs'])} runs with 95 % confidence intervals (Student's t); --json "
-            "prints every run and the standard errors.",
+            f"Means over {len(runs)} runs with 95 % confidence intervals (Student's t), and a dash where "
+            "some run has no such number; --json prints every run and the standard errors.",
             style="dim",
         )
 
@@ -97,7 +98,7 @@ def _late_goodput(summary: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _used(scenario: Scenario) -> list[str]:
+def _used(scenario: Scenario, repeats: int) -> list[str]:
     """The values that matter for the results and that a scenario may leave to defaults."""
     from longfat.scenario.stacks import hosts, in_words
 
@@ -107,7 +108,7 @@ def _used(scenario: Scenario) -> list[str]:
     packets = sorted({(part.mss, part.header_bytes) for part in parts})
     initial = sorted({part.initial_window for part in parts if part.algorithm.transport == "tcp"})
     return [
-        f"seed {full.seed}",
+        f"seed {full.seed}" if repeats == 1 else f"seeds {full.seed} to {full.seed + repeats - 1}",
         f"results from {TIME.write(begin)} to {TIME.write(end)}",
         *in_words(hosts(full)),
         f"mss {', '.join(f'{mss:g} B + {headers} B' for mss, headers in packets)} of headers",

@@ -29,6 +29,7 @@ USUAL = (
     "utilization",
     "bottleneck_utilization",
     "bottleneck_queue_mean_packets",
+    "bottleneck_sojourn_p95_s",
     "bottleneck_loss_ratio",
 )
 """Columns that a message lists before others."""

@@ -121,7 +121,9 @@ LINKS = (
     Column("queue_std_packets", "std", number),
     Column("queue_max_packets", "max", count),
     Column("queue_limit_packets", "limit packets", count),
+    Column("sojourn_p50_s", "median wait ms", _in(MS)),
     Column("sojourn_p95_s", "95 % wait ms", _in(MS)),
+    Column("sojourn_p99_s", "99 % wait ms", _in(MS)),
 )
 BACKGROUND = (
     Column("name", "name", _text, is_number=False),
@@ -202,6 +204,8 @@ class Table(NamedTuple):
 def tables(whole: Mapping[str, Any], scenario: Scenario | None, *, every_flow: bool) -> Iterator[Table]:
     """Yields the tables of a run, or of the means of repeats, that hold something.
 
+    A table that has no means shows the first run.
+
     Args:
         whole: the summary.
         scenario: that of the run; None if it is unknown.
@@ -209,17 +213,23 @@ def tables(whole: Mapping[str, Any], scenario: Scenario | None, *, every_flow: b
     """
     from longfat.report.groups import grouped
 
-    summary, halves = whole.get("mean", whole), half_intervals(whole)
+    means, halves = whole.get("mean", whole), half_intervals(whole)
+    runs = whole.get("runs", [whole])
     groups = None if every_flow else grouped(whole, scenario)
     for title, key, columns in RUN_TABLES:
+        entries = means.get(key) or runs[0].get(key)
+        if not entries:
+            continue
         if key == "flows" and groups is not None:
             found = groups.get("mean", groups)[key]
             kept = with_values(GROUPS, found)
             cells = rows(kept, found, half_intervals(groups).get(key))
-            yield Table(f"{len(summary[key])} flows by group", kept, cells, by_group=True)
-        elif summary.get(key):
-            kept = with_values(columns, summary[key])
-            yield Table(title, kept, rows(kept, summary[key], halves.get(key)))
+            yield Table(f"{len(entries)} flows by group", kept, cells, by_group=True)
+            continue
+        if not means.get(key):
+            title = f"{title}, of the first of {len(runs)} runs"
+        kept = with_values(columns, [*entries, *(entry for run in runs for entry in run.get(key) or ())])
+        yield Table(title, kept, rows(kept, entries, halves.get(key)))
 
 
 def with_values(columns: Iterable[Column], entries: Iterable[Mapping[str, Any]]) -> list[Column]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.numbers import finite
 from longfat.runs import metrics
-from longfat.runs.result import aggregate
+from longfat.runs.repeats import aggregate
 
 if TYPE_CHECKING:
     from longfat.scenario.model import Scenario

@@ -201,7 +201,7 @@ class LinkResult(_Series):
     queue_std_packets = Value[float | None]("Standard deviation of the queue's length over time, packets.")
     queue_max_packets = Value[int]("The greatest length of the queue, packets.")
     queue_limit_packets = Value[int]("The most packets that it holds; a limit in bytes as packets of 1500.")
-    sojourn_p50_s = Value[float | None]("Median of the time that packets waited, s; None if not measured.")
+    sojourn_p50_s = Value[float | None]("Median of the time that packets waited, s; None if it sent none.")
     sojourn_p95_s = Value[float | None]("95th percentile of that time, s.")
     sojourn_p99_s = Value[float | None]("99th percentile of that time, s.")
     low_latency_mean_s = Value[float | None](

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
 from longfat.errors import InputError
 from longfat.intervals import half_intervals
 from longfat.lazy import above
-from longfat.runs.result import Result, aggregate
+from longfat.numbers import finite
+from longfat.runs import metrics
+from longfat.runs.result import Result
 from longfat.words import MOST_REPEATS, shown
+
+AVERAGED = ("flows", "links", "background", "completion_times", "metrics", "messages", "programs")
+"""The parts of a summary whose numbers have means over repeats; a run may be without the last two."""
+CODES = frozenset({"exit_code"})
+"""Numbers that have no mean unless they are the same in all runs."""
 
 
 class Results(Sequence[Result]):
@@ -89,3 +96,44 @@ def refuse_number(repeats: object) -> None:
             f"repeats = {shown(repeats)}: this is no number of repeats; "
             f"accepted: a whole number from 1 to {MOST_REPEATS}"
         )
+
+
+def aggregate(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns what `longfat run --repeats N --json` prints: runs, and mean and standard error of each number.
+
+    A number that is None in some run (a time that was never reached) has neither. A run without transfers
+    of some size has 0 of them, and None as their times.
+    """
+    picked = [{key: summary[key] for key in AVERAGED if key in summary} for summary in summaries]
+    times = _aligned([each["completion_times"] for each in picked])
+    picked = [each | {"completion_times": rows} for each, rows in zip(picked, times, strict=True)]
+    return {"runs": list(summaries), "mean": _over(picked, 0), "stderr": _over(picked, 1)}
+
+
+def _aligned(tables: Sequence[Sequence[Mapping[str, Any]]]) -> list[list[Mapping[str, Any]]]:
+    """Completion times with the same rows in each run: a size without transfers has none."""
+    found = [{(row["background"], row["from_bytes"]): row for row in table} for table in tables]
+    backgrounds = list(dict.fromkeys(row["background"] for table in tables for row in table))
+    rows = {key: row for table in found for key, row in table.items()}
+    order = sorted(rows, key=lambda key: (backgrounds.index(key[0]), key[1]))
+    sizes = ("background", "from_bytes", "below_bytes")
+    nothing = {
+        key: dict.fromkeys(row) | {name: row[name] for name in sizes} | {"transfers": 0}
+        for key, row in rows.items()
+    }
+    return [[table.get(key, nothing[key]) for key in order] for table in found]
+
+
+def _over(values: Sequence[Any], which: int, name: str = "") -> Any:
+    first = values[0]
+    if isinstance(first, dict):
+        return {key: _over([value[key] for value in values], which, key) for key in first}
+    if isinstance(first, list):
+        return [_over([value[i] for value in values], which) for i in range(len(first))]
+    if isinstance(first, str) and all(value == first for value in values):
+        return first
+    if not all(isinstance(value, (int, float)) for value in values):
+        return None
+    if name in CODES and len(set(values)) > 1:
+        return None
+    return finite(metrics.mean_stderr(values)[which])

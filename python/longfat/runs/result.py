@@ -509,26 +509,3 @@ def unreached_loads(background: list[dict[str, Any]]) -> list[str]:
 
 def _mbps(rate_bps: float) -> str:
     return f"{rate_bps / 1e6:.4g} Mbit/s"
-
-
-def aggregate(summaries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Returns what `longfat run --repeats N --json` prints: runs, and mean and standard error of each number.
-
-    A number that is None in some run (a time that was never reached) has neither.
-    """
-    keys = ("flows", "links", "background", "metrics")
-    picked = [{key: summary[key] for key in keys} for summary in summaries]
-    return {"runs": summaries, "mean": _over(picked, 0), "stderr": _over(picked, 1)}
-
-
-def _over(values: list[Any], which: int) -> Any:
-    first = values[0]
-    if isinstance(first, dict):
-        return {key: _over([value[key] for value in values], which) for key in first}
-    if isinstance(first, list):
-        return [_over([value[i] for value in values], which) for i in range(len(first))]
-    if isinstance(first, str) and all(value == first for value in values):
-        return first
-    if not all(isinstance(value, (int, float)) for value in values):
-        return None
-    return finite(metrics.mean_stderr(values)[which])

@@ -19,7 +19,7 @@ from longfat.intervals import half_intervals, student_t_95
 from longfat.report import columns
 from longfat.report.terminal import fitted
 from longfat.runs import cost, progress, simulate
-from longfat.runs.result import aggregate
+from longfat.runs.repeats import aggregate
 
 BIG = """title = "Many packets"
 duration = "4 s"
@@ -75,6 +75,43 @@ def test_parts_of_a_wide_table_begin_with_what_tells_the_rows_apart():
     for part in parts:
         assert [str(column.header) for column in part.columns][:2] == ["name", "algorithm"]
     assert sum(len(part.columns) - 2 for part in parts) == 12
+
+
+def test_repeats_print_the_tables_and_columns_of_a_run(tmp_path, monkeypatch):
+    file = tmp_path / "big.toml"
+    file.write_text(BIG)
+    runs = [result.summary for result in simulate.repeats(longfat.Scenario.load(file), 3)]
+    one, repeated = (
+        [(title, [column.key for column in shown]) for title, shown, _ in columns.run_tables(whole)]
+        for whole in (runs[0], aggregate(runs))
+    )
+    titles = ["Flows", "Links", "Background", "Completion times by size"]
+    assert [title for title, _ in one] == titles
+    assert one == repeated
+    text = printed(monkeypatch, file, "--repeats", 3, columns=200)
+    assert all(f"\n{title} " in text for title in titles)
+    assert "Used: seeds 1 to 3; results from" in " ".join(text.split())
+
+
+def test_a_column_that_only_some_repeats_fill_is_shown_and_its_dash_is_explained(tmp_path, monkeypatch):
+    file = tmp_path / "some.toml"
+    file.write_text(
+        'duration = "2 s"\nbottleneck = { rate = "5 Mbit/s", loss = 0.02 }\n'
+        'flow = [{ algorithm = "reno", rtt = "40 ms", bytes = "400 kB" }]\n'
+    )
+    runs = [result.summary for result in simulate.repeats(longfat.Scenario.load(file), 6)]
+    assert len({run["flows"][0]["completion_time_s"] is None for run in runs}) == 2
+    text = " ".join(printed(monkeypatch, file, "--repeats", 6, columns=400).split())
+    assert " completion " in text
+    assert "a dash where some run has no such number" in text
+
+
+def test_connections_of_programs_are_those_of_the_first_repeat():
+    run = {"flows": [], "links": [], "background": [], "completion_times": [], "metrics": {}}
+    runs = [run | {"connections": [{"protocol": "tcp", "a_port": port}]} for port in (1, 2)]
+    ((title, shown, cells),) = columns.run_tables(aggregate(runs))
+    assert title == "Connections of programs, of the first of 2 runs"
+    assert cells[0][[column.key for column in shown].index("a_port")] == "1"
 
 
 def test_repeats_print_means_with_intervals_of_student(tmp_path, monkeypatch):

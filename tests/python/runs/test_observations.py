@@ -19,7 +19,8 @@ from longfat.cli import tables
 from longfat.intervals import half_intervals, half_width_95
 from longfat.report import columns
 from longfat.runs import metrics, observations
-from longfat.runs.result import Result, aggregate
+from longfat.runs.repeats import aggregate
+from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
 OUTAGE = {"outages": [{"begin": "0 s", "length": "100 s"}]}

@@ -82,7 +82,6 @@ def test_what_is_unknown_is_none(result: Result) -> None:
     assert (datagrams.cwnd_mean, datagrams.srtt_mean_s, datagrams.connected) == (None,) * 3
     assert result.flow("1").completed_s is None
     assert result.metrics.cov is None
-    assert result.link("bottleneck").sojourn_p50_s is None
 
 
 def test_a_flow_has_values_as_attributes_and_series_by_key(result: Result) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -13,7 +14,7 @@ import longfat
 from longfat import Capture, Qlog, Results
 from longfat.errors import InputError
 from longfat.runs import simulate
-from longfat.runs.result import aggregate
+from longfat.runs.repeats import aggregate
 
 LOSSY: dict[str, Any] = {
     "duration": "3 s",
@@ -25,6 +26,9 @@ LOSSY: dict[str, Any] = {
 
 def cwnd(result: longfat.Result) -> bytes:
     return result.flow("1")["cwnd"].tobytes()
+
+
+WEB: dict[str, Any] = LOSSY | {"background": [{"kind": "web", "sessions": 3}]}
 
 
 def without_time(summary: dict[str, Any]) -> dict[str, Any]:
@@ -83,6 +87,61 @@ def test_repeats_are_a_sequence_with_a_summary() -> None:
     assert results.summary == aggregate([result.summary for result in results])
     assert repr(results) == "<Results: 3 of <Result: 1 flow, 3 s, seed 7>, seeds 7 to 9>"
     assert results[0] in results
+
+
+def test_repeats_have_means_and_intervals_of_all_that_a_run_counts_and_times() -> None:
+    results = longfat.run(WEB, repeats=4, jobs=1)
+    mean, intervals = results.summary["mean"], results.intervals
+    own = {"backend", "version", "seed", "duration_s", "window_s", "notes", "performance"}
+    assert mean.keys() == intervals.keys() == results[0].summary.keys() - own
+    for part in ("flows", "links", "background"):
+        for row in (mean[part][0], intervals[part][0]):
+            assert row.keys() == results[0].summary[part][0].keys()
+    waits = [result.summary["links"][0]["sojourn_p95_s"] for result in results]
+    assert mean["links"][0]["sojourn_p95_s"] == pytest.approx(sum(waits) / 4)
+    assert intervals["links"][0]["sojourn_p95_s"][0] < sum(waits) / 4
+
+
+def test_completion_times_have_means_over_repeats_where_each_run_has_transfers_of_the_size() -> None:
+    results = longfat.run(WEB, repeats=4, jobs=1)
+    tables = [result.summary["completion_times"] for result in results]
+    sizes = {row["from_bytes"] for table in tables for row in table}
+    means = results.summary["mean"]["completion_times"]
+    assert [row["from_bytes"] for row in means] == sorted(sizes)
+    seldom = 0
+    for row, interval in zip(means, results.intervals["completion_times"], strict=True):
+        of_size = [[each for each in table if each["from_bytes"] == row["from_bytes"]] for table in tables]
+        counts = [each["transfers"] for each in itertools.chain(*of_size)]
+        assert row["transfers"] == pytest.approx(sum(counts) / 4)
+        assert (row["background"], interval["from_bytes"]) == ("web-1", (row["from_bytes"],) * 2)
+        if all(of_size):
+            assert row["p95_s"] == pytest.approx(sum(each["p95_s"] for (each,) in of_size) / 4)
+        else:
+            seldom += 1
+            assert (row["p95_s"], interval["p95_s"]) == (None, None)
+    assert 0 < seldom < len(means)
+
+
+def test_exit_codes_have_no_mean_and_what_routers_count_has_one() -> None:
+    summary: dict[str, Any] = {
+        "flows": [],
+        "links": [],
+        "background": [],
+        "completion_times": [],
+        "metrics": {},
+    }
+    runs = [
+        summary
+        | {"programs": [{"name": "a", "command": ["a", "-b"], "exit_code": code, "end_s": end_s}]}
+        | {"messages": {"sent": sent}}
+        for code, end_s, sent in ((0, 1.0, 2), (1, 2.0, 4))
+    ]
+    for others, code in ((runs, None), (runs[:1] * 2, 0)):
+        mean = aggregate(others)["mean"]
+        assert mean["programs"][0]["exit_code"] == code
+        assert mean["programs"][0]["command"] == ["a", "-b"]
+    assert aggregate(runs)["mean"]["messages"] == {"sent": 3.0}
+    assert aggregate(runs)["mean"]["programs"][0]["end_s"] == 1.5
 
 
 def test_repeats_have_the_intervals_of_their_means() -> None:

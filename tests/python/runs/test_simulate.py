@@ -10,7 +10,8 @@ import pytest
 
 import longfat
 from longfat.errors import InputError
-from longfat.runs.result import Result, aggregate
+from longfat.runs.repeats import aggregate
+from longfat.runs.result import Result
 from longfat.scenario import registry
 from longfat.scenario.model import Scenario
 from samples import scenario, table
@@ -112,18 +113,13 @@ def test_tables_are_long_and_agree_with_the_arrays(result: Result) -> None:
 
 @pytest.mark.parametrize("kind", [row["name"] for row in registry.rows("queues")])
 def test_every_queue_runs_as_a_file_has_it_and_says_how_long_packets_waited(kind: str) -> None:
-    queue = {"kind": kind, "sojourn": True} if kind == "droptail" else kind
-    ran = longfat.run(scenario({"bottleneck.queue": queue}))
+    ran = longfat.run(scenario({"bottleneck.queue": kind}))
     again = longfat.run(Scenario.from_toml(ran.scenario.filled().to_toml()))
     assert again.summary["links"] == ran.summary["links"]
     link = ran.summary["links"][0]
     assert 0.0 <= link["sojourn_p50_s"] <= link["sojourn_p95_s"] <= link["sojourn_p99_s"] < 1.0
     reasons = [link[f"dropped_{reason}"] for reason in ("full", "early", "forced", "match", "delay")]
     assert sum(reasons) == link["packets_dropped"] > 0
-
-
-def test_drop_tail_says_nothing_of_waits_unless_asked() -> None:
-    assert longfat.run(scenario()).summary["links"][0]["sojourn_p95_s"] is None
 
 
 def test_series_are_sampled_as_asked() -> None:

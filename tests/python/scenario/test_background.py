@@ -14,7 +14,8 @@ import pytest
 import longfat
 from longfat.errors import ScenarioError
 from longfat.runs import metrics
-from longfat.runs.result import aggregate, unreached_loads
+from longfat.runs.repeats import aggregate
+from longfat.runs.result import unreached_loads
 from longfat.scenario.model import Scenario
 from samples import scenario, table
 

@@ -15,7 +15,6 @@ def test_twenty_percent_of_the_reference_bdp_are_175_packets() -> None:
     ).plan
     assert plan["links"][0]["queue"] == {
         "kind": "droptail",
-        "sojourn": "false",
         "limit_packets": 175,
         "limit_bytes": None,
     }
@@ -34,7 +33,6 @@ def test_twenty_percent_of_the_reference_bdp_are_175_packets() -> None:
 def test_buffers_become_whole_packets_or_bytes(buffer: str, limit: dict[str, int]) -> None:
     assert scenario({"bottleneck.buffer": buffer}).plan["links"][0]["queue"] == {
         "kind": "droptail",
-        "sojourn": "false",
         "limit_packets": None,
         "limit_bytes": None,
         **limit,

@@ -72,7 +72,7 @@ def test_the_way_back_is_drop_tail_with_the_same_rate_delay_and_buffer() -> None
     assert there["queue"]["kind"] == "red"
     assert there["router"]["kind"] == "xcp"
     limit = {"limit_packets": 50, "limit_bytes": None}
-    assert back["queue"] == {"kind": "droptail", "sojourn": "false", **limit}
+    assert back["queue"] == {"kind": "droptail", **limit}
     assert back["router"] is None
     assert (back["rate_bps"], back["delay_s"]) == (there["rate_bps"], there["delay_s"])
     assert (there["loss"], there["ack_loss"]) == ({"kind": "random", "probability": 0.1}, {"kind": "none"})

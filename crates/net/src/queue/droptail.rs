@@ -6,12 +6,9 @@ use super::fifo::Fifo;
 use super::limit::Limit;
 use super::row::{Discipline, LawKind, Setup};
 use crate::{DropReason, Element, Sink};
-use longfat_units::parameters::{Parameter, Parameters};
+use longfat_units::parameters::Parameters;
 use longfat_units::{Entry, Style, Time};
 use longfat_wire::Packet;
-
-/// The parameter that chooses between the two forms.
-pub const SOJOURN: &str = "sojourn";
 
 /// The registry row.
 pub const ROW: Discipline = Discipline {
@@ -22,11 +19,7 @@ pub const ROW: Discipline = Discipline {
         citation: "Postel: Internet Protocol, RFC 791, 1981, leaves the queue to the router; first in, first out; a full \
                queue drops what arrives",
         page: "droptail",
-        parameters: &[Parameter::flag(
-            SOJOURN,
-            false,
-            "also measure how long packets wait; the other results stay the same",
-        )],
+        parameters: &[],
         style: Some(Style::new("#6b7280", "o")),
     },
     linux_module: Some("pfifo"),

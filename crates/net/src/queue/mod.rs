@@ -22,7 +22,6 @@ mod red;
 mod sfq;
 mod sred;
 
-pub use droptail::SOJOURN;
 pub use law::Law;
 pub use limit::Limit;
 pub use list::*;

@@ -9,7 +9,7 @@ use super::nodes;
 use super::traffic::{Traffic, TrafficPlan};
 use crate::forms::Drawn;
 use crate::tables::Transport;
-use longfat_units::Distribution;
+use longfat_units::{Distribution, Time};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -174,9 +174,10 @@ impl Plan {
         if self.flows.len() > MOST_FLOWS {
             return bad("flows", format!("{} are more than {MOST_FLOWS}", self.flows.len()));
         }
+        let measured = (Time::from_secs_f64(self.window_s.0), Time::from_secs_f64(self.window_s.1));
         let numbered = self.links.into_iter().enumerate();
         let links = numbered
-            .map(|(i, link)| link.check(&format!("links[{i}]"), i, self.seed))
+            .map(|(i, link)| link.check((&format!("links[{i}]"), i), self.seed, measured))
             .collect::<Result<Vec<CheckedLink>, _>>()?;
         check_names("links", links.iter().map(|link| &*link.name))?;
         check_names("flows", self.flows.iter().map(|flow| &*flow.name))?;

@@ -112,6 +112,8 @@ pub struct CheckedLink {
     pub queue: CheckedQueue,
     /// The router that holds it.
     pub router: Option<CheckedRouter>,
+    /// The span to which results are restricted.
+    pub measured: (Time, Time),
 }
 
 /// What a queue is built from.
@@ -144,11 +146,6 @@ impl CheckedQueue {
     /// Whether it is a drop-tail queue.
     pub fn is_drop_tail(&self) -> bool {
         self.discipline.name == "droptail"
-    }
-
-    /// Whether its waiting times are measured: always, but for drop-tail only where that is asked for.
-    pub fn measures_waits(&self) -> bool {
-        !self.is_drop_tail() || self.parameters.flag(queue::SOJOURN)
     }
 
     /// Builds the queue.
@@ -238,8 +235,14 @@ impl CapacityPlan {
 }
 
 impl LinkPlan {
-    /// Checks everything in it. `at` is its own key, `index` its position in the plan.
-    pub(super) fn check(self, at: &str, index: usize, seed: u64) -> Result<CheckedLink, PlanError> {
+    /// Checks everything in it. `at` is its own key, `index` its position in the plan; results are restricted
+    /// to the `measured` span.
+    pub(super) fn check(
+        self,
+        (at, index): (&str, usize),
+        seed: u64,
+        measured: (Time, Time),
+    ) -> Result<CheckedLink, PlanError> {
         let rate = rate(&format!("{at}.rate_bps"), self.rate_bps)?;
         within(&format!("{at}.delay_s"), self.delay_s, 0.0, 1000.0)?;
         check_loss(&format!("{at}.loss"), self.loss)?;
@@ -278,7 +281,7 @@ impl LinkPlan {
                 Some(Box::new(planned.build(seed, &streams)))
             }
         };
-        Ok(CheckedLink { plan: self, rate, capacity, ticks, disturbances, queue, router })
+        Ok(CheckedLink { plan: self, rate, capacity, ticks, disturbances, queue, router, measured })
     }
 
     /// The ticks at which it serves its queue; `None` without a clock.

@@ -4,8 +4,8 @@
 //!               [--oracle] [--list]
 //!
 //! `--bottleneck` takes the place of drop-tail at a constant rate. A queue's name gives the bottleneck this
-//! queue. Four kinds are no queues' names: `sojourn` is drop-tail that measures how long packets wait; with
-//! `steps` and `sine` the link's rate varies; `xcp` gives the link a router, and all flows its algorithm.
+//! queue. Three kinds are no queues' names: with `steps` and `sine` the link's rate varies; `xcp` gives the
+//! link a router, and all flows its algorithm.
 //!
 //! In `w4` the kind is a form of marking: `step` as in the DCTCP paper, or `ramp` as in ns-3's example.
 //!

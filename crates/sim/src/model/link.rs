@@ -135,9 +135,10 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
 
     /// The same, but a queue that is asked for packets has yet to be built.
     pub(crate) fn without_queue(planned: CheckedLink, fast: bool) -> Self {
-        let CheckedLink { plan, rate, capacity, ticks, disturbances, queue, router, .. } = planned;
+        let CheckedLink { plan, rate, capacity, ticks, disturbances, queue, router, measured, .. } = planned;
         let computes = fast && router.is_none() && disturbances.is_none();
-        let computed = if computes { Computed::new(&queue, rate, &capacity, ticks) } else { None };
+        let computed =
+            if computes { Computed::new(&queue, (rate, &capacity), ticks, measured) } else { None };
         Link {
             name: plan.name,
             rate,
@@ -263,10 +264,10 @@ impl<P: Packet + Clone + Default + Send + 'static> Link<P> {
         each_server!(&self.server, _fifo => None, server => server.queue.flows_estimated())
     }
 
-    /// How long packets have waited since the last restart, if that is measured; and in its low-latency
-    /// queue, if one has ever been there.
-    pub fn waits(&self) -> [Option<&Sojourn>; 2] {
-        each_server!(&self.server, fifo => [fifo.sojourn(), None], server => server.line.waits())
+    /// How long packets have waited in the measured span, from the restart at its begin until its end; and in
+    /// its low-latency queue, if one has ever been there.
+    pub fn waits(&mut self) -> (&Sojourn, Option<&Sojourn>) {
+        each_server!(&mut self.server, fifo => (fifo.sojourn(), None), server => server.line.waits())
     }
 
     /// How packets get to the wire: `computed`, or `asked`.

@@ -100,7 +100,7 @@ pub struct LinkSummary {
     pub queue_max_packets: u64,
     /// Most packets that it can hold; packets of 1500 bytes where its limit is in bytes.
     pub queue_limit_packets: u64,
-    /// Median waiting time of the packets that it sent, s; if measured.
+    /// Median waiting time of the packets that it sent, s; absent if it sent none.
     pub sojourn_p50_s: Option<f64>,
     /// 95th percentile of the waiting time, s.
     pub sojourn_p95_s: Option<f64>,
@@ -355,7 +355,7 @@ pub fn flow_summary(
 
 /// Summary of a link between two moments with these counters. Its statistics were restarted at the first.
 pub fn link_summary<P: Packet + Clone + Default + Send + 'static>(
-    link: &Link<P>,
+    link: &mut Link<P>,
     (from, before): (Time, LinkCounters),
     (to, after, occupancy): (Time, LinkCounters, Occupancy),
 ) -> LinkSummary {
@@ -375,10 +375,10 @@ pub fn link_summary<P: Packet + Clone + Default + Send + 'static>(
     let drops = |reason: DropReason| after.drops[reason as usize] - before.drops[reason as usize];
     let marks = |reason: DropReason| after.marks[reason as usize] - before.marks[reason as usize];
     let with_reason = after.drops.iter().sum::<u64>() - before.drops.iter().sum::<u64>();
-    let [all, low_latency] = link.waits();
-    let sojourn = |share| all.and_then(|waits| waits.percentile_s(share));
+    let (name, queue_limit_packets) = (link.name.clone(), link.limit.in_packets(1500));
+    let (waits, low_latency) = link.waits();
     LinkSummary {
-        name: link.name.clone(),
+        name,
         rate_bps,
         utilization,
         packets_in: arrived,
@@ -396,11 +396,11 @@ pub fn link_summary<P: Packet + Clone + Default + Send + 'static>(
         queue_mean_packets: mean,
         queue_std_packets: deviation,
         queue_max_packets: most,
-        queue_limit_packets: link.limit.in_packets(1500),
-        sojourn_p50_s: sojourn(0.50),
-        sojourn_p95_s: sojourn(0.95),
-        sojourn_p99_s: sojourn(0.99),
+        queue_limit_packets,
+        sojourn_p50_s: waits.percentile_s(0.50),
+        sojourn_p95_s: waits.percentile_s(0.95),
+        sojourn_p99_s: waits.percentile_s(0.99),
         low_latency_mean_s: low_latency.and_then(Sojourn::mean_s),
-        low_latency_p99_s: low_latency.and_then(|s| s.percentile_s(0.99)),
+        low_latency_p99_s: low_latency.and_then(|waits| waits.percentile_s(0.99)),
     }
 }

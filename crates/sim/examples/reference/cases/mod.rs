@@ -255,9 +255,8 @@ impl Case {
     }
 
     /// A link with drop-tail at a constant rate, except for what its kind says. Kinds that are no disciplines:
-    /// `sojourn` measures waits; `steps` halves the rate after a sixth of the time, restores it after a third,
-    /// and takes a quarter away after half; `sine` goes down to half the rate and back in 10 s; `xcp` adds a
-    /// router.
+    /// `steps` halves the rate after a sixth of the time, restores it after a third, and takes a quarter away
+    /// after half; `sine` goes down to half the rate and back in 10 s; `xcp` adds a router.
     fn link(&self, name: &str, kind: &str, loss: f64) -> Value {
         let loss =
             if loss > 0.0 { json!({"kind": "random", "probability": loss}) } else { json!({"kind": "none"}) };
@@ -266,7 +265,6 @@ impl Case {
         let mut link = plain(name, rate, 0.0, queue("droptail"));
         link["loss"] = loss;
         match kind {
-            "sojourn" => link["queue"]["sojourn"] = json!("true"),
             "steps" => {
                 let steps =
                     [(0.0, rate), (time / 6.0, 0.5 * rate), (time / 3.0, rate), (0.5 * time, 0.75 * rate)];

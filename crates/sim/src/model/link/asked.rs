@@ -46,7 +46,7 @@ impl<P: Packet + Clone> Asked<P> {
         P: Send + 'static,
     {
         let Unbuilt { queue, router, ticks, disturbances } = unbuilt;
-        let line = Line::new(capacity.clone(), queue.measures_waits());
+        let line = Line::new(capacity.clone());
         let queue = match router {
             None => queue.build(),
             Some(router) => router.build(queue.build(), limit, capacity.clone()),

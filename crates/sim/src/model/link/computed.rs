@@ -35,19 +35,18 @@ impl Computed {
     /// decide at arrival, or if none here serves it so.
     pub(super) fn new(
         queue: &CheckedQueue,
-        rate: Rate,
-        capacity: &Capacity,
+        (rate, capacity): (Rate, &Capacity),
         ticks: Option<Ticks>,
+        measured: (Time, Time),
     ) -> Option<Self> {
         let law = Law::build(queue.discipline.law?, queue.setup.clone(), &queue.parameters);
-        let measured = queue.measures_waits();
-        let is_plain = capacity.is_constant() && !measured;
+        let is_plain = capacity.is_constant();
         Some(match (law, ticks) {
             (Law::DropTail(limit), None) if is_plain => {
-                Computed::Constant(Box::new(ConstantFifo::new(rate, limit)))
+                Computed::Constant(Box::new(ConstantFifo::new(rate, limit, measured)))
             }
             (Law::DropTail(limit), Some(ticks)) if is_plain => {
-                Computed::Ticking(Box::new(TickingFifo::new(rate, limit, ticks)))
+                Computed::Ticking(Box::new(TickingFifo::new(rate, limit, ticks, measured)))
             }
             (law, None) => Computed::Listed(Box::new(ListedFifo::new(capacity.clone(), law, measured))),
             (_, Some(_)) => return None,

@@ -21,15 +21,15 @@ pub(super) struct Line {
     /// Bytes of everything served before the wire was last free.
     bytes_before: u64,
     pub(super) occupancy: Occupancy,
-    /// How long packets waited, if that is measured.
-    sojourn: Option<Sojourn>,
+    /// How long packets waited.
+    sojourn: Sojourn,
     /// How long packets waited in a low-latency queue, once there was one.
     low_latency: Option<Sojourn>,
 }
 
 impl Line {
-    /// An idle one; with `measured`, waiting times are.
-    pub(super) fn new(capacity: Capacity, measured: bool) -> Self {
+    /// An idle one.
+    pub(super) fn new(capacity: Capacity) -> Self {
         Line {
             wire: Transmitter::new(capacity),
             busy_until: Time::ZERO,
@@ -40,7 +40,7 @@ impl Line {
             idle: Interval::ZERO,
             bytes_before: 0,
             occupancy: Occupancy::default(),
-            sojourn: measured.then(Sojourn::default),
+            sojourn: Sojourn::default(),
             low_latency: None,
         }
     }
@@ -62,8 +62,8 @@ impl Line {
         counters.packets_out += 1;
         counters.bytes_out += u64::from(bytes);
         self.busy_until = self.wire.send(self.busy_until, bytes);
-        if let (Some(sojourn), Some(span)) = (&mut self.sojourn, self.waited) {
-            sojourn.record(span);
+        if let Some(span) = self.waited {
+            self.sojourn.record(span);
         }
         if let Some(span) = self.waited_low {
             self.low_latency.get_or_insert_default().record(span);
@@ -82,13 +82,14 @@ impl Line {
     }
 
     /// How long packets have waited: all, and those in a low-latency queue.
-    pub(super) fn waits(&self) -> [Option<&Sojourn>; 2] {
-        [self.sojourn.as_ref(), self.low_latency.as_ref()]
+    pub(super) const fn waits(&self) -> (&Sojourn, Option<&Sojourn>) {
+        (&self.sojourn, self.low_latency.as_ref())
     }
 
     pub(super) fn restart(&mut self, now: Time) {
         self.occupancy.restart(now);
-        for sojourn in self.sojourn.iter_mut().chain(&mut self.low_latency) {
+        self.sojourn.restart();
+        if let Some(sojourn) = &mut self.low_latency {
             sojourn.restart();
         }
     }
