@@ -8,11 +8,10 @@ more than it may ends early.
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from typing import Any
 
-from longfat import _core
+from longfat import _core, system
 from longfat.errors import InputError
 from longfat.scenario.model import Scenario
 from longfat.units import SIZE
@@ -57,18 +56,7 @@ def parse(text: str) -> float:
 
 def free() -> float:
     """Returns the bytes that this machine, or this container, has left."""
-    return min(_free_in_machine(), _free_in_container())
-
-
-def _free_in_machine() -> float:
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            name, _, amount = line.partition(":")
-            if name == "MemAvailable":
-                return 1024.0 * int(amount.removesuffix("kB"))
-    except (OSError, ValueError):
-        pass
-    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(system.memory_bytes()[1], _free_in_container())
 
 
 def _free_in_container() -> float:

@@ -15,6 +15,7 @@ PAPERS = ROOT / "papers" / "longfat_papers"
 
 LAYERS = (
     ("_core",),
+    ("system",),
     ("documents", "errors", "lazy", "numbers", "units", "words"),
     ("extras", "installation", "intervals", "terminal"),
     ("scenario",),
