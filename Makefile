@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help release release-files setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheel-test validate-elastic validate-matrix develop check test-rust test-python test-live test-alone test-changed
+.PHONY: help release release-files setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheels wheel-test validate-elastic validate-matrix develop check test-rust test-python test-live test-alone test-changed
 SHELL := /bin/bash
 PYTHON ?= python3
 # Tests start hundreds of Pythons: compiling Longfat in each of them would take longer than what some of them do.
@@ -28,6 +28,7 @@ help:
 	@echo "make bench   what a packet and a run cost; bench-peers beside ns-2 and ns-3; bench-live what live runs carry; bench-guard instruction counts"
 	@echo "make bpf     the algorithms for the Linux kernel, for live runs (needs clang and libbpf-dev)"
 	@echo "make wheel   wheels of Longfat and of its papers, a bill of materials, and the source distribution, in dist/; wheel-test tries them"
+	@echo "make wheels  the same, and wheels for older Linux on x86-64 and aarch64, for macOS and for Windows"
 	@echo "make release VERSION=0.2.0   set the version, build and test the files of a release, commit and tag; DRY=1 prints the steps"
 	@echo "make release-files   those files of this commit in dist/: wheels, source distribution, bill of materials, site, digests"
 	@echo "make audit   licences, sources and known holes of what Longfat is built from, as far as that can be checked here"
@@ -198,6 +199,10 @@ wheel: .venv/.develop bpf $(PROFILE)
 	$(BIN)/python supply/sbom.py dist/longfat-*.whl
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./papers
 	@ls -l dist
+
+# Built here for every platform; needs ziglang, and `rustup target add` of each, and says so.
+wheels: wheel
+	$(BIN)/python supply/wheels.py
 
 wheel-test: $(WHEELS)
 	$(BIN)/python -m pytest -m wheel tests/python/project/test_wheel.py

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from longfat import _core
-from longfat.runs import pool, simulate
+from longfat import _core, system
+from longfat.runs import simulate
 from longfat.runs.result import Result
 from longfat.scenario.model import Scenario
 
@@ -48,7 +48,7 @@ def overhead(
         _core.simulate(base.core, {})
         core.append(time.process_time() - begin)
     core_s = statistics.median(core)
-    workers = pool.cores() if jobs is None else jobs
+    workers = system.cores() if jobs is None else jobs
     scenarios = (base.with_values({"seed": seed}) for seed in range(1, runs + 1))
     busy: dict[int, float] = {}
     wall, own = time.perf_counter(), time.process_time()

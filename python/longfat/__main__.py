@@ -13,6 +13,8 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
+from longfat import system
+
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
 AGAIN_S = 0.1
@@ -36,7 +38,7 @@ def main() -> None:
     def interrupt(number: int, _: object) -> NoReturn:
         nonlocal received
         received = number
-        signal.setitimer(signal.ITIMER_REAL, AGAIN_S, AGAIN_S)
+        system.alarm(AGAIN_S)
         raise KeyboardInterrupt
 
     def again(*_: object) -> None:
@@ -50,7 +52,7 @@ def main() -> None:
 
     sys.unraisablehook = ignored
     try:
-        signal.signal(signal.SIGALRM, again)
+        system.on_alarm(again)
         # not where it is ignored, as behind a shell's &
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, interrupt)
@@ -68,10 +70,10 @@ def main() -> None:
         if not received:
             raise
         # libraries make other exceptions of a KeyboardInterrupt
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        system.alarm(0.0)
         print("interrupted", file=sys.stderr)
         code = INTERRUPTED
-    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    system.alarm(0.0)
     for number in (signal.SIGINT, signal.SIGTERM):
         # everything is done and said; while Python takes itself down it would die of a signal instead
         signal.signal(number, signal.SIG_IGN)

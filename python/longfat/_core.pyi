@@ -5,6 +5,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, final
 
+LIVE: bool
+"""Whether this build has live runs; without them there are no functions `live_...`."""
 PACKET_BYTES: float
 """What a packet takes in memory, bytes."""
 

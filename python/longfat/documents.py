@@ -14,7 +14,7 @@ import stat
 import tomllib
 from typing import Any
 
-from longfat import _core
+from longfat import _core, system
 
 MOST_BYTES = 64_000_000
 """The largest scenario, sweep or trace that is read."""
@@ -59,7 +59,7 @@ def text(path: str | os.PathLike[str]) -> str:
     except ValueError:
         raise OSError(errno.EINVAL, "a name of a file has no NUL") from None
     # a regular file does not make its reader wait, except in /proc
-    file = os.open(path, os.O_RDONLY | (os.O_NONBLOCK if is_file else 0))
+    file = os.open(path, os.O_RDONLY | system.BINARY | (system.NO_WAIT if is_file else 0))
     pieces, rest = [], MOST_BYTES
     try:
         while rest >= 0 and (piece := os.read(file, PIECE_BYTES)):

@@ -8,6 +8,8 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
+from longfat import system
+
 
 def draft_of(path: Path) -> Path:
     """Returns the name of this process's draft of a file; it begins with a dot."""
@@ -18,7 +20,7 @@ def clear_abandoned(folder: Path) -> None:
     """Removes the drafts that ended processes of this machine left in a folder and below."""
     for path in folder.rglob(f".*.{glob.escape(socket.gethostname())}.*"):
         process = path.suffix.removeprefix(".")
-        if process.isdecimal() and path.is_file() and not _runs(int(process)):
+        if process.isdecimal() and path.is_file() and not system.is_running(int(process)):
             with suppress(OSError):
                 path.unlink()
 
@@ -29,13 +31,3 @@ def clear_all(folder: Path) -> None:
         if path.suffix.removeprefix(".").isdecimal() and path.is_file():
             with suppress(OSError):
                 path.unlink()
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):  # another user's, or no number of a process
-        return True
-    return True

@@ -17,9 +17,13 @@ pub enum Error {
         path: PathBuf,
     },
     /// The feature `loader` is off.
-    #[error(
-        "this build of longfat has no loader for kernel algorithms; install the headers of libelf and zlib (Debian: \
-         apt install libelf-dev zlib1g-dev pkg-config) and rebuild it with make setup"
+    #[cfg_attr(not(target_os = "linux"), error("only Linux takes kernel algorithms"))]
+    #[cfg_attr(
+        target_os = "linux",
+        error(
+            "this build of longfat has no loader for kernel algorithms; install the headers of libelf and \
+             zlib (Debian: apt install libelf-dev zlib1g-dev pkg-config) and rebuild it with make setup"
+        )
     )]
     NoLoader,
     /// The kernel does not describe its types.

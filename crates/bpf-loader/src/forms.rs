@@ -44,6 +44,9 @@ pub const KERNEL_FORMS: [KernelForm; 17] = [
 pub const GUIDED_FORMS: [KernelForm; 4] =
     [form("xcp", "lf_xcp"), form("xcp-r", "lf_xcp_r"), form("vcp", "lf_vcp"), form("jetmax", "lf_jetmax")];
 
+/// The routers that live runs have: those that guide these algorithms, or that only drop packets.
+pub const ROUTERS: [&str; 6] = ["xcp", "xcp-i", "vcp", "jetmax", "dqw", "friendly"];
+
 /// Returns the kernel form of this algorithm, if it has one.
 pub fn kernel_form(algorithm: &str) -> Option<&'static KernelForm> {
     KERNEL_FORMS.iter().chain(&GUIDED_FORMS).find(|form| form.algorithm == algorithm)

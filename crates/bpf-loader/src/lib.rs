@@ -11,6 +11,7 @@
 
 mod error;
 mod forms;
+#[cfg(unix)]
 mod guided;
 mod kernel;
 #[cfg(feature = "loader")]
@@ -24,7 +25,8 @@ mod registration;
 mod source;
 
 pub use error::Error;
-pub use forms::{GUIDED_FORMS, KERNEL_FORMS, KernelForm, guided_form, kernel_form};
+pub use forms::{GUIDED_FORMS, KERNEL_FORMS, KernelForm, ROUTERS, guided_form, kernel_form};
+#[cfg(unix)]
 pub use guided::Guided;
 pub use kernel::{AVAILABLE, KERNEL_TYPES, LONGEST_NAME};
 pub use names::available;

@@ -15,8 +15,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The routers that live runs have.
-pub const ROUTERS: [&str; 6] = ["xcp", "xcp-i", "vcp", "jetmax", "dqw", "friendly"];
 /// Those of them that send messages to each other.
 pub const TALKING: [&str; 1] = ["xcp-i"];
 /// The protocols that those may speak.

@@ -1,6 +1,8 @@
 //! Runs a [`CheckedPlan`](longfat_sim::CheckedPlan) on this machine: the kernel's own TCP in two network
 //! namespaces, and between them a router in user space that drives the simulator's own links by the wall
-//! clock.
+//! clock. The crate is empty on systems other than Linux.
+
+#![cfg(target_os = "linux")]
 
 mod agenda;
 mod background;
@@ -36,9 +38,9 @@ mod validity;
 
 pub use error::LiveError;
 pub use guests::{ConnectionReport, WayReport};
-pub use guided::{PROTOCOLS, ROUTERS};
+pub use guided::PROTOCOLS;
 pub use iperf::{IperfReport, Traffic};
-pub use longfat_bpf_loader::{Error as KernelError, HAS_LOADER, KernelForm, Source, kernel_form, try_load};
+pub use longfat_bpf_loader::{HAS_LOADER, Source};
 pub use probe::probe;
 pub use programs::{Program, ProgramReport, Programs};
 pub use run::{Congestion, Live, ProgramsRan, run};

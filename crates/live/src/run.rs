@@ -21,7 +21,7 @@ use crate::sys::{scheduling, socket};
 use crate::sysctl::TcpSetup;
 use crate::until::Until;
 use crate::validity::{Outside, Validity};
-use longfat_bpf_loader::{KERNEL_FORMS, KernelForm, Registration, Source};
+use longfat_bpf_loader::{KERNEL_FORMS, KernelForm, ROUTERS, Registration, Source};
 use longfat_capture::{Interface, LiveRecorder, Recording, Watch, Written, said};
 use longfat_sim::{CheckedLink, CheckedPlan, Control, Link, LinkPlan, Messages, Outcome, PlanError, Summary};
 use longfat_units::parameters::Value;
@@ -286,7 +286,7 @@ fn check(plan: &CheckedPlan, programs: bool) -> Result<(), LiveError> {
         let speaks = protocol.is_none_or(
             |given| matches!(given, Value::Word(name) if guided::PROTOCOLS.contains(&name.as_str())),
         );
-        if !guided::ROUTERS.contains(&router.kind.as_str()) || !speaks {
+        if !ROUTERS.contains(&router.kind.as_str()) || !speaks {
             return refuse(
                 "links.router".to_owned(),
                 "no kernel has hosts that understand such routers; the simulator does",

@@ -1,7 +1,7 @@
 //! A kernel's eBPF congestion control as a user's own algorithm.
 
+use longfat_bpf_loader::{Error as KernelError, Source, try_load};
 use longfat_bpf_vm::{Algorithm, Called, Needs, Object};
-use longfat_live::{KernelError, Source};
 use longfat_transport::cc::Controller;
 use pyo3::exceptions::{PyPermissionError, PyValueError};
 use pyo3::prelude::*;
@@ -195,7 +195,7 @@ fn described(object: &Object) -> Vec<Value> {
 #[pyfunction]
 pub fn ebpf_try_load(py: Python<'_>, path: PathBuf, variable: String, name: String) -> PyResult<()> {
     let source = Source { object: path, variable: Some(variable), name };
-    py.detach(|| longfat_live::try_load(&source, &std::env::temp_dir())).map_err(|error| match error {
+    py.detach(|| try_load(&source, &std::env::temp_dir())).map_err(|error| match error {
         KernelError::NoRights { .. } | KernelError::NoLoader | KernelError::NoKernelTypes => {
             PyPermissionError::new_err(error.to_string())
         }

@@ -3,6 +3,8 @@
 mod algorithm;
 mod capture;
 mod ebpf;
+#[cfg_attr(not(all(feature = "live", target_os = "linux")), path = "no_live.rs")]
+mod live;
 mod metrics;
 mod quantities;
 mod scenario;
@@ -10,7 +12,7 @@ mod stepper;
 mod thread_pool;
 mod watch;
 
-use longfat_live::{Congestion, LiveError, Programs, Source, Traffic};
+use longfat_bpf_loader::{ROUTERS, kernel_form};
 use longfat_net::queue::{self, Discipline};
 use longfat_net::router::{self, Router};
 use longfat_scenario::forms;
@@ -19,10 +21,10 @@ use longfat_transport::Feedback;
 use longfat_transport::cc::{self, Algorithm, Controller, Kind, Parameter, Properties};
 use longfat_transport::udp::{self, Protocol};
 use longfat_units::Entry;
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use pythonize::{depythonize, pythonize};
+use pythonize::pythonize;
 use scenario::PyScenario;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -152,68 +154,6 @@ fn to_result<'py>(
     Ok(result)
 }
 
-/// live_run(plan, congestion, forms, objects, pacing_ratio, iperf3, capture, programs) -> dict
-///
-/// Runs a plan, as `Scenario.plan` has it, on this machine's own TCP. `congestion` maps the names of
-/// flows and backgrounds to the kernel's names of their algorithms, or to keys of `objects`. `forms` is
-/// the folder of the algorithms that `make bpf` built; `objects` maps names to users' own objects: the
-/// file, the variable and the kernel's name. `pacing_ratio` is net.ipv4.tcp_pacing_ca_ratio, None for the
-/// default. `iperf3` is the path of that program if it makes the traffic of flows over TCP, else None.
-/// `capture` is that of `simulate`. `programs` are tables of what runs on the path beside the plan, or
-/// None. The process moves into namespaces of its own for good, so call this in a process that does
-/// nothing else.
-#[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
-fn live_run<'py>(
-    py: Python<'py>,
-    plan: &Bound<'py, PyAny>,
-    congestion: BTreeMap<String, String>,
-    forms: PathBuf,
-    objects: BTreeMap<String, (PathBuf, String, String)>,
-    pacing_ratio: Option<u32>,
-    iperf3: Option<PathBuf>,
-    capture: Option<capture::Asked>,
-    programs: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let programs: Option<Programs> = programs.map(depythonize).transpose()?;
-    let plan = depythonize::<Plan>(plan)?.check().map_err(refuse)?;
-    let traffic = iperf3.map_or(Traffic::Longfat, Traffic::Iperf3);
-    let source = |(object, variable, name)| Source { object, variable: Some(variable), name };
-    let objects = objects.into_iter().map(|(asked, own)| (asked, source(own))).collect();
-    let congestion = Congestion { names: congestion, forms, objects, pacing_ratio };
-    let recording = capture.as_ref().map(capture::Asked::recording);
-    let live = py.detach(|| longfat_live::run(plan, &congestion, &traffic, recording.as_ref(), programs));
-    let live = live.map_err(|error| match error {
-        LiveError::Plan(_) | LiveError::Machine(_) => PyValueError::new_err(error.to_string()),
-        LiveError::Broken(_) => PyRuntimeError::new_err(error.to_string()),
-    })?;
-    let result = to_dict(py, live.outcome)?;
-    result.set_item("validity", pythonize(py, &live.validity)?)?;
-    if let Some(written) = &live.capture {
-        capture::add(&result, written)?;
-    }
-    if let Some(ran) = &live.programs {
-        result.set_item("programs", pythonize(py, ran)?)?;
-    }
-    Ok(result)
-}
-
-/// live_die_with_parent() -> None
-///
-/// This process gets a SIGKILL when the thread that started it ends.
-#[pyfunction]
-fn live_die_with_parent() -> PyResult<()> {
-    Ok(longfat_live::die_with_parent()?)
-}
-
-/// live_has_loader() -> bool
-///
-/// Whether this build can bring algorithms of its own into the kernel.
-#[pyfunction]
-const fn live_has_loader() -> bool {
-    longfat_live::HAS_LOADER
-}
-
 /// read_capture(path) -> dict
 ///
 /// The TCP connections of a capture, compressed or not, and what else it holds; of standard input if `path`
@@ -222,14 +162,6 @@ const fn live_has_loader() -> bool {
 #[pyfunction]
 fn read_capture(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Bound<'_, PyDict>> {
     capture::read(py, path)
-}
-
-/// live_probe() -> list of (what, "" or what is missing)
-///
-/// What this process may do live. It moves into namespaces of its own for good.
-#[pyfunction]
-fn live_probe() -> Vec<(&'static str, String)> {
-    longfat_live::probe()
 }
 
 fn to_dict(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
@@ -335,7 +267,7 @@ fn row(entry: &Entry, more: serde_json::Value) -> serde_json::Value {
 
 fn algorithm_row(a: &Algorithm) -> serde_json::Value {
     let Properties { model_based, feedback, sends_ect1, beta_ecn, protocol, .. } = a.properties;
-    let form = longfat_live::kernel_form(a.name).map(|form| form.name);
+    let form = kernel_form(a.name).map(|form| form.name);
     let more = json!({"linux_module": a.linux_module, "kernel_form": form,
         "live": a.linux_module.is_some() || form.is_some(), "transport": "tcp", "random": false,
         "protocol": protocol.map(|p| p.name), "explicit": protocol.is_some(),
@@ -360,7 +292,7 @@ fn queue_row(d: &Discipline) -> serde_json::Value {
 
 fn router_row(r: &Router) -> serde_json::Value {
     let protocol = router::PROTOCOLS.contains(&r.name).then_some(r.name);
-    let live = longfat_live::ROUTERS.contains(&r.name);
+    let live = ROUTERS.contains(&r.name);
     row(r, json!({"linux_module": null, "live": live, "protocol": protocol}))
 }
 
@@ -408,10 +340,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("AlgorithmError", m.py().get_type::<AlgorithmError>())?;
     m.add_function(wrap_pyfunction!(simulate, m)?)?;
     m.add_function(wrap_pyfunction!(read_capture, m)?)?;
-    m.add_function(wrap_pyfunction!(live_run, m)?)?;
-    m.add_function(wrap_pyfunction!(live_die_with_parent, m)?)?;
-    m.add_function(wrap_pyfunction!(live_probe, m)?)?;
-    m.add_function(wrap_pyfunction!(live_has_loader, m)?)?;
+    live::add(m)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(version, m)?)?;
     m.add_function(wrap_pyfunction!(commit, m)?)?;

@@ -1,4 +1,4 @@
-"""`longfat doctor`: what this machine can run live."""
+"""`longfat doctor`: what works on this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from longfat.terminal import echo_json, make_console
 )
 @as_json
 def doctor(file: str | None, as_json: bool) -> None:
-    """Check what this machine can run live.
+    """Check what works on this machine, and what it can run live.
 
     For everything that is missing, say how to fix it.
     """

@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import sys
-import termios
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,6 +159,8 @@ def _path(scenario: Scenario) -> str:
 @contextlib.contextmanager
 def _terminal(as_json: bool, environment: Mapping[str, str]) -> Iterator[Front]:
     """Lends the standard streams to the command: Ctrl-C is for it, and the terminal comes back as it was."""
+    import termios
+
     from longfat.live.programs import COMMAND, Front
 
     sys.stdout.flush()
@@ -186,6 +187,8 @@ def _leave_to_the_command(number: int, frame: Any) -> None:
 
 def _take_back(foreground: int, modes: list[Any]) -> None:
     """Puts this process group into the terminal's foreground again, with the terminal's modes from before."""
+    import termios
+
     stops = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     with contextlib.suppress(OSError, termios.error):
         os.tcsetpgrp(0, foreground)

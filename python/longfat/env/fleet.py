@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longfat import _core
+from longfat import _core, system
 from longfat.env.paths import Drawing, Paths
 from longfat.env.quantities import Array, Interval
 from longfat.env.setting import Setting
@@ -53,7 +52,7 @@ class Fleet:
             raise InputError(
                 f"there cannot be {shown(places)} environments; accepted: from 1 to {MOST_ENVIRONMENTS}"
             )
-        processors = len(os.sched_getaffinity(0))
+        processors = system.cores()
         if threads is not None and (not is_whole(threads) or threads < 1):
             raise InputError(
                 f"threads = {shown(threads)}: this is no number of threads; "

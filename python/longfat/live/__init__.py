@@ -5,6 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 
+def refuse_elsewhere() -> None:
+    """Raises InputError where nothing runs live."""
+    from longfat import system
+    from longfat.errors import InputError
+
+    if reason := system.no_live():
+        raise InputError(f"{reason}; accepted: the simulator, or Linux in a virtual machine")
+
+
 def doubts(summaries: list[dict[str, Any]]) -> list[str]:
     """Returns a line for each live run that is not valid, with every check that failed."""
     from longfat.live import load

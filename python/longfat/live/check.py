@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from longfat.errors import InputError
+from longfat.live import refuse_elsewhere
 from longfat.live import traffic as traffics
 from longfat.scenario import loading, registry, stacks
 from longfat.scenario.model import Algorithm, Element, Part, Scenario
@@ -31,8 +32,9 @@ def check(scenario: Scenario, source: str = "scenario", traffic: str = traffics.
         traffic: what flows over TCP carry, one of `traffic.KINDS`.
 
     Raises:
-        InputError: one line that says what is not possible.
+        InputError: one line that says what is not possible, or why nothing runs live here.
     """
+    refuse_elsewhere()
     try:
         _check(scenario)
         traffics.check(scenario, traffic)

@@ -1,4 +1,4 @@
-"""`longfat doctor`: what this machine can run live, and how to fix what is missing."""
+"""`longfat doctor`: what works on this machine, and how to fix what is missing for live runs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import os
 import platform
 import shutil
 from collections.abc import Collection
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat import installation
+from longfat import _core, installation, system
 from longfat.errors import InputError, LongfatError
 from longfat.live import kernel, run, traffic
 from longfat.scenario import foreign, loading, registry
+from longfat.units import SIZE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,17 +40,17 @@ REGISTERING = {"CAP_NET_ADMIN": 12, "CAP_PERFMON": 38, "CAP_BPF": 39}
 
 
 def examine() -> list[dict[str, Any]]:
-    """Looks at everything that live runs need or can use.
+    """Looks at what every system has, and on Linux at everything that live runs need or can use.
 
     Returns:
         For each item its `name`, `ok`, whether it is `needed` for any live run, what was `found`, and the
         `remedy`, a command or advice, which is "" if the item is ok.
     """
-    items = [
-        _item(
-            "kernel", platform.system() == "Linux", f"{platform.system()} {platform.release()}", "use Linux"
-        )
-    ]
+    reason = system.no_live()
+    items = _everywhere(not reason)
+    items.append(_item("kernel", not reason, f"{system.name()} {platform.release()}", reason))
+    if reason:
+        return items
     try:
         probed = run.ask({"what": "probe"}, "doctor")
     except LongfatError as error:
@@ -77,6 +79,19 @@ def examine() -> list[dict[str, Any]]:
         if row["live"] and row.get("transport") == "tcp"
     ]
     return items
+
+
+def _everywhere(live: bool) -> list[dict[str, Any]]:
+    """Returns the items that need no Linux; `live` says whether this machine may have live runs too."""
+    loads = live and _core.live_has_loader()
+    _, free_bytes = system.memory_bytes()
+    room = f"{system.cores()} processors, {SIZE.write(float(f'{free_bytes:.2g}'))} of memory free"
+    return [
+        _item("simulator", True, room, ""),
+        _item("figures", True, f"matplotlib {metadata.version('matplotlib')}", ""),
+        _item("captures", True, "of simulated and of live runs" if live else "of simulated runs", ""),
+        _item("eBPF", True, f"objects run in the simulator{' and the kernel' if loads else ''}", ""),
+    ]
 
 
 def _algorithm(row: registry.Row, there: list[str]) -> dict[str, Any]:
@@ -165,6 +180,8 @@ def show(items: list[dict[str, Any]], console: Console) -> None:
 
 def _verdict(items: list[dict[str, Any]], without: list[str]) -> str:
     """Returns the line under the table."""
+    if reason := system.no_live():
+        return f"Everything but live runs works here: {reason}."
     asked = [item["name"] for item in items if item["name"] in PATH]
     if not set(without) <= set(asked):
         return f"Nothing runs live here without: {', '.join(name for name in without if name not in asked)}."

@@ -15,7 +15,7 @@ from longfat.scenario.model import Algorithm, Scenario
 CLANG = "apt-get install -y clang libbpf-dev"
 """Installs what `make bpf` needs."""
 NO_LOADER = "this build of Longfat cannot load it"
-FROM_WHEEL = "reinstall Longfat from its wheel; an installation from source has no kernel algorithms"
+FROM_WHEEL = "reinstall Longfat from its wheel for newer Linux; only that one has kernel algorithms"
 
 
 def name_of(algorithm: str, there: list[str]) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import resource
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 PROC = Path("/proc")
-TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 NAMED = 3
 """How many of the busiest processes are named."""
 LEAST_SHARE = 0.01
@@ -42,8 +40,10 @@ def now() -> Moment | None:
         uptime_s = float((PROC / "uptime").read_text().split()[0])
     except (OSError, IndexError, ValueError):
         return None
+    import resource
+
     # user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5))
-    times = [int(field) / TICKS_PER_S for field in first.split()[1:9]]
+    times = [int(field) / _ticks_per_s() for field in first.split()[1:9]]
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Moment(
         uptime_s=uptime_s,
@@ -54,6 +54,10 @@ def now() -> Moment | None:
     )
 
 
+def _ticks_per_s() -> int:
+    return os.sysconf("SC_CLK_TCK")
+
+
 def _process(file: Path) -> tuple[tuple[int, int], tuple[str, float]] | None:
     try:
         number, rest = file.read_text().split(" (", 1)
@@ -62,7 +66,7 @@ def _process(file: Path) -> tuple[tuple[int, int], tuple[str, float]] | None:
     name, _, fields = rest.rpartition(") ")
     columns = fields.split()
     # behind the name: state is column 3 of proc_pid_stat(5), utime 14, stime 15, starttime 22
-    used = (int(columns[11]) + int(columns[12])) / TICKS_PER_S
+    used = (int(columns[11]) + int(columns[12])) / _ticks_per_s()
     return (int(number), int(columns[19])), (name, used)
 
 

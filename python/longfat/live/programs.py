@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from longfat.errors import InputError
+from longfat.live import refuse_elsewhere
 from longfat.live.outside import HOST, Forwarder
 from longfat.scenario.model import Part, Scenario
 
@@ -62,8 +62,11 @@ def user(asked: str | None = None) -> User | None:
     """Returns whom programs run as: `asked`, else who called sudo; None for the user of this process.
 
     Raises:
-        InputError: there is no such user, or this process may not become another one.
+        InputError: there is no such user, this process may not become another one, or nothing runs live here.
     """
+    refuse_elsewhere()
+    import pwd
+
     if asked is not None and os.geteuid() != 0:
         raise InputError(f"--user {asked}: it needs root; accepted without root: leave it out")
     if asked == ROOT or os.geteuid() != 0:

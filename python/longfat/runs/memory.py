@@ -8,11 +8,9 @@ more than it may ends early.
 from __future__ import annotations
 
 import math
-import os
-from pathlib import Path
 from typing import Any
 
-from longfat import _core
+from longfat import _core, system
 from longfat.errors import InputError
 from longfat.runs import cgroups
 from longfat.scenario.model import Scenario
@@ -56,18 +54,7 @@ def parse(text: str) -> float:
 
 def free() -> float:
     """Returns the bytes that this machine, and the control groups of this process, have left."""
-    return min(_free_in_machine(), cgroups.free_bytes())
-
-
-def _free_in_machine() -> float:
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            name, _, amount = line.partition(":")
-            if name == "MemAvailable":
-                return 1024.0 * int(amount.removesuffix("kB"))
-    except (OSError, ValueError):
-        pass
-    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(system.memory_bytes()[1], cgroups.free_bytes())
 
 
 def refuse_large(scenario: Scenario, allowed: float, source: str) -> None:

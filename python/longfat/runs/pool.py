@@ -12,7 +12,6 @@ import itertools
 import multiprocessing
 import os
 import pickle
-import resource
 import shutil
 import signal
 import sys
@@ -26,13 +25,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from longfat import system
 from longfat.errors import InputError, WorkerError
 from longfat.runs import memory
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
 Task = TypeVar("Task")
 Value = TypeVar("Value")
@@ -57,11 +59,6 @@ PROGRAM = b"__main__"
 """Stands in what refers by name to something that the program defines."""
 PRELOADED: dict[str, None] = {"longfat.runs.orphan": None}
 """Modules that the server imports once, from which workers are forked."""
-
-
-def cores() -> int:
-    """Returns the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)
@@ -95,28 +92,24 @@ def preload(*modules: str) -> None:
     PRELOADED.update(dict.fromkeys(modules))
 
 
-def prepare(*modules: str) -> ForkServerContext:
+def prepare(*modules: str) -> ForkServerContext | SpawnContext:
     """Starts the server that forks workers, unless it runs; this takes a second in the background.
+
+    Systems other than Linux have no such server: there each worker starts anew.
 
     Args:
         modules: modules that workers need, besides those of earlier calls. Each worker itself imports modules
             that are requested after the server has started.
     """
-    context = multiprocessing.get_context("forkserver")
     preload(*modules)
-    _allow_open_files()
+    system.allow_open_files()  # the server inherits it
+    if not system.LINUX:
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
-    with _safe_path(), _without_interrupts(), _own_folder():
+    with _alone(), _own_folder():
         forkserver.ensure_running()
     return context
-
-
-def _allow_open_files() -> int:
-    """Raises the limit of open files as far as this process may, and returns it; the server inherits it."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return hard
 
 
 @contextmanager
@@ -168,13 +161,26 @@ def _server_runs() -> bool:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Keeps Ctrl-C, which reaches the whole group, from the server and its workers: this process decides."""
+    """Keeps Ctrl-C, which reaches the whole group, from the server and its workers: this process decides.
+
+    Windows has nothing to inherit that does this; its workers see to it themselves.
+    """
+    if not system.POSIX:
+        yield
+        return
     resource_tracker.ensure_running()  # starting it, the server would let SIGINT in again
     earlier = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Keeps from processes that are started within what would reach this one's."""
+    with _safe_path(), _without_interrupts():
+        yield
 
 
 @contextmanager
@@ -240,10 +246,12 @@ def outcomes(
     Raises:
         WorkerError: workers end one after the other without a value, so the tasks are not to blame.
     """
-    jobs = cores() if jobs is None else jobs
+    jobs = system.cores() if jobs is None else jobs
     if jobs < 1:
         raise InputError(f"jobs = {jobs}: there is no worker; accepted: 1 or more")
-    most = (_allow_open_files() - OTHER_FILES) // FILES_OF_WORKER
+    if jobs > system.MOST_WORKERS:
+        raise InputError(f"jobs = {jobs}: this system waits for fewer; accepted: up to {system.MOST_WORKERS}")
+    most = (system.allow_open_files() - OTHER_FILES) // FILES_OF_WORKER
     if jobs > most:
         fewer = f"up to {most}, or " if most > 0 else ""
         raise InputError(
@@ -291,8 +299,7 @@ def outcomes(
             employ(task)
         while workers:
             done: list[tuple[int, Value | Failure]] = []
-            for connection in wait(list(workers)):
-                assert isinstance(connection, Connection)
+            for connection in cast("list[Connection[Any, Any]]", wait(list(workers))):
                 try:
                     position, value, error = connection.recv()
                 except (EOFError, ConnectionResetError):
@@ -342,7 +349,7 @@ def _hire(
         process = context.Process(target=_serve, args=given, daemon=True)
         try:
             # a server that has been killed since is started again here, and found at the next attempt
-            with _own_folder(), _without_program():
+            with _own_folder() if system.LINUX else _alone(), _without_program():
                 process.start()
         except (EOFError, ConnectionError, FileNotFoundError) as error:
             near.close()
@@ -431,13 +438,6 @@ def _send(connection: Connection[Any, Any], packed: Any) -> None:
         connection.send_bytes(packed)
 
 
-def limit_memory(memory_bytes: int) -> None:
-    """Lets this process allocate so much, or what its shell or service lets it have, if that is less."""
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    least = memory_bytes if most == resource.RLIM_INFINITY else min(memory_bytes, most)
-    resource.setrlimit(resource.RLIMIT_DATA, (least, least))
-
-
 def _serve(
     connection: Connection[Any, Any],
     sent: bytes,
@@ -450,7 +450,9 @@ def _serve(
         sys.modules["__main__"].__file__ = program
     memory.give(share)
     if memory_bytes is not None:
-        limit_memory(memory_bytes)
+        system.limit_memory(memory_bytes)
+    if not system.POSIX:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     function: Callable[[Any], Any] | None = None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import errno
-import fcntl
 import json
 import os
 import platform
@@ -17,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from longfat import installation
+from longfat import installation, system
 from longfat.errors import InputError, LongfatError
 from longfat.figure.data import FORMATS as FIGURE_FORMATS
 from longfat.runs.result import TABLES, Result
@@ -208,24 +206,24 @@ def _prefix() -> str:
 
 def _locked(folder: Path) -> int | None:
     """Locks a folder until the descriptor is closed; None if another process holds it."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    descriptor = system.open_to_lock(folder)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        system.lock(descriptor)
     except OSError:
-        os.close(descriptor)
         return None
     return descriptor
 
 
 def _is_locked(folder: Path) -> bool:
     """Whether another process holds a folder; False where the file system has no locks."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    descriptor = system.open_to_lock(folder)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)
-    finally:
-        os.close(descriptor)
+        system.lock(descriptor)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    os.close(descriptor)
     return False
 
 
@@ -307,8 +305,8 @@ def _exchange(draft: Path, path: Path, own: frozenset[str]) -> None:
             begun.append((source, target))
             os.replace(source, target)
             if source == listed:
-                whole.synchronize(path)
-        whole.synchronize(path)
+                system.synchronize(path)
+        system.synchronize(path)
     except BaseException:
         for source, target in reversed(begun):
             if not source.exists():  # the interruption may have come before the last move or behind it

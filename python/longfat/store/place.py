@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -11,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from longfat import drafts, extras
+from longfat import drafts, extras, system
 from longfat.errors import InputError
 from longfat.store import whole
 
@@ -90,9 +88,10 @@ class Folder:
             ) from None
 
     def lock(self, name: str, content: bytes) -> None:
-        self._locks = [self._locked(os.open(self.path, os.O_RDONLY | os.O_DIRECTORY))]
+        self._locks = [self._locked(system.open_to_lock(self.path.resolve()))]
         try:
-            self._locks.append(self._lock_file(name, content))
+            if system.POSIX:  # Windows lets nobody read a file that is locked
+                self._locks.append(self._lock_file(name, content))
         except BaseException:
             self.unlock()
             raise
@@ -104,7 +103,7 @@ class Folder:
         if not path.exists():
             self.write(name, content)
         try:
-            held = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            held = system.open_to_lock(path.resolve(), is_file=True)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}; accepted: a file that can be written") from None
         self._locked(held)
@@ -116,15 +115,14 @@ class Folder:
     def _locked(self, descriptor: int) -> int:
         """Locks an open file or folder, and closes it where that is not possible."""
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(descriptor)
+        except BlockingIOError:
+            problem = "another process is writing to it; accepted: one writer at a time"
         except OSError as error:
-            os.close(descriptor)
-            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                problem = "another process is writing to it; accepted: one writer at a time"
-            else:
-                problem = f"cannot be locked ({error.strerror}); accepted: a file system that has locks"
-            raise InputError(f"{self.path}: {problem}") from None
-        return descriptor
+            problem = f"cannot be locked ({error.strerror}); accepted: a file system that has locks"
+        else:
+            return descriptor
+        raise InputError(f"{self.path}: {problem}")
 
     def unlock(self) -> None:
         while self._locks:
@@ -164,7 +162,7 @@ class Folder:
             draft.mkdir()
             yield lambda name, data: self.write(f"{draft.name}/{name}", data)
             self.remove(described_by)
-            whole.synchronize(self.path)
+            system.synchronize(self.path)
             if own.exists():
                 own.replace(earlier)
             try:
@@ -173,7 +171,7 @@ class Folder:
                 if earlier.exists():
                     earlier.replace(own)
                 raise
-            whole.synchronize(self.path)
+            system.synchronize(self.path)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
             shutil.rmtree(earlier, ignore_errors=True)

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat import system
 from longfat.drafts import draft_of
 from longfat.errors import InputError, LongfatError
 from longfat.store import sums
@@ -37,7 +38,7 @@ def draft(path: Path) -> Iterator[Path]:
     try:
         scratch.unlink(missing_ok=True)  # a link of that name would be followed
         yield scratch
-        synchronize(scratch)
+        system.synchronize(scratch)
         scratch.replace(path)
     except BaseException as error:
         with suppress(OSError):
@@ -45,7 +46,7 @@ def draft(path: Path) -> Iterator[Path]:
         if isinstance(error, OSError) and error.errno:  # that of a full disk has no name
             raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
         raise
-    synchronize(path.parent)
+    system.synchronize(path.parent)
 
 
 @contextmanager
@@ -190,21 +191,12 @@ def _write_list(folder: Path, entries: Iterable[tuple[str, str]]) -> None:
     write_text(folder / sums.SUMS_FILE, "".join(lines))
 
 
-def synchronize(path: Path) -> None:
-    """Returns when a file's bytes, or the names in a folder, are on the disk. Raises OSError."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
 def make_folder(folder: Path) -> None:
     """Makes a folder, with its parents, if it is missing; all are on the disk then. Raises OSError."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for each in reversed(missing):
-        synchronize(each.parent)
+        system.synchronize(each.parent)
 
 
 def prepare(folder: Path) -> None:

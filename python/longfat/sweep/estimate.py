@@ -13,11 +13,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from longfat import system
 from longfat.errors import InputError
 from longfat.figure import matplotlib
 from longfat.figure.data import Figure, Panel, points
 from longfat.report import columns
-from longfat.runs import cost, pool
+from longfat.runs import cost
 from longfat.runs.cost import packets
 from longfat.scenario.model import Scenario
 from longfat.store.identity import run_key
@@ -65,7 +66,7 @@ def estimate(sweep: Sweep, jobs: int | None = None) -> dict[str, Any]:
         jobs: worker processes; one for each core if None.
     """
     runs = sweep.count()
-    number = pool.cores() if jobs is None else jobs
+    number = system.cores() if jobs is None else jobs
     tried = _spread(runs, SAMPLED)
     counted = set(_spread(runs, COUNTED)) | set(tried)
     cores_s, besides_s, sizes, rows = [], [], [], []
@@ -107,7 +108,7 @@ def estimate(sweep: Sweep, jobs: int | None = None) -> dict[str, Any]:
         "jobs": number,
         "cpu_s": cpu_s,
         "page_s": page_s,
-        "wall_s": START_S + cpu_s / min(number, pool.cores()) + page_s,
+        "wall_s": START_S + cpu_s / min(number, system.cores()) + page_s,
         "disk_bytes": math.fsum(sizes) / len(sizes) * runs if sizes else 0.0,
     }
 

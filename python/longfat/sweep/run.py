@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from longfat import _core
+from longfat import _core, system
 from longfat.errors import InputError
 from longfat.runs import memory, pool, simulate
 from longfat.runs.progress import Progress
@@ -218,11 +217,11 @@ def distribution(jobs: int | None, scheduler: str | None, module: str) -> Outcom
 
         return cluster.Cluster(scheduler).outcomes
     pool.prepare(module)
-    number = pool.cores() if jobs is None else jobs
+    number = system.cores() if jobs is None else jobs
     if memory.is_given():
         bound = int(memory.given(number))
     else:
-        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        whole, _ = system.memory_bytes()
         bound = max(LEAST_MEMORY_BYTES, int(MEMORY_SHARE * whole / number))
 
     def local(function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[tuple[int, Any]]:

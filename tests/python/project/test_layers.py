@@ -15,6 +15,7 @@ PAPERS = ROOT / "papers" / "longfat_papers"
 
 LAYERS = (
     ("_core",),
+    ("system",),
     ("documents", "drafts", "errors", "lazy", "numbers", "units", "words"),
     ("extras", "installation", "intervals", "packages", "terminal", "verifier"),
     ("scenario",),

@@ -1,8 +1,12 @@
 """What Longfat is built from: every version has its digests, and a wheel says what is in it."""
 
+import _ctypes
+import importlib
 import itertools
 import json
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -113,3 +117,23 @@ def test_the_audit_says_which_tool_is_missing(tool: str, tmp_path: Path) -> None
     assert f"not checked: {tool} is missing" in ended.stdout
     for name in LOCKS:
         assert f"{name}: nothing found" in ended.stdout
+
+
+def test_a_wheel_that_needs_a_foreign_library_or_lacks_its_entry_does_not_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if shutil.which("llvm-readobj") is None:
+        pytest.skip("llvm-readobj is missing; on Debian: apt install llvm")
+    monkeypatch.syspath_prepend(ROOT / "supply")
+    wheels = importlib.import_module("wheels")
+    wheel = tmp_path / "longfat-1-cp311-abi3-manylinux2014_x86_64.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.write(_ctypes.__file__, "longfat/_core.abi3.so")
+        archive.write(_ctypes.__file__, "longfat.libs/libffi.so.8")
+    for name, machine in (("x86_64-unknown-linux-gnu", "x86_64"), ("aarch64-unknown-linux-gnu", "aarch64")):
+        found = "\n".join(wheels.problems(name, wheel))
+        assert "holds other libraries: longfat/_core.abi3.so, longfat.libs/libffi.so.8" in found
+        assert "does not export PyInit__core" in found
+        assert re.search(r"needs libffi\.so\.\d", found)
+        assert (f"is not for {machine}" in found) == (platform.machine() != machine)
+    assert "MB; needs libc.so.6, libffi.so" in capsys.readouterr().out

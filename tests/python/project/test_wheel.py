@@ -45,7 +45,7 @@ Longfat = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture(scope="module")
 def wheel() -> Path:
     """The wheel that `make wheel` built."""
-    found = list((ROOT / "dist").glob("longfat-*.whl"))
+    found = list((ROOT / "dist").glob("longfat-*-manylinux_*.whl"))  # those of `make wheels` begin otherwise
     if not found:
         pytest.skip("no wheel in dist; `make wheel` builds it")
     assert len(found) == 1, found

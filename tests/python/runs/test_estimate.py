@@ -2,8 +2,8 @@
 
 import pytest
 
-from longfat import sweep
-from longfat.runs import cost, pool, simulate
+from longfat import sweep, system
+from longfat.runs import cost, simulate
 from longfat.sweep import estimate, figures
 from longfat.sweep.reduction import reduce_run
 
@@ -46,8 +46,8 @@ def test_points_that_cost_unlike_are_weighed_by_their_packets(priced):
 
 
 def test_more_processes_than_processors_are_no_faster(priced):
-    most = estimate.estimate(grid(), jobs=100 * pool.cores())
-    assert most["wall_s"] == pytest.approx(estimate.estimate(grid(), jobs=pool.cores())["wall_s"])
+    most = estimate.estimate(grid(), jobs=100 * system.cores())
+    assert most["wall_s"] == pytest.approx(estimate.estimate(grid(), jobs=system.cores())["wall_s"])
 
 
 def test_places_are_spread_over_every_axis():

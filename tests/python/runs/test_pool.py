@@ -290,7 +290,7 @@ def test_workers_that_all_die_end_the_pool_instead_of_taking_every_task_with_the
 def test_a_worker_keeps_a_limit_of_memory_that_is_tighter_than_its_own() -> None:
     code = """
 import os, resource
-from longfat.runs.pool import limit_memory
+from longfat.system import limit_memory
 resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
 if os.geteuid() == 0:
     os.setuid(65534)  # root could raise it again

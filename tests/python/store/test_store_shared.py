@@ -17,7 +17,7 @@ import pytest
 from test_sweep import finish, sweep_file, tables
 
 from longfat import errors
-from longfat.store import output, place, store, sums, whole
+from longfat.store import output, store, sums, whole
 from longfat.store.store import Store
 from tiny_sweeps import driver
 
@@ -37,7 +37,7 @@ def test_a_file_system_without_locks_is_said_to_be_one(
     def refuse(descriptor: int, operation: int) -> None:
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr(place.fcntl, "flock", refuse)
+    monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(errors.InputError, match=r"cannot be locked \(Operation not supported\); accepted: "):
         Store(tmp_path, "kind")
 
