@@ -29,6 +29,7 @@ DIST = ROOT / "dist"
 GLIBC = (2, 17)
 """The newest version that manylinux2014 may ask for (PEP 599)."""
 MINGW = "x86_64-w64-mingw32-gcc"
+READER = "llvm-readobj"
 MB = 1e6
 
 
@@ -83,7 +84,7 @@ def build(name: str) -> None:
 
 def missing(names: list[str]) -> list[str]:
     """Returns a line for each thing that building these targets lacks, with the command that brings it."""
-    lacking = []
+    lacking = inspecting()
     if importlib.util.find_spec("ziglang") is None:
         lacking.append("ziglang, the linker: .venv/bin/pip install ziglang")
     if shutil.which(MINGW) is None and any("windows" in name for name in names):
@@ -92,6 +93,11 @@ def missing(names: list[str]) -> list[str]:
     installed = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     lacking += [f"{name}: rustup target add {name}" for name in names if name not in installed]
     return lacking
+
+
+def inspecting() -> list[str]:
+    """Returns such a line if what reads the wheels is missing."""
+    return [] if shutil.which(READER) else [f"{READER}: apt install llvm"]
 
 
 def problems(name: str, wheel: Path) -> list[str]:
@@ -125,7 +131,7 @@ def problems(name: str, wheel: Path) -> list[str]:
 def _read(core: Path) -> str:
     """What llvm-readobj says of a library: its format, sections, needed libraries, and exported symbols."""
     options = ["--file-header", "--sections", "--needed-libs", "--dyn-symbols", "--coff-exports", "--symbols"]
-    reading = ["llvm-readobj", *options, str(core)]
+    reading = [READER, *options, str(core)]
     return subprocess.run(reading, capture_output=True, text=True, check=True).stdout
 
 
@@ -147,7 +153,7 @@ def main() -> int:
     if unknown := sorted(set(asked.targets) - set(TARGETS)):
         parser.error(f"{unknown[0]}: accepted: {', '.join(TARGETS)}")
     names = asked.targets or list(TARGETS)
-    lacking = [] if asked.check else missing(names)
+    lacking = inspecting() if asked.check else missing(names)
     if lacking:
         print(*(f"missing: {line}" for line in lacking), sep="\n", file=sys.stderr)
         return 2
