@@ -36,7 +36,7 @@ def task(scenario: Scenario) -> dict[str, Any]:
     return measure(run(scenario))
 
 
-@kept_as("longfat.assess.measure.numbers", "2")
+@kept_as("longfat.assess.measure.numbers", "3")
 def measure(result: Result) -> dict[str, Any]:
     """Returns the numbers of a run over its span of results; None for what was never reached or seen."""
     summary = result.summary

@@ -14,7 +14,7 @@ ELEMENTS = ("queue", "router")
 """The keys of a link that repeat the scenario; rows that sweeps stored before them lack them."""
 
 
-@kept_as("longfat.sweep.reduction.reduce_run", "2")
+@kept_as("longfat.sweep.reduction.reduce_run", "3")
 def reduce_run(result: Result) -> dict[str, Any]:
     """Returns the summary without the machine's part, and the packets that reached the first link."""
     summary = {key: value for key, value in result.summary.items() if key not in MACHINES}

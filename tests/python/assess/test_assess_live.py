@@ -433,7 +433,7 @@ def test_a_retry_without_live_runs_is_bad_input(monkeypatch, capsys):
 def test_a_machine_that_can_run_nothing_live_is_told_what_to_do(monkeypatch, tmp_path):
     item = {"name": "network namespaces", "needed": True, "ok": False, "found": "none", "remedy": "be root"}
     monkeypatch.setattr(doctor, "examine", lambda: [item])
-    with pytest.raises(InputError, match="network namespaces: none; be root"):
+    with pytest.raises(InputError, match="network namespaces: none; to fix it: be root"):
         command.run(asked(("a", {})), tmp_path / "out", backend="live")
     assert not (tmp_path / "out").exists()
 

@@ -82,7 +82,10 @@ def test_repeats_print_the_tables_and_columns_of_a_run(tmp_path, monkeypatch):
     file.write_text(BIG)
     runs = [result.summary for result in simulate.repeats(longfat.Scenario.load(file), 3)]
     one, repeated = (
-        [(title, [column.key for column in shown]) for title, shown, _ in columns.run_tables(whole)]
+        [
+            (each.title, [column.key for column in each.columns])
+            for each in columns.tables(whole, None, every_flow=True)
+        ]
         for whole in (runs[0], aggregate(runs))
     )
     titles = ["Flows", "Links", "Background", "Completion times by size"]
@@ -109,7 +112,7 @@ def test_a_column_that_only_some_repeats_fill_is_shown_and_its_dash_is_explained
 def test_connections_of_programs_are_those_of_the_first_repeat():
     run = {"flows": [], "links": [], "background": [], "completion_times": [], "metrics": {}}
     runs = [run | {"connections": [{"protocol": "tcp", "a_port": port}]} for port in (1, 2)]
-    ((title, shown, cells),) = columns.run_tables(aggregate(runs))
+    ((title, shown, cells, _),) = columns.tables(aggregate(runs), None, every_flow=True)
     assert title == "Connections of programs, of the first of 2 runs"
     assert cells[0][[column.key for column in shown].index("a_port")] == "1"
 

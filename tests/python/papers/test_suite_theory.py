@@ -149,7 +149,7 @@ def test_a_single_window_off_its_law_is_told():
     found = row("LAW-reno", off)
     assert found["verdict"] == "partly"
     assert [check["text"] for check in found["checks"] if not check["passed"]] == [
-        "p = 1e-05: window within a factor 1.25 of 387"
+        "p = 1e-05: window within a factor 1.25 of the law's (387)"
     ]
 
 

@@ -11,7 +11,7 @@ import longfat
 from longfat.cli import report, tables
 from longfat.cli.app import app
 from longfat.report.groups import grouped
-from longfat.runs.result import aggregate
+from longfat.runs.repeats import aggregate
 
 MANY = {
     "duration": "3 s",
