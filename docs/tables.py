@@ -153,9 +153,9 @@ FIRST_WIDTH = 100
 def first_run() -> str:
     """The first command as a user types it, and the beginning of what it prints."""
     with tempfile.TemporaryDirectory() as folder:
-        printed = _longfat(*FIRST_RUN, folder=folder).partition("\n\nMetrics")[0]
+        title, flows, links, *_ = _longfat(*FIRST_RUN, folder=folder).split("\n\n")
     typed = " ".join(f'"{word}"' if " " in word else word for word in ("longfat", *FIRST_RUN))
-    lines = "\n".join(line.rstrip() for line in printed.splitlines())
+    lines = "\n".join(line.rstrip() for line in "\n\n".join((title, flows, links)).splitlines())
     return f"    {typed}\n\n```text\n{lines}\n```"
 
 
