@@ -28,7 +28,7 @@ fn random_plans_give_the_same_bytes_by_both_drivers() {
 /// Packets with and without an explicit header overtake each other between the two queues of `dqw`.
 #[test]
 fn plans_that_once_differed_give_the_same_bytes_by_both_drivers() {
-    for seed in [3599, 3681] {
+    for seed in [8205, 11095] {
         let drawn = draw(seed, PACKETS);
         assert!(drawn.kinds.contains("router: dqw"), "seed {seed} names another plan now");
         assert_eq!(compare(&drawn).1, None, "seed {seed}: {}", drawn.plan);
