@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 static MESSAGES: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Does something while libbpf's warnings are kept. Returns its result and the warnings, with U+FFFD for what is
-/// not UTF-8.
+/// Does something while libbpf's warnings are kept. Returns its result and the warnings, with U+FFFD for what
+/// is not UTF-8.
 pub fn with_messages<T>(act: impl FnOnce() -> T) -> (T, String) {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -32,7 +32,7 @@ fn exchange(function: libbpf_print_fn_t) -> libbpf_print_fn_t {
 fn receiver() -> libbpf_print_fn_t {
     type Function = unsafe extern "C" fn(libbpf_print_level, *const c_char, *mut c_void) -> c_int;
     // SAFETY: as an argument, a va_list is a pointer on every processor that libbpf_sys has.
-    Some(unsafe { std::mem::transmute::<Function, _>(keep) })
+    Some(unsafe { std::mem::transmute::<Function, libbpf_print_fn_t>(keep) })
 }
 
 #[expect(unsafe_code, reason = "only C can format C's arguments")]

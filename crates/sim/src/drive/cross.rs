@@ -1,5 +1,5 @@
-//! How packets cross a link in a batch: they are collected and put in order, served, and taken by the ends that
-//! they are sent to. The page on the architecture has the three steps ("How a packet crosses a link").
+//! How packets cross a link in a batch: they are collected and put in order, served, and taken by their ends.
+//! The page on the architecture has the three steps ("How a packet crosses a link").
 
 use super::ahead::{self, ask};
 use super::batches::{Driver, DriverState};

@@ -1,5 +1,5 @@
-//! The oracle: handles one event at a time. It takes the earliest event off the agenda, its element acts, and what
-//! follows is planned. Tests compare the fast driver with it.
+//! The oracle: handles one event at a time. It takes the earliest event off the agenda, its element acts, and
+//! what follows is planned. Tests compare the fast driver with it.
 //!
 //! The slots of the agenda are in the canonical order of events at the same time, which the page on the
 //! architecture has ("Two drivers"). Flows have an order of their own, since one may have any slot.

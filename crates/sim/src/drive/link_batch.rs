@@ -1,5 +1,5 @@
-//! A batch at one link: what comes to it, and what becomes of the packets that wait in the rings of their ends,
-//! where a server writes it.
+//! A batch at one link: what comes to it, and what becomes of packets in the rings of their ends, where a
+//! server writes it.
 
 use super::ahead::{self, ask};
 use super::arrivals::Arrivals;
@@ -89,6 +89,7 @@ impl LinkBatch<'_> {
         counters.packets_lost += (admitted - added) as u64;
         admitted
     }
+
     /// Does what was left for the end of the batch.
     pub fn settle_all(&mut self) {
         let later = core::mem::take(self.later);

@@ -59,11 +59,11 @@ pub trait Exit<P> {
     fn drops(&mut self, packet: P, reason: DropReason);
     /// A packet was doubled.
     fn doubles(&mut self, _packet: P) {
-        debug_assert!(false, "the oracle runs plans in which packets with headers are doubled");
+        unreachable!("this driver runs no plan in which packets with headers are doubled");
     }
     /// An element sends a message of its own.
     fn originates(&mut self, _packet: P, _to: Address) {
-        debug_assert!(false, "the oracle runs plans whose elements send messages");
+        unreachable!("this driver runs no plan whose elements send messages");
     }
 }
 
@@ -311,8 +311,7 @@ impl<P: Packet> Exit<P> for Released<P> {
     }
 }
 
-/// Among pipes in the order of their links, the one that leads to this link, or from it; creates it if there is
-/// none yet.
+/// Among pipes in the order of their links, the one to this link, or from it; creates it if there is none yet.
 pub fn pipe_of<P: Default>(pipes: &mut Vec<(usize, Pipe<P>)>, link: usize) -> &mut Pipe<P> {
     let at = pipes.binary_search_by_key(&link, |(link, _)| *link).unwrap_or_else(|at| {
         pipes.insert(at, (link, Pipe::default()));
