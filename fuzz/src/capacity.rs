@@ -1,10 +1,12 @@
-//! Capacities that vary, of which traces come from files: transmissions end in order, and as the capacity allows.
+//! Capacities that vary, of which traces come from files: transmissions end in order, and as the capacity
+//! allows.
 
 use crate::bytes::Bytes;
 use longfat_net::{Capacity, OPPORTUNITY_BYTES, Sine, Trace, Transmitter};
 use longfat_units::{Interval, Rate, Time};
 
-/// How far from its last bit a packet ends: half a nanosecond of rounding, a tenth of a sine's series, and its floats.
+/// How far from its last bit a packet ends: half a nanosecond of rounding, a tenth of a sine's series, and
+/// its floats.
 const OFF_S: f64 = (0.5 + 0.1 + 0.05) * 1e-9;
 
 /// Puts packets on a wire, both as the bytes say.

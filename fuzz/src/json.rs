@@ -1,4 +1,5 @@
-//! Changes JSON as a person or a broken program might: a value here and there, within the document's own form.
+//! Changes JSON as a person or a broken program might: a value here and there, within the document's own
+//! form.
 //!
 //! Changing bytes alone, a fuzzer spends its time on text that is no JSON.
 
@@ -64,7 +65,8 @@ const EXTRAS: [(&str, &str); 28] = [
     ("stop_s", "1.5"),
 ];
 
-/// A small generator of numbers (xorshift64*): libFuzzer gives a seed, and the same seed gives the same change.
+/// A small generator of numbers (xorshift64*): libFuzzer gives a seed, and the same seed gives the same
+/// change.
 pub struct Dice(u64);
 
 impl Dice {

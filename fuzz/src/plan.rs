@@ -1,4 +1,5 @@
-//! Plans: whatever JSON says, the core refuses it with an error or runs it, and both drivers give the same bytes.
+//! Plans: whatever JSON says, the core refuses it with an error or runs it, and both drivers give the same
+//! bytes.
 
 use longfat_sim::{Outcome, Plan, RunError, Sample, Series, Simulation, TrafficPlan, results_version};
 

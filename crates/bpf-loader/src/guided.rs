@@ -1,5 +1,6 @@
-//! Algorithms whose rate the routers on the path set. Their objects hold a second program, which reads and writes
-//! the TCP option of both ends of a connection. It is attached to a cgroup, and acts on the sockets in there.
+//! Algorithms whose rate the routers on the path set. Their objects hold a second program, which reads and
+//! writes the TCP option of both ends of a connection. It is attached to a cgroup, and acts on the sockets in
+//! there.
 
 use crate::error::Error;
 use crate::registration::beside_others;
@@ -23,8 +24,8 @@ pub struct Guided {
 }
 
 impl Guided {
-    /// Registers the algorithm of an object, as [`Registration::beside_others`](crate::Registration::beside_others)
-    /// does.
+    /// Registers the algorithm of an object, as
+    /// [`Registration::beside_others`](crate::Registration::beside_others) does.
     ///
     /// # Errors
     /// The same.
@@ -46,8 +47,8 @@ impl Guided {
         Ok(Guided { name, log_folder: log_folder.to_owned(), object, links: vec![link] })
     }
 
-    /// Lets the algorithm's other program act on the sockets that are opened in this cgroup from now on, and on
-    /// those that they accept.
+    /// Lets the algorithm's other program act on the sockets that are opened in this cgroup from now on, and
+    /// on those that they accept.
     ///
     /// # Errors
     /// The kernel refuses, in its own words.

@@ -14,13 +14,14 @@ use std::path::Path;
 
 /// TCP_CA_NAME_MAX of the kernel, including the zero at its end.
 const NAME_BYTES: usize = LONGEST_NAME + 1;
-/// The flag of a struct_ops map whose registration is a link (BPF_F_LINK, include/uapi/linux/bpf.h). Without it the
-/// kernel keeps the algorithm when the process has ended.
+/// The flag of a struct_ops map whose registration is a link (BPF_F_LINK, include/uapi/linux/bpf.h). Without
+/// it the kernel keeps the algorithm when the process has ended.
 const REGISTERED_BY_LINK: u32 = 1 << 13;
 const LOG_BEGINS: &str = "-- BEGIN PROG LOAD LOG --";
 const LOG_ENDS: &str = "-- END PROG LOAD LOG --";
 
-/// How lines begin that follow the verifier's reason: its statistics, and the states that it compared for a loop.
+/// How lines begin that follow the verifier's reason: its statistics, and the states that it compared for a
+/// loop.
 const AFTERWARDS: [&str; 4] = ["processed ", "libbpf:", "cur state:", "old state:"];
 
 /// Which programs of an object are loaded.

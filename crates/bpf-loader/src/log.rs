@@ -10,8 +10,8 @@ const MOST_NAMES: u32 = 1000;
 
 /// Writes a file that did not exist before and that only this user can read. Returns its path.
 ///
-/// Whoever may write to the folder can take a name first, also by a link to a file elsewhere; then the next name
-/// is tried.
+/// Whoever may write to the folder can take a name first, also by a link to a file elsewhere; then the next
+/// name is tried.
 pub fn write_new(folder: &Path, stem: &str, text: &str) -> io::Result<PathBuf> {
     let process = std::process::id();
     let mut result = Err(io::ErrorKind::AlreadyExists.into());

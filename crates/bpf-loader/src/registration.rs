@@ -59,7 +59,8 @@ impl Registration {
     }
 }
 
-/// Registers an algorithm under its own name, or under the first free one of `own_2`, `own_3`, ... if it is taken.
+/// Registers an algorithm under its own name, or under the first free one of `own_2`, `own_3`, ... if it is
+/// taken.
 pub(crate) fn beside_others<T>(
     own: &str,
     mut register: impl FnMut(String) -> Result<T, Error>,
@@ -78,8 +79,9 @@ pub(crate) fn beside_others<T>(
     result
 }
 
-/// Asks the kernel's verifier whether it would take an algorithm, without registering it: nothing stays, and no other
-/// process sees anything of it. If the verifier rejects a program, its output is written as by [`Registration::new`].
+/// Asks the kernel's verifier whether it would take an algorithm, without registering it: nothing stays, and
+/// no other process sees anything of it. If the verifier rejects a program, its output is written as by
+/// [`Registration::new`].
 ///
 /// # Errors
 /// As [`Registration::new`], but a name that is taken is none.

@@ -20,9 +20,9 @@ use std::process::{Command, Stdio};
 /// outcome.
 const TOLERANCE: f64 = 5e-3;
 const SEGMENT_BYTES: u32 = 1448;
-/// Moves its window up or down at each acknowledgement, by a segment or more in competitive mode, by a comparison of times
-/// whose least is known to a 32nd of a window. An acknowledgement with another outcome shifts what follows, so
-/// this share of the windows may differ by more, and their mean by this.
+/// Moves its window up or down at each acknowledgement, by a segment or more in competitive mode, by a
+/// comparison of times whose least is known to a 32nd of a window. An acknowledgement with another outcome
+/// shifts what follows, so this share of the windows may differ by more, and their mean by this.
 const TURNS_AT_EACH_ACK: (&str, f64, f64) = ("copa", 0.1, 1e-3);
 
 fn sources() -> PathBuf {
@@ -49,8 +49,8 @@ fn program(name: &str, test: &str) -> Option<PathBuf> {
     Some(program)
 }
 
-/// Returns the numbers that the program prints after each event: cwnd, ssthresh, and perhaps the time in us in which it
-/// paces out a cwnd.
+/// Returns the numbers that the program prints after each event: cwnd, ssthresh, and perhaps the time in us
+/// in which it paces out a cwnd.
 fn answers(program: &Path, events: &str) -> Vec<Vec<f64>> {
     let mut child =
         Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("compiled above");

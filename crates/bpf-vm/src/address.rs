@@ -1,6 +1,7 @@
 //! Addresses of the model: the upper half names a region, the lower half a byte of it.
 
-/// The regions, as the upper halves of addresses. They lie apart, so that a pointer before or beyond one names none.
+/// The regions, as the upper halves of addresses. They lie apart, so that a pointer before or beyond one
+/// names none.
 pub(crate) mod region {
     pub const ARGUMENTS: u32 = 0xffff_c010;
     pub const STACK: u32 = 0xffff_c020;

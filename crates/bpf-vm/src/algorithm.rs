@@ -59,8 +59,8 @@ impl Algorithm {
         Algorithm { pacing_ratio: self.pacing_ratio, ..Algorithm::new(self.image.clone(), self.index) }
     }
 
-    /// The same, and the kernel's own pacing sends at this share of cwnd / srtt outside of slow-start, percent
-    /// (net.ipv4.tcp_pacing_ca_ratio); the default is the kernel's, 120.
+    /// The same, and the kernel's own pacing sends at this share of cwnd / srtt outside of slow-start,
+    /// percent (net.ipv4.tcp_pacing_ca_ratio); the default is the kernel's, 120.
     #[must_use]
     pub fn with_pacing_ratio(mut self, percent: u64) -> Self {
         self.pacing_ratio = percent;

@@ -1,5 +1,5 @@
-//! A connection whose congestion control is an object's: the simulator's calls become those of the kernel, in the
-//! kernel's order.
+//! A connection whose congestion control is an object's: the simulator's calls become those of the kernel, in
+//! the kernel's order.
 //!
 //! | the sender's call | callbacks |
 //! |---|---|
@@ -14,13 +14,14 @@
 //! | `on_restart` | cwnd_event_tx_start (Linux 7.1); without it cwnd_event(CA_EVENT_TX_START) |
 //! | the end | release |
 //!
-//! The order is that of tcp_ack, tcp_fastretrans_alert, tcp_enter_loss and tcp_undo_cwnd_reduction (net/ipv4/tcp_input.c
-//! of Linux 6.12.117, read), with one exception: the kernel tells of an acknowledgement (pkts_acked, in_ack_event) before
-//! it looks for losses (ssthresh, set_state), the sender looks for losses first. Older kernels call in_ack_event before
-//! pkts_acked. A repaired timeout gives no CA_EVENT_COMPLETE_CWR.
+//! The order is that of tcp_ack, tcp_fastretrans_alert, tcp_enter_loss and tcp_undo_cwnd_reduction
+//! (net/ipv4/tcp_input.c of Linux 6.12.117, read), with one exception: the kernel tells of an acknowledgement
+//! (pkts_acked, in_ack_event) before it looks for losses (ssthresh, set_state), the sender looks for losses
+//! first. Older kernels call in_ack_event before pkts_acked. A repaired timeout gives no
+//! CA_EVENT_COMPLETE_CWR.
 //!
-//! Buffers are not modelled, so sndbuf_expand is never called. min_tso_segs is asked after each acknowledgement, and is
-//! the least burst of a paced connection.
+//! Buffers are not modelled, so sndbuf_expand is never called. min_tso_segs is asked after each
+//! acknowledgement, and is the least burst of a paced connection.
 
 use crate::address::{address, region};
 use crate::host::{Host, UPTIME_NS};
@@ -52,8 +53,8 @@ const SLOW_PATH: u64 = 1;
 const WINDOW_UPDATE: u64 = 2;
 const ECE: u64 = 4;
 
-/// What cong_control is told of an acknowledgement (net/ipv4/tcp_input.c, FLAG_*): it advances snd_una, it selects
-/// segments, it carries ECE.
+/// What cong_control is told of an acknowledgement (net/ipv4/tcp_input.c, FLAG_*): it advances snd_una, it
+/// selects segments, it carries ECE.
 const DATA_ACKED: u64 = 0x04 | 0x400;
 const DATA_SACKED: u64 = 0x20;
 const CARRIES_ECE: u64 = 0x40;
@@ -112,7 +113,8 @@ pub struct Connection {
     told_timeout: bool,
     /// Segments in flight after the last acknowledgement.
     left_in_flight: u64,
-    /// A reduction began with the acknowledgement that is being handled: what was sent before it does not count for it.
+    /// A reduction began with the acknowledgement that is being handled: what was sent before it does not
+    /// count for it.
     just_reduced: bool,
     burst: f64,
     failure: Option<String>,
@@ -191,8 +193,8 @@ impl Connection {
         self.ops().program(callback).is_some()
     }
 
-    /// Calls a callback with these arguments after the connection. Returns r0, if there is such a program and nothing
-    /// has failed.
+    /// Calls a callback with these arguments after the connection. Returns r0, if there is such a program and
+    /// nothing has failed.
     #[inline]
     fn call(&mut self, callback: Callback, arguments: &[u64], sample_bytes: usize) -> Option<u64> {
         let program = *self.image.algorithms[self.index].ops.program(callback)?;
@@ -256,8 +258,8 @@ impl Connection {
         self.host.now_ns = now.as_ns() + UPTIME_NS;
     }
 
-    /// Gives the sender's window to the programs. What they changed where the sender could not see it goes to the
-    /// sender first.
+    /// Gives the sender's window to the programs. What they changed where the sender could not see it goes to
+    /// the sender first.
     #[inline]
     fn take_in(&mut self, w: &mut Window) {
         let f = self.sock.fields();
@@ -281,8 +283,8 @@ impl Connection {
         self.agreed = (self.sock.cwnd(), self.sock.ssthresh());
     }
 
-    /// The sender's window for this snd_cwnd. A kernel that meets snd_cwnd 0 sends nothing; the sender has such a window
-    /// for a `cong_control` only.
+    /// The sender's window for this snd_cwnd. A kernel that meets snd_cwnd 0 sends nothing; the sender has
+    /// such a window for a `cong_control` only.
     #[inline]
     fn window_of(&self, cwnd: u32) -> f64 {
         f64::from(if self.ops().is_model_based() { cwnd } else { cwnd.max(1) })
@@ -460,7 +462,8 @@ impl CongestionControl for Connection {
         self.set_now(now);
         self.take_in(w);
         self.sock.set_time(self.host.now_ns);
-        // tcp_fastretrans_alert: after a recovery the state changes first (tcp_try_undo_recovery), after CWR last
+        // tcp_fastretrans_alert: after a recovery the state changes first (tcp_try_undo_recovery), after CWR
+        // last
         let was = self.sock.state();
         if was != state::CWR {
             self.enter(state::OPEN);

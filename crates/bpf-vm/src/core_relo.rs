@@ -1,7 +1,8 @@
-//! Where the object's fields are in the kernel's types (CO-RE): the way to a field is followed by names in the
-//! object's types, then by the same names in the kernel's. The rules are those of docs.kernel.org/bpf/llvm_reloc.html
-//! and of libbpf's guide (nakryiko.com/posts/bpf-core-reference-guide): names match without their flavours, anonymous
-//! structures are looked through, and what is not there makes an existence check false, or the instruction unusable.
+//! Where the object's fields are in the kernel's types (CO-RE): the way to a field is followed by names in
+//! the object's types, then by the same names in the kernel's. The rules are those of
+//! docs.kernel.org/bpf/llvm_reloc.html and of libbpf's guide (nakryiko.com/posts/bpf-core-reference-guide):
+//! names match without their flavours, anonymous structures are looked through, and what is not there makes
+//! an existence check false, or the instruction unusable.
 
 use crate::btf::{Btf, DEEPEST, Type, TypeId, essential};
 use crate::btf_ext::{Record, Wanted};
@@ -12,8 +13,8 @@ use crate::bytes::LONGEST_TEXT;
 pub(crate) enum Answer {
     Value {
         value: u64,
-        /// The bytes of the field in the object and in the kernel, if the instruction reads or writes one that is no
-        /// bitfield.
+        /// The bytes of the field in the object and in the kernel, if the instruction reads or writes one
+        /// that is no bitfield.
         sizes: Option<(u32, u32)>,
     },
     /// The kernel has no such thing; the text names it.

@@ -1,5 +1,5 @@
-//! The names of all of the kernel's helpers by their numbers (include/uapi/linux/bpf.h, `___BPF_FUNC_MAPPER`; the list
-//! is closed, the kernel offers new functions as kfuncs only). Messages need those that are not had.
+//! The names of all of the kernel's helpers by their numbers (include/uapi/linux/bpf.h, `___BPF_FUNC_MAPPER`;
+//! the list is closed, the kernel offers new functions as kfuncs only). Messages need those that are not had.
 
 /// The names, from helper 1 on.
 const NAMES: [&str; 211] = [

@@ -1,5 +1,6 @@
-//! The kernel's helper functions, by their numbers (include/uapi/linux/bpf.h, `___BPF_FUNC_MAPPER`), as far as a
-//! congestion control may call them (bpf_tcp_ca_get_func_proto and bpf_base_func_proto) and public objects do.
+//! The kernel's helper functions, by their numbers (include/uapi/linux/bpf.h, `___BPF_FUNC_MAPPER`), as far
+//! as a congestion control may call them (bpf_tcp_ca_get_func_proto and bpf_base_func_proto) and public
+//! objects do.
 
 use crate::address::{address, map_of, region, split, value_address};
 use crate::helper_names;

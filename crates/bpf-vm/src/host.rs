@@ -1,12 +1,12 @@
-//! What a connection's host keeps for its programs beside their memory: the time, random numbers, what they print, and
-//! the state of the kernel's own algorithms that they call.
+//! What a connection's host keeps for its programs beside their memory: the time, random numbers, what they
+//! print, and the state of the kernel's own algorithms that they call.
 
 use crate::native::Native;
 use longfat_units::Stream;
 use std::collections::VecDeque;
 
-/// How long the host had been up when the simulation began, ns: clocks of a kernel never read zero, and programs take
-/// zero for "never" (chosen here).
+/// How long the host had been up when the simulation began, ns: clocks of a kernel never read zero, and
+/// programs take zero for "never" (chosen here).
 pub(crate) const UPTIME_NS: u64 = 1_000_000_000_000;
 /// The kernel's ticks a second (CONFIG_HZ of Debian's kernels).
 pub(crate) const HZ: u64 = 250;

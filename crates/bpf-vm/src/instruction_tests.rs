@@ -1,5 +1,5 @@
-//! The instruction set (RFC 9669), group by group, with values worked out by hand from the RFC's definitions; and the
-//! ends of programs that go wrong.
+//! The instruction set (RFC 9669), group by group, with values worked out by hand from the RFC's definitions;
+//! and the ends of programs that go wrong.
 
 use crate::address::{address, region, value_address};
 use crate::host::Host;

@@ -1,5 +1,5 @@
-//! Runs instructions (RFC 9669, versions 1 to 4 of the instruction set). A local call is a call here too: a function
-//! of the program has its own registers, of which r0 goes back to the caller.
+//! Runs instructions (RFC 9669, versions 1 to 4 of the instruction set). A local call is a call here too: a
+//! function of the program has its own registers, of which r0 goes back to the caller.
 
 use crate::address::{address, region, split, value_address};
 use crate::error::Fault;

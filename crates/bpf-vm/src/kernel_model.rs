@@ -1,5 +1,5 @@
-//! The kernel's types, as far as congestion control needs them: one compact connection with offsets of its own, onto
-//! which objects are relocated. The tables are in `kernel_types`.
+//! The kernel's types, as far as congestion control needs them: one compact connection with offsets of its
+//! own, onto which objects are relocated. The tables are in `kernel_types`.
 
 use crate::btf::{Btf, Member, Type, TypeId};
 use crate::kernel_types::Of::{
@@ -108,7 +108,8 @@ pub(crate) const CWND_LIMITED_BIT: u8 = 1 << 1;
 pub(crate) const ACK_SAMPLE_BYTES: usize = 12;
 pub(crate) const RATE_SAMPLE_BYTES: usize = 72;
 
-/// The model. It is made once; the table above is part of the program, so a mistake in it shows in every test.
+/// The model. It is made once; the table above is part of the program, so a mistake in it shows in every
+/// test.
 pub(crate) fn model() -> &'static Model {
     static MODEL: OnceLock<Model> = OnceLock::new();
     MODEL.get_or_init(|| {

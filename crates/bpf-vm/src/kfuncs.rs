@@ -1,6 +1,6 @@
-//! The kernel's own functions that a program calls by name: the parts of Reno (net/ipv4/tcp_cong.c), CUBIC as a whole
-//! (net/ipv4/tcp_cubic.c, its kfunc set), and numeric iterators (kernel/bpf/bpf_iter.c). CUBIC is the simulator's
-//! `cubic` with `variant = "linux"`, which follows the same source.
+//! The kernel's own functions that a program calls by name: the parts of Reno (net/ipv4/tcp_cong.c), CUBIC as
+//! a whole (net/ipv4/tcp_cubic.c, its kfunc set), and numeric iterators (kernel/bpf/bpf_iter.c). CUBIC is the
+//! simulator's `cubic` with `variant = "linux"`, which follows the same source.
 //!
 //! The kernel also offers the callbacks of bbr and dctcp (`kfunc_names`). They keep their state in the
 //! connection's private memory, in a layout that a program may read; they are refused by name.

@@ -1,5 +1,6 @@
-//! Runs congestion control written for the Linux kernel as eBPF (struct_ops `tcp_congestion_ops`) in user space, on
-//! a model of `struct tcp_sock`: the object file that the kernel registers is a congestion control of the simulator.
+//! Runs congestion control written for the Linux kernel as eBPF (struct_ops `tcp_congestion_ops`) in user
+//! space, on a model of `struct tcp_sock`: the object file that the kernel registers is a congestion control
+//! of the simulator.
 //!
 //! ```text
 //! object file ──► elf, btf, btf_ext      sections, types, places that depend on the kernel's types
@@ -12,20 +13,20 @@
 //!
 //! # Pointers
 //!
-//! A register is 64 bits and nothing else. A pointer is an address of the model: its upper half names a region (the
-//! arguments, the stack, the connection, the sample, one map's values), its lower half a byte of the region, which is a
-//! slice. So pointer arithmetic is plain arithmetic, spilled pointers need no tags, and a comparison with null works;
-//! each access looks its region up, checks the bounds, and for the connection whether the field may be written. The
-//! regions' numbers lie apart from each other and from everything that numbers usually are, so a pointer that leaves
-//! its region names none. A program that computes a valid address out of nothing reaches only the model. (The kernel's
-//! verifier refuses such a program; this crate does not prove what the verifier proves, it ends the program when it
-//! goes wrong.)
+//! A register is 64 bits and nothing else. A pointer is an address of the model: its upper half names a
+//! region (the arguments, the stack, the connection, the sample, one map's values), its lower half a byte of
+//! the region, which is a slice. So pointer arithmetic is plain arithmetic, spilled pointers need no tags,
+//! and a comparison with null works; each access looks its region up, checks the bounds, and for the
+//! connection whether the field may be written. The regions' numbers lie apart from each other and from
+//! everything that numbers usually are, so a pointer that leaves its region names none. A program that
+//! computes a valid address out of nothing reaches only the model. (The kernel's verifier refuses such a
+//! program; this crate does not prove what the verifier proves, it ends the program when it goes wrong.)
 //!
 //! # Determinism
 //!
-//! Time is the simulator's, random numbers come from the flow's seed, maps iterate in the order of their keys, and a
-//! stack frame is zero when a function begins. An end is always the same: after [`BUDGET`] instructions of a callback,
-//! or at the first thing that the kernel would not permit.
+//! Time is the simulator's, random numbers come from the flow's seed, maps iterate in the order of their
+//! keys, and a stack frame is zero when a function begins. An end is always the same: after [`BUDGET`]
+//! instructions of a callback, or at the first thing that the kernel would not permit.
 //!
 //! # Deviations from a kernel
 //!

@@ -1,13 +1,13 @@
-//! Maps, and global variables, which are arrays of one value. The flows of a run that use the same object share them,
-//! as sockets of a kernel do.
+//! Maps, and global variables, which are arrays of one value. The flows of a run that use the same object
+//! share them, as sockets of a kernel do.
 
 use crate::address::value_address;
 use crate::error::{LoadError, Loaded};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// The most bytes that the values of an object's maps may take (chosen here; the kernel charges them to the user's
-/// memory).
+/// The most bytes that the values of an object's maps may take (chosen here; the kernel charges them to the
+/// user's memory).
 pub(crate) const MOST_BYTES: u64 = 64 << 20;
 
 /// What helpers answer for an error (include/uapi/asm-generic/errno-base.h).
@@ -186,7 +186,8 @@ impl Map {
         Some(self.place(slot))
     }
 
-    /// Where the value of this key is, which is zero if it is new; an error of the kernel if there is no room.
+    /// Where the value of this key is, which is zero if it is new; an error of the kernel if there is no
+    /// room.
     pub fn find_or_add(&mut self, key: &[u8]) -> Result<u32, i64> {
         if let Some(place) = self.find(key) {
             return Ok(place);

@@ -1,6 +1,6 @@
-//! The memory that a program sees. An address names a region in its upper half and a byte of it in its lower half, so
-//! each access is looked up and checked; arithmetic on a pointer cannot leave its region unnoticed, and a number that
-//! is no pointer names none. Nothing outside of the model can be named.
+//! The memory that a program sees. An address names a region in its upper half and a byte of it in its lower
+//! half, so each access is looked up and checked; arithmetic on a pointer cannot leave its region unnoticed,
+//! and a number that is no pointer names none. Nothing outside of the model can be named.
 
 use crate::address::{self, map_of, region, split};
 use crate::kernel_model::{self, Model};

@@ -1,5 +1,6 @@
-//! What an object needs of the kernel that runs it, as far as its file says, and which of that this crate has. It reads
-//! objects too that [`Object::new`](crate::Object::new) refuses, so that everything that is missing is seen at once.
+//! What an object needs of the kernel that runs it, as far as its file says, and which of that this crate
+//! has. It reads objects too that [`Object::new`](crate::Object::new) refuses, so that everything that is
+//! missing is seen at once.
 
 use crate::btf::{Btf, Type};
 use crate::btf_ext::{self, Wanted};
@@ -50,8 +51,9 @@ pub struct Need {
     pub name: String,
     /// Whether there is such a thing here.
     pub is_here: bool,
-    /// Whether the object also works without it, as its file says: a weak symbol. What only code behind an existence
-    /// check uses is needed all the same; whether such code is reached, the check of the whole object finds out.
+    /// Whether the object also works without it, as its file says: a weak symbol. What only code behind an
+    /// existence check uses is needed all the same; whether such code is reached, the check of the whole
+    /// object finds out.
     pub is_optional: bool,
 }
 
@@ -151,8 +153,8 @@ impl Found {
         Ok(())
     }
 
-    /// Fields, types and values of the kernel that instructions depend on. Those that are only asked for, whether they
-    /// exist, are no need.
+    /// Fields, types and values of the kernel that instructions depend on. Those that are only asked for,
+    /// whether they exist, are no need.
     fn fields(&mut self, elf: &Elf, btf: &Btf) -> Loaded<()> {
         let Some((_, extension)) = elf.find(".BTF.ext") else { return Ok(()) };
         for (_, records) in btf_ext::records(extension.data, btf)? {

@@ -58,16 +58,17 @@ impl Object {
         self.image.algorithms.iter().map(|described| described.ops.name.as_str())
     }
 
-    /// Its congestion controls: the name in the kernel, the variable, and why the kernel would not register it.
+    /// Its congestion controls: the name in the kernel, the variable, and why the kernel would not register
+    /// it.
     pub fn described(&self) -> impl Iterator<Item = (&str, &str, Option<&LoadError>)> {
         self.image.algorithms.iter().map(|described| {
             (described.ops.name.as_str(), described.ops.variable.as_str(), described.incomplete.as_ref())
         })
     }
 
-    /// The congestion control of this name (or of the variable with this name); without a name, the only one that the
-    /// kernel would register.
-    /// Connections of one [`Algorithm`] share the object's maps and global variables.
+    /// The congestion control of this name (or of the variable with this name); without a name, the only one
+    /// that the kernel would register. Connections of one [`Algorithm`] share the object's maps and global
+    /// variables.
     ///
     /// # Errors
     ///
@@ -263,7 +264,8 @@ impl<'e> Loader<'e> {
         Ok(())
     }
 
-    /// The kernel's settings that the object asks for, one after the other in a constant section of their own.
+    /// The kernel's settings that the object asks for, one after the other in a constant section of their
+    /// own.
     fn read_settings(&mut self) -> Loaded<()> {
         let (btf, mut values, mut offsets) = (self.btf, Vec::new(), Vec::new());
         for (name, of, is_extern, _) in btf.variables(".kconfig") {
@@ -494,8 +496,8 @@ fn constants(section: &Section, is_constant: bool) -> Vec<u8> {
     if is_constant { section.data.to_vec() } else { Vec::new() }
 }
 
-/// Puts a value into an instruction, and the kernel's size of the field into a load or store. `None` if the instruction
-/// takes none; the inner error names why the field cannot be used.
+/// Puts a value into an instruction, and the kernel's size of the field into a load or store. `None` if the
+/// instruction takes none; the inner error names why the field cannot be used.
 fn adjust(raw: &mut [u8], at: usize, value: u64, sizes: Option<(u32, u32)>) -> Option<Result<(), String>> {
     let insn = raw.get_mut(8 * at..)?;
     let code = *insn.first()?;

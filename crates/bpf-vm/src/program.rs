@@ -1,11 +1,11 @@
-//! Instructions, decoded once: what RFC 9669 encodes in several fields becomes one operation, and a jump knows the
-//! number of the instruction that it goes to.
+//! Instructions, decoded once: what RFC 9669 encodes in several fields becomes one operation, and a jump
+//! knows the number of the instruction that it goes to.
 
 use crate::bytes::{u16_at, u32_at};
 use crate::error::LoadError;
 
-/// The operations. Those of RFC 9669 that one byte tells apart keep that byte; the others have numbers that no
-/// accepted instruction uses.
+/// The operations. Those of RFC 9669 that one byte tells apart keep that byte; the others have numbers that
+/// no accepted instruction uses.
 pub(crate) mod op {
     pub const LD_IMM64: u8 = 0x18;
     pub const JUMP: u8 = 0x05;
@@ -18,7 +18,8 @@ pub(crate) mod op {
     pub const SECOND_HALF: u8 = 0x00;
     pub const CALL_LOCAL: u8 = 0x08;
     pub const CALL_KFUNC: u8 = 0x10;
-    /// Depends on something that the kernel's types do not have; `imm` is its number in [`super::Code::missing`].
+    /// Depends on something that the kernel's types do not have; `imm` is its number in
+    /// [`super::Code::missing`].
     pub const MISSING: u8 = 0x20;
     pub const SDIV64_K: u8 = 0x28;
     pub const SDIV64_X: u8 = 0x30;
@@ -118,8 +119,8 @@ pub(crate) enum Patch {
     Missing(u32),
 }
 
-/// Decodes the instruction with the number `pc` among all, which is at `raw[8 * at..]` of its section; `base` is the
-/// number of the section's first one. The reason, if it is refused.
+/// Decodes the instruction with the number `pc` among all, which is at `raw[8 * at..]` of its section; `base`
+/// is the number of the section's first one. The reason, if it is refused.
 pub(crate) fn decode(raw: &[u8], at: usize, base: usize, patch: Option<Patch>) -> Result<Insn, String> {
     let Some((&[code, registers], offset, imm)) = read(raw, at) else {
         return Err("the section ends within an instruction".to_owned());

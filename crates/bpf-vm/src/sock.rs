@@ -1,5 +1,5 @@
-//! A connection's `struct tcp_sock`, as the programs of its congestion control see it: what the simulator's sender
-//! knows, in the kernel's units.
+//! A connection's `struct tcp_sock`, as the programs of its congestion control see it: what the simulator's
+//! sender knows, in the kernel's units.
 //!
 //! | field | here |
 //! |---|---|
@@ -21,8 +21,8 @@ use longfat_units::Interval;
 pub(crate) const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// No limit of the pacing rate.
 const UNLIMITED: u64 = u64::MAX;
-/// Pacing at twice the window's rate in slow-start, at 1.2 times that otherwise (net.ipv4.tcp_pacing_ss_ratio and
-/// tcp_pacing_ca_ratio), percent.
+/// Pacing at twice the window's rate in slow-start, at 1.2 times that otherwise (net.ipv4.tcp_pacing_ss_ratio
+/// and tcp_pacing_ca_ratio), percent.
 const SLOW_START_RATIO: u64 = 200;
 /// The same outside of slow-start.
 pub(crate) const AVOIDANCE_RATIO: u64 = 120;
@@ -201,8 +201,8 @@ impl Sock {
         self.set_wide(f.bytes_acked, ack.unacknowledged.wrapping_mul(u64::from(self.mss)));
     }
 
-    /// The pacing rate that the kernel sets itself after each acknowledgement (tcp_update_pacing_rate), bytes a second;
-    /// `None` before the first round-trip time.
+    /// The pacing rate that the kernel sets itself after each acknowledgement (tcp_update_pacing_rate), bytes
+    /// a second; `None` before the first round-trip time.
     #[inline]
     fn own_pacing_rate(&self, srtt_us: u32) -> Option<u64> {
         let f = self.fields();
@@ -238,8 +238,8 @@ impl Sock {
         self.paced_by(rate)
     }
 
-    /// The same with the kernel's own rate, which follows every acknowledgement, also those after which the sender calls
-    /// nothing.
+    /// The same with the kernel's own rate, which follows every acknowledgement, also those after which the
+    /// sender calls nothing.
     pub fn paced_by_kernel(&self, srtt: Interval) -> Option<f64> {
         if !self.is_paced() {
             return None;

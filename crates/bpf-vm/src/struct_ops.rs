@@ -117,8 +117,8 @@ impl Ops {
     }
 }
 
-/// A congestion control, and why the kernel would not register it, if it lacks something: an object may hold such a
-/// one beside others.
+/// A congestion control, and why the kernel would not register it, if it lacks something: an object may hold
+/// such a one beside others.
 #[derive(Clone, Debug)]
 pub(crate) struct Described {
     pub ops: Ops,

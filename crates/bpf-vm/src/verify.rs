@@ -1,6 +1,7 @@
-//! What can be said of a program before it runs: each jump and call has a target, each helper exists, no register is
-//! read that nothing has set, no frame is left by a fixed distance, and what the kernel's types lack is not reached.
-//! Constants are followed, so that code behind a check that CO-RE has decided does not count, as for the kernel.
+//! What can be said of a program before it runs: each jump and call has a target, each helper exists, no
+//! register is read that nothing has set, no frame is left by a fixed distance, and what the kernel's types
+//! lack is not reached. Constants are followed, so that code behind a check that CO-RE has decided does not
+//! count, as for the kernel.
 
 use crate::address::{self, region};
 use crate::error::Loaded;

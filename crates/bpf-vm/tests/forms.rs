@@ -1,6 +1,6 @@
-//! The objects of `bpf/` beside the Rust algorithms: both get the same events, each keeps its own window, and the two
-//! have to stay together. The paths are those of `crates/bpf-loader/tests/equations.rs`, which compares the same sources
-//! compiled for this machine.
+//! The objects of `bpf/` beside the Rust algorithms: both get the same events, each keeps its own window, and
+//! the two have to stay together. The paths are those of `crates/bpf-loader/tests/equations.rs`, which
+//! compares the same sources compiled for this machine.
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -15,10 +15,11 @@ use longfat_transport::cc::{
 use longfat_units::{Interval, Time};
 
 const SEGMENT_BYTES: u32 = 1448;
-/// By what share the windows may differ beside whole segments: as for the form that is compiled for this machine.
+/// By what share the windows may differ beside whole segments: as for the form that is compiled for this
+/// machine.
 const TOLERANCE: f64 = 5e-3;
-/// By how many segments they may differ: the sender sees the whole part of the object's window, and a threshold a hair
-/// below a whole number loses a segment, with which slow-start ends.
+/// By how many segments they may differ: the sender sees the whole part of the object's window, and a
+/// threshold a hair below a whole number loses a segment, with which slow-start ends.
 const WHOLE: f64 = 2.0;
 /// The algorithms that have an object.
 const FORMS: [(&str, &str); 17] = [
@@ -41,10 +42,11 @@ const FORMS: [(&str, &str); 17] = [
     ("copa", "lf_copa"),
 ];
 
-/// Forms whose windows may be further apart after a share of the events, and when: `lf_bic` hurries when delays have
-/// looked low for 2 s and the window is beyond that of the last loss, and where that comparison falls otherwise in one
-/// form, the windows are apart until both have lost a segment; `lf_copa` turns at each acknowledgement, and where one
-/// turn falls otherwise, what follows is shifted (`crates/bpf-loader/tests/equations.rs` allows it the same share).
+/// Forms whose windows may be further apart after a share of the events, and when: `lf_bic` hurries when
+/// delays have looked low for 2 s and the window is beyond that of the last loss, and where that comparison
+/// falls otherwise in one form, the windows are apart until both have lost a segment; `lf_copa` turns at each
+/// acknowledgement, and where one turn falls otherwise, what follows is shifted
+/// (`crates/bpf-loader/tests/equations.rs` allows it the same share).
 const APART: [(&str, f64, bool); 2] = [("lf_bic", 0.2, true), ("lf_copa", 0.1, false)];
 
 /// A flow alone at a bottleneck, driven by the Rust algorithm's cwnd.

@@ -1,8 +1,8 @@
-//! Objects that others wrote, run unmodified: the kernel's own selftests (tools/testing/selftests/bpf/progs), built
-//! outside of this repository. LONGFAT_EBPF_OBJECTS names the folder with `bpf_cubic.bpf.o`, `bpf_cc_cubic.bpf.o` and
-//! `bpf_dctcp.bpf.o`; without it the tests are skipped. To build them: unpack Debian's linux-source-6.12, and compile
-//! each file with `clang -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_x86`, a `vmlinux.h` and `progs` among the folders
-//! of headers.
+//! Objects that others wrote, run unmodified: the kernel's own selftests (tools/testing/selftests/bpf/progs),
+//! built outside of this repository. LONGFAT_EBPF_OBJECTS names the folder with `bpf_cubic.bpf.o`,
+//! `bpf_cc_cubic.bpf.o` and `bpf_dctcp.bpf.o`; without it the tests are skipped. To build them: unpack
+//! Debian's linux-source-6.12, and compile each file with `clang -target bpf -mcpu=v3 -O2 -g
+//! -D__TARGET_ARCH_x86`, a `vmlinux.h` and `progs` among the folders of headers.
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 

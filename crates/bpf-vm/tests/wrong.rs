@@ -1,4 +1,5 @@
-//! Objects that are wrong: each is refused before a run, or ended in it, with one line that says where and why.
+//! Objects that are wrong: each is refused before a run, or ended in it, with one line that says where and
+//! why.
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 

@@ -1,7 +1,7 @@
 //! Blocks of pcapng, streamed into a file (draft-ietf-opsawg-pcapng).
 //!
-//! Only whole blocks reach the file, so it is valid whenever the program ends. When the disk is full the file keeps
-//! what is there, and [`CaptureFile::finish`] says why there is no more.
+//! Only whole blocks reach the file, so it is valid whenever the program ends. When the disk is full the file
+//! keeps what is there, and [`CaptureFile::finish`] says why there is no more.
 
 use crate::stream::{Stream, said};
 use longfat_units::Time;
@@ -56,8 +56,8 @@ pub struct CaptureFile {
 }
 
 impl CaptureFile {
-    /// Creates the file, or empties it, and writes the interfaces. Packets are raw IP; at most `snap_bytes` of each
-    /// are kept.
+    /// Creates the file, or empties it, and writes the interfaces. Packets are raw IP; at most `snap_bytes`
+    /// of each are kept.
     pub fn create(
         path: &Path,
         program: &str,

@@ -9,8 +9,8 @@
 //! | scale of windows | 14 | RFC 7323, the largest |
 //! | explicit headers | option 254 | `tcp_option.rs` of longfat-wire, which live runs use; those that have no form there are padding |
 //!
-//! A header of TCP has room for 40 bytes of options. An acknowledgement of the model that has more than that (an
-//! explicit header beside three SACK blocks) loses blocks, and is as much shorter in the capture.
+//! A header of TCP has room for 40 bytes of options. An acknowledgement of the model that has more than that
+//! (an explicit header beside three SACK blocks) loses blocks, and is as much shorter in the capture.
 
 use etherparse::{IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use longfat_sim::{CheckedConnection, Control};
@@ -62,7 +62,8 @@ pub struct Conversation {
     window: u16,
     /// Payload bytes of the whole connection, once its last segment has been seen.
     end: u64,
-    /// When packets of the receiver reached the sender, and the time in them: what the sender echoes from then on.
+    /// When packets of the receiver reached the sender, and the time in them: what the sender echoes from
+    /// then on.
     heard: VecDeque<(Time, u32)>,
 }
 
@@ -122,8 +123,8 @@ impl Conversation {
         before.checked_sub(1).and_then(|last| self.heard.get(last)).map_or(0, |&(_, value)| value)
     }
 
-    /// Writes the packet into `buffer`: its headers, and of its payload what is within the first `snap` bytes. `left`
-    /// is when its sender sent it.
+    /// Writes the packet into `buffer`: its headers, and of its payload what is within the first `snap`
+    /// bytes. `left` is when its sender sent it.
     pub fn write<'a>(
         &mut self,
         packet: &SimPacket,
@@ -254,7 +255,8 @@ impl Conversation {
     fn open(&self, header: &mut TcpHeader, options: &mut Options, packet: &SimPacket, left: Time) {
         let asks = packet.kind == Kind::Syn;
         match self.marks {
-            // RFC 9768, section 3.1.1: a request asks with all three bits; the answer to one that was not capable
+            // RFC 9768, section 3.1.1: a request asks with all three bits; the answer to one that was not
+            // capable
             Some(Feedback::Accurate) => set_ace(header, if asks { 0b111 } else { 0b010 }),
             Some(_) => (header.ece, header.cwr) = (true, asks), // RFC 3168, section 6.1.1
             None => {}
@@ -324,8 +326,8 @@ impl Options {
         self.extend(option);
     }
 
-    /// The AccECN option (RFC 9768, section 3.2.3): a counter of ECT packets, that of marks once there were some, and
-    /// the other counter if it is used too.
+    /// The AccECN option (RFC 9768, section 3.2.3): a counter of ECT packets, that of marks once there were
+    /// some, and the other counter if it is used too.
     fn count(&mut self, told: &AccurateEcn) {
         let Some(EcnBytes { ect0, ect1, ce }) = told.option else { return };
         let both = ect0 != 1 && ect1 != 1;

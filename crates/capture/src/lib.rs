@@ -1,4 +1,5 @@
-//! Captures of packets, pcapng files that Wireshark, tshark and tcptrace read; and logs of senders, qlog files.
+//! Captures of packets, pcapng files that Wireshark, tshark and tcptrace read; and logs of senders, qlog
+//! files.
 //!
 //! ```text
 //! recorder   a tap on a simulated run: which packet is written when, and with which comment
@@ -10,8 +11,8 @@
 //! stream     a file that gets whole pieces only
 //! ```
 //!
-//! A simulated packet has no addresses, and its sequence numbers count segments. [`Recorder`] makes of it what the
-//! same stack would send: IPv4 and TCP (or UDP) with the model's own lengths, options and flags.
+//! A simulated packet has no addresses, and its sequence numbers count segments. [`Recorder`] makes of it
+//! what the same stack would send: IPv4 and TCP (or UDP) with the model's own lengths, options and flags.
 
 mod file;
 mod headers;

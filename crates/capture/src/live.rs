@@ -1,8 +1,8 @@
-//! Writes real packets that routers see, without making the routers late: they put copies of headers into a ring, and a
-//! thread of its own writes them. What does not fit into the ring is counted.
+//! Writes real packets that routers see, without making the routers late: they put copies of headers into a
+//! ring, and a thread of its own writes them. What does not fit into the ring is counted.
 //!
-//! The file is as that of a simulated run ([`crate::Recorder`]): data are recorded when they come to a link, with the
-//! headers that they leave it with, and what receivers send when it reaches the sender.
+//! The file is as that of a simulated run ([`crate::Recorder`]): data are recorded when they come to a link,
+//! with the headers that they leave it with, and what receivers send when it reaches the sender.
 
 use crate::file::{CaptureFile, Interface, Written};
 use crate::recorder::{Recording, dropped};
@@ -17,8 +17,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The most copies in the ring: half a second of 1 Gbit/s, where a packet and its acknowledgement make three (chosen
-/// here).
+/// The most copies in the ring: half a second of 1 Gbit/s, where a packet and its acknowledgement make three
+/// (chosen here).
 const RING: usize = 1 << 17;
 /// How often the writer looks into the ring. It never waits for a copy, so that a router need not wake it.
 const LOOK: Duration = Duration::from_millis(5);
@@ -157,8 +157,8 @@ impl LiveRecorder {
         Ok((recorder, watches))
     }
 
-    /// Writes in a thread of its own until the routers have dropped their ends of the ring. The run begins at `began`
-    /// since 1970-01-01.
+    /// Writes in a thread of its own until the routers have dropped their ends of the ring. The run begins at
+    /// `began` since 1970-01-01.
     ///
     /// # Errors
     /// Returns why there is no thread.
@@ -262,7 +262,8 @@ fn ecn(copied: &Copied) -> u8 {
     class & MARKED
 }
 
-/// What a packet keeps on its way: link, identification and place of a fragment, addresses, ports and numbers.
+/// What a packet keeps on its way: link, identification and place of a fragment, addresses, ports and
+/// numbers.
 fn key(copied: &Copied) -> Vec<u8> {
     let bytes = &copied.bytes;
     let first = usize::from(bytes.first().copied().unwrap_or_default());

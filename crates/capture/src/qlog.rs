@@ -129,8 +129,8 @@ struct Log {
     /// Data packets so far, and packets of the receiver.
     sent: u64,
     received: u64,
-    /// The first segment that is not acknowledged, and the numbers under which it and those above it were last sent;
-    /// `None` once it is reported.
+    /// The first segment that is not acknowledged, and the numbers under which it and those above it were
+    /// last sent; `None` once it is reported.
     base: u64,
     numbers: VecDeque<Option<u64>>,
     /// The metrics as last written.
@@ -145,7 +145,8 @@ pub struct Qlog {
 }
 
 impl Qlog {
-    /// Begins the logs of these flows: the file of each, its name and its connection. Flows over UDP have none.
+    /// Begins the logs of these flows: the file of each, its name and its connection. Flows over UDP have
+    /// none.
     pub fn create<'a>(
         version: Version,
         program: &str,

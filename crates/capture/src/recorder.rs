@@ -1,13 +1,14 @@
 //! A tap on a simulated run that writes a capture.
 //!
-//! Each link is an interface, and each packet is recorded once for each link that it comes to, at the link's end
-//! towards the sender of its flow: data when they come to the link, before its queue, and what the receiver sends when
-//! it has crossed the link, at the last one when it reaches the sender. That is what tcpdump sees at the sender's side
-//! of the link, so sequence numbers are in the order in which they were sent and round-trip times are whole.
+//! Each link is an interface, and each packet is recorded once for each link that it comes to, at the link's
+//! end towards the sender of its flow: data when they come to the link, before its queue, and what the
+//! receiver sends when it has crossed the link, at the last one when it reaches the sender. That is what
+//! tcpdump sees at the sender's side of the link, so sequence numbers are in the order in which they were
+//! sent and round-trip times are whole.
 //!
-//! A record of data has the headers with which the packet leaves the link, so a mark can be seen. It is therefore held
-//! back until the packet has left its queue, and with it all later ones: the file is in order of time. What is held
-//! is no more than what the queues hold and what happens meanwhile.
+//! A record of data has the headers with which the packet leaves the link, so a mark can be seen. It is
+//! therefore held back until the packet has left its queue, and with it all later ones: the file is in order
+//! of time. What is held is no more than what the queues hold and what happens meanwhile.
 
 use crate::file::{CaptureFile, Interface, Written};
 use crate::headers::Conversation;

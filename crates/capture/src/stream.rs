@@ -63,8 +63,9 @@ impl Stream {
     }
 }
 
-/// Writes all of these bytes to a FIFO. A signal ends it, as it does not end [`Write::write_all`], which would
-/// wait for ever if the reader has stopped reading. The signal shows as an error, or as a part that was written.
+/// Writes all of these bytes to a FIFO. A signal ends it, as it does not end [`Write::write_all`], which
+/// would wait for ever if the reader has stopped reading. The signal shows as an error, or as a part that was
+/// written.
 fn write_to_fifo(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     if file.write(bytes)? < bytes.len() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
 }

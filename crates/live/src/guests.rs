@@ -126,8 +126,8 @@ impl Guests {
         packet.source.0 != IpAddr::V4(ADDRESSES[self.side])
     }
 
-    /// Returns the connection of a packet that came to this side's router now; `None` for a packet that stays on
-    /// its own network, such as a multicast.
+    /// Returns the connection of a packet that came to this side's router now; `None` for a packet that stays
+    /// on its own network, such as a multicast.
     pub fn meet(&mut self, now: Time, packet: &Conversation) -> Option<FlowId> {
         if stays(packet.destination.0) || stays(packet.source.0) {
             return None;

@@ -1,6 +1,6 @@
-//! Connections whose rate the routers on the path set. Their sockets are in a cgroup, whose program puts explicit
-//! headers into a TCP option; no other socket is in it. All of them are opened before the run begins, so that the
-//! group can be removed again.
+//! Connections whose rate the routers on the path set. Their sockets are in a cgroup, whose program puts
+//! explicit headers into a TCP option; no other socket is in it. All of them are opened before the run
+//! begins, so that the group can be removed again.
 
 use crate::error::LiveError;
 use crate::layout::Layout;
@@ -28,8 +28,8 @@ pub fn is_guided(planned: &ConnectionPlan) -> bool {
     guided_form(planned.algorithm.listed_name()).is_some()
 }
 
-/// Returns the bytes of headers in a connection's data packets: the TCP option takes the place of the explicit header
-/// that the plan counts.
+/// Returns the bytes of headers in a connection's data packets: the TCP option takes the place of the
+/// explicit header that the plan counts.
 pub fn header_bytes(planned: &ConnectionPlan) -> u32 {
     if !is_guided(planned) {
         return planned.header_bytes;
@@ -56,8 +56,8 @@ pub struct Guided {
 }
 
 impl Guided {
-    /// Registers what `names`, the kernel's name for each flow's algorithm, asks for, from the folder `forms`, and opens
-    /// the sockets of the flows.
+    /// Registers what `names`, the kernel's name for each flow's algorithm, asks for, from the folder
+    /// `forms`, and opens the sockets of the flows.
     pub fn set_up(
         run: &CheckedRun,
         names: &BTreeMap<String, String>,

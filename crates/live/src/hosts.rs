@@ -54,7 +54,8 @@ const LONGEST_WAIT: Interval = Interval::from_millis(50);
 const PROGRAMS: u64 = u64::MAX;
 /// Between two looks whether a program's peer waits for it.
 const PEER: Interval = Interval::from_millis(20);
-/// Numbers below this are listeners': of two ends each, three kinds and one for each algorithm that routers guide.
+/// Numbers below this are listeners': of two ends each, three kinds and one for each algorithm that routers
+/// guide.
 const LISTENERS: u64 = 6 + 2 * (GUIDED_PORTS.end - GUIDED_PORTS.start + MOST_WINDOWS) as u64;
 /// Limits of receivers' windows that a run can have.
 const MOST_WINDOWS: u16 = WINDOW_PORTS.end - WINDOW_PORTS.start;
@@ -78,8 +79,8 @@ pub struct Hosts<'a> {
     times: Times,
     watch: Watch,
     news: Vec<Sender<News>>,
-    /// For connections at both ends, then for datagrams at both, and perhaps for connections whose receivers tell of
-    /// every mark at both, and for those whose rate routers set.
+    /// For connections at both ends, then for datagrams at both, and perhaps for connections whose receivers
+    /// tell of every mark at both, and for those whose rate routers set.
     listeners: Vec<Socket>,
     /// The limits of receivers' windows, bytes, in the order of their ports.
     windows: Vec<u32>,
@@ -519,8 +520,8 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
-    /// Looks at the flows' kernels for the last time, before routers take what hosts have sent up to now. Timers may
-    /// still send something after that.
+    /// Looks at the flows' kernels for the last time, before routers take what hosts have sent up to now.
+    /// Timers may still send something after that.
     pub fn look_last(&mut self) {
         for i in 0..self.flows.len() {
             if let Some(info) = self.info(i) {
@@ -529,7 +530,8 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Returns how many data segments the flows' kernels had sent at that look beyond those that came to the router.
+    /// Returns how many data segments the flows' kernels had sent at that look beyond those that came to the
+    /// router.
     pub fn missing(&self) -> u64 {
         let missing =
             |flow: &Flow| flow.info.data_segments_sent.saturating_sub(flow.counts.packets_sent.get());

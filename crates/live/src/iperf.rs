@@ -229,8 +229,8 @@ impl<'a> Iperf<'a> {
                     pair.socket = Some(socket);
                 }
             }
-            // until the server is ready, it opens its port again and again: nobody else may have a descriptor of
-            // it then. The client waits for that before it sends more than the cookie.
+            // until the server is ready, it opens its port again and again: nobody else may have a descriptor
+            // of it then. The client waits for that before it sends more than the cookie.
             let sent = |socket: &Socket| TcpInfo::of(socket).map(|info| info.sent_bytes);
             if pair.socket.as_ref().is_some_and(|socket| sent(socket).is_ok_and(|n| n > COOKIE_BYTES)) {
                 pair.tended = tend(&pair.server)?.iter().any(|found| found.peer == Some(pair.client_port));

@@ -1,5 +1,6 @@
-//! Stretches of path between the places where packets are handled: from a host to its first link, from link to link,
-//! and from the last link to a host. Each keeps order, so of each only the first packet can be due next.
+//! Stretches of path between the places where packets are handled: from a host to its first link, from link
+//! to link, and from the last link to a host. Each keeps order, so of each only the first packet can be due
+//! next.
 
 use longfat_net::Pipe;
 use longfat_units::Time;

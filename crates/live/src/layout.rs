@@ -1,8 +1,9 @@
 //! Which thread routes over which links, and from which side connections are opened.
 //!
-//! Packets that one side's hosts send enter a router's thread at that side. Where the links can be divided so that no
-//! connection needs both groups in one direction, as in a dumbbell, each side's thread has one group: data take one and
-//! acknowledgements the other. Otherwise a single thread has all links and reads both sides.
+//! Packets that one side's hosts send enter a router's thread at that side. Where the links can be divided so
+//! that no connection needs both groups in one direction, as in a dumbbell, each side's thread has one group:
+//! data take one and acknowledgements the other. Otherwise a single thread has all links and reads both
+//! sides.
 
 use longfat_sim::{CheckedRun, ConnectionPlan};
 
@@ -15,8 +16,9 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout for the connections of a run over this many links. What programs at the first side send crosses the
-    /// first link, and what those at the second side send the second one. Messages between routers may take any link.
+    /// The layout for the connections of a run over this many links. What programs at the first side send
+    /// crosses the first link, and what those at the second side send the second one. Messages between
+    /// routers may take any link.
     pub fn new(run: &CheckedRun, links: usize, programs: bool, messages: bool) -> Self {
         if messages {
             return Layout { sides: None, links };
@@ -45,8 +47,8 @@ impl Layout {
     }
 }
 
-/// Gives each link a side, so that a connection's links in one direction all have one and those in the other direction
-/// the other; `None` if that cannot be done. A link that nothing crosses has the first side.
+/// Gives each link a side, so that a connection's links in one direction all have one and those in the other
+/// direction the other; `None` if that cannot be done. A link that nothing crosses has the first side.
 fn divided(ways: &[(&[usize], &[usize])], links: usize) -> Option<Vec<usize>> {
     let mut sides: Vec<Option<usize>> = vec![None; links];
     let mut rest: Vec<_> = ways.iter().collect();

@@ -1,6 +1,6 @@
-//! The links that a router's thread has, driven by the wall clock, and where packets go between them. The links are
-//! the simulator's own (`crates/sim/src/model/link.rs`), and so is the way that packets take: its loss processes, its
-//! propagation delays and its count of IP's time-to-live.
+//! The links that a router's thread has, driven by the wall clock, and where packets go between them. The
+//! links are the simulator's own (`crates/sim/src/model/link.rs`), and so is the way that packets take: its
+//! loss processes, its propagation delays and its count of IP's time-to-live.
 
 use crate::lanes::{Lanes, Stop};
 use crate::path::Path;
@@ -63,7 +63,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network of these links, each with its index in the plan, of `all` in all, and perhaps with a capture.
+    /// A network of these links, each with its index in the plan, of `all` in all, and perhaps with a
+    /// capture.
     pub fn new(
         links: Vec<(usize, Link<RealPacket>, Option<Watch>)>,
         all: usize,
@@ -146,8 +147,8 @@ impl Network {
         self.links.iter().fold(self.lanes.next(), |at, each| at.min(each.link.wake()))
     }
 
-    /// Does the next thing, which is due at `at`. Returns a packet that has arrived at the hosts of a side; puts those
-    /// that were lost into `lost`.
+    /// Does the next thing, which is due at `at`. Returns a packet that has arrived at the hosts of a side;
+    /// puts those that were lost into `lost`.
     pub fn act(&mut self, at: Time, lost: &mut Vec<RealPacket>) -> Option<(usize, RealPacket)> {
         if let Some(place) = self.links.iter().position(|each| each.link.wake() <= at) {
             self.links[place].link.on_timer(at);
@@ -249,7 +250,8 @@ impl Network {
         self.links[place].link.released.departed = departed;
     }
 
-    /// The last bit of a packet leaves a link at `departure`: it goes to the next link of its path, or to its end.
+    /// The last bit of a packet leaves a link at `departure`: it goes to the next link of its path, or to its
+    /// end.
     fn pass_on(&mut self, now: Time, place: usize, mut packet: RealPacket, departure: Time) {
         let at = departure + self.links[place].link.delay;
         let kind = packet.kind();

@@ -1,6 +1,6 @@
-//! Packets that are due at hosts. Those of one conversation that follow each other are handed over as one, because
-//! the kernel's work for a packet costs far more than the packet's bytes. Only packets that are due already are
-//! joined: none waits for another.
+//! Packets that are due at hosts. Those of one conversation that follow each other are handed over as one,
+//! because the kernel's work for a packet costs far more than the packet's bytes. Only packets that are due
+//! already are joined: none waits for another.
 
 use crate::sys::clock::Clock;
 use crate::sys::tun::Device;

@@ -1,6 +1,6 @@
-//! The machine's own network, for side A: side B has every address there is, and what comes for one of them is taken
-//! by a socket of side B, which the forwarder outside of the namespaces serves. A packet for a new port brings the
-//! socket for that port about, so that it is there before the packet has crossed the path.
+//! The machine's own network, for side A: side B has every address there is, and what comes for one of them
+//! is taken by a socket of side B, which the forwarder outside of the namespaces serves. A packet for a new
+//! port brings the socket for that port about, so that it is there before the packet has crossed the path.
 
 use crate::namespace::End;
 use crate::sys::socket;

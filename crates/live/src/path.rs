@@ -46,7 +46,8 @@ pub struct Counts {
     pub explicit: ExplicitCounts,
 }
 
-/// What is counted of the explicit headers of a connection. Feedback is in 1/256 byte, and wraps as signed numbers do.
+/// What is counted of the explicit headers of a connection. Feedback is in 1/256 byte, and wraps as signed
+/// numbers do.
 #[derive(Debug, Default)]
 pub struct ExplicitCounts {
     /// Acknowledgements that the receiver sent.
@@ -125,8 +126,8 @@ pub struct Path {
 }
 
 impl Path {
-    /// Splits a two-way propagation delay into what each direction has behind its last link, as the simulator does:
-    /// half of it each, less the delay of the links themselves.
+    /// Splits a two-way propagation delay into what each direction has behind its last link, as the simulator
+    /// does: half of it each, less the delay of the links themselves.
     pub fn delays(rtt: Interval, links: (Interval, Interval)) -> (Interval, Interval) {
         let one_way = Interval::from_ns(rtt.as_ns() / 2);
         let back = rtt.saturating_sub(one_way);

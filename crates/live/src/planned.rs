@@ -19,8 +19,8 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// Returns how long the full buffer of a link takes to drain that data of flows cross, the shortest time, s. A
-    /// buffer that counts packets is assumed to be full of the largest ones.
+    /// Returns how long the full buffer of a link takes to drain that data of flows cross, the shortest time,
+    /// s. A buffer that counts packets is assumed to be full of the largest ones.
     pub fn drain_s(&self) -> f64 {
         let largest = self.run.flows.iter().map(|f| packet_bytes(&f.connection)).max().unwrap_or(1500);
         let drain = |link: &LinkPlan| {

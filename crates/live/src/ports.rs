@@ -3,8 +3,8 @@
 use longfat_wire::{Carrier, FlowId, Ports};
 use std::ops::Range;
 
-/// Where the side that connections are opened to listens. This port and the next ones are reserved (IANA), so no
-/// program that runs beside them wants them.
+/// Where the side that connections are opened to listens. This port and the next ones are reserved (IANA), so
+/// no program that runs beside them wants them.
 pub const LISTEN_PORT: u16 = 1011;
 /// The same for connections whose receivers tell of every mark, which takes another congestion control.
 pub const ECHO_PORT: u16 = 1012;

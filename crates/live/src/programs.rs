@@ -11,8 +11,8 @@ use std::fs;
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-/// How long a program waits for its peer, at most (chosen here: interpreters take a second to start a server on a busy
-/// machine).
+/// How long a program waits for its peer, at most (chosen here: interpreters take a second to start a server
+/// on a busy machine).
 const LONGEST_WAIT: Interval = Interval::from_millis(3000);
 
 /// The programs of a run, and the path that their connections have.
@@ -59,8 +59,8 @@ pub struct Program {
     pub stop_s: Option<f64>,
     /// Whether the run ends with it.
     pub ends_run: bool,
-    /// Whether it starts only when something on the other side waits for connections or datagrams, or nothing else runs
-    /// there, but soon in any case.
+    /// Whether it starts only when something on the other side waits for connections or datagrams, or nothing
+    /// else runs there, but soon in any case.
     pub awaits_peer: bool,
 }
 
@@ -160,7 +160,8 @@ impl Ready {
         })
     }
 
-    /// Returns the end at which something has to wait for connections or datagrams before a program starts, if any.
+    /// Returns the end at which something has to wait for connections or datagrams before a program starts,
+    /// if any.
     pub fn awaited(&self, now: Time, program: usize) -> Option<usize> {
         let this = &self.programs[program];
         let other = 1 - this.order.side;

@@ -1,10 +1,10 @@
 //! How the threads of a run wait.
 //!
-//! Waking costs more than a packet does. Where packets are dense, threads rest between looks at what has come, and
-//! handle together what comes meanwhile: a packet may wait for a rest before it is read and again before it is handed
-//! over, so a round trip grows by at most four rests, and a packet is late by about one. Where packets are far apart,
-//! threads wait for each. Where only little lateness is accepted, routers do not sleep to the end: the processor takes
-//! tens of microseconds to wake.
+//! Waking costs more than a packet does. Where packets are dense, threads rest between looks at what has
+//! come, and handle together what comes meanwhile: a packet may wait for a rest before it is read and again
+//! before it is handed over, so a round trip grows by at most four rests, and a packet is late by about one.
+//! Where packets are far apart, threads wait for each. Where only little lateness is accepted, routers do not
+//! sleep to the end: the processor takes tens of microseconds to wake.
 
 use longfat_units::Interval;
 
@@ -12,16 +12,17 @@ use longfat_units::Interval;
 /// this share of the time that the bottleneck's buffer needs to drain. For the hosts' lateness it is a share
 /// of the time in which sockets send what they hold unsent, where that is longer.
 pub const LATENESS: f64 = 0.05;
-/// A rest is at most this share of the shortest round-trip time, and of the lateness that is accepted (both chosen
-/// here).
+/// A rest is at most this share of the shortest round-trip time, and of the lateness that is accepted (both
+/// chosen here).
 const SHARE_OF_RTT: f64 = 2e-3;
 const SHARE_OF_LATENESS: f64 = 0.2;
-/// The longest rest on a fast path, and on one of a sixteenth of its rate or less, on which packets come so seldom that
-/// longer rests would save little (both chosen here). On a path of this rate, bit/s, the first is 33 full packets long.
+/// The longest rest on a fast path, and on one of a sixteenth of its rate or less, on which packets come so
+/// seldom that longer rests would save little (both chosen here). On a path of this rate, bit/s, the first is
+/// 33 full packets long.
 const LONGEST: (Interval, Interval) = (Interval::from_ns(400_000), Interval::from_ns(25_000));
 const FAST_BPS: f64 = 1e9;
-/// Where no more lateness than this is accepted, routers watch the clock for so long before a packet is due, but at most
-/// for this share of the time between two full packets (all chosen here).
+/// Where no more lateness than this is accepted, routers watch the clock for so long before a packet is due,
+/// but at most for this share of the time between two full packets (all chosen here).
 const LITTLE: Interval = Interval::from_ns(500_000);
 const WATCH: Interval = Interval::from_ns(100_000);
 const SHARE_OF_GAP: f64 = 0.4;
@@ -37,8 +38,8 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// How to wait on paths whose shortest round-trip time is this, whose fastest link has this rate, and whose least
-    /// buffer drains in this time.
+    /// How to wait on paths whose shortest round-trip time is this, whose fastest link has this rate, and
+    /// whose least buffer drains in this time.
     pub fn new(shortest_rtt_s: f64, rate_bps: f64, drain_s: f64) -> Self {
         let longest_s = LONGEST.0.as_secs_f64() * (rate_bps / FAST_BPS).min(1.0);
         let longest_s = longest_s.max(LONGEST.1.as_secs_f64());

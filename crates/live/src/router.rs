@@ -1,10 +1,11 @@
 //! The router: it reads what the hosts of one side send off their TUN device, lets it cross the links of the
 //! plan, and writes it to the other side when it is due. It drives the simulator's own links by the wall
-//! clock. Each direction has its own router on its own thread where the plan allows it ([`crate::layout`]), because
-//! most of a packet's cost is the kernel's work to receive it.
+//! clock. Each direction has its own router on its own thread where the plan allows it ([`crate::layout`]),
+//! because most of a packet's cost is the kernel's work to receive it.
 //!
-//! The links act at the times when they were due to: the rest of the router may be late, but the rates are exact.
-//! The router measures how late packets are handed to hosts, and how long they lay before they were read.
+//! The links act at the times when they were due to: the rest of the router may be late, but the rates are
+//! exact. The router measures how late packets are handed to hosts, and how long they lay before they were
+//! read.
 
 use crate::guests::Guests;
 use crate::network::{LinkReport, Network};
@@ -108,8 +109,8 @@ pub struct Router<'a> {
 }
 
 impl<'a> Router<'a> {
-    /// A router for what these sides send over a network, between the TUN devices of both sides. Connections of the plan
-    /// are announced through `news` before their first packet.
+    /// A router for what these sides send over a network, between the TUN devices of both sides. Connections
+    /// of the plan are announced through `news` before their first packet.
     pub fn new(
         clock: Clock,
         sides: Vec<usize>,
@@ -146,7 +147,8 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// The same router for programs' connections too. Side A's may have the machine's own network on its other side.
+    /// The same router for programs' connections too. Side A's may have the machine's own network on its
+    /// other side.
     pub fn hosting(self, guests: Option<Guests>, outside: Option<Gate<'a>>) -> Self {
         Router { guests, outside, ..self }
     }
@@ -220,8 +222,8 @@ impl<'a> Router<'a> {
         self.network.next().min(self.next_sample).min(self.next_mark)
     }
 
-    /// Does everything that was due up to `now`, in the order in which it was due, and hands over what has arrived.
-    /// Returns how many packets that was.
+    /// Does everything that was due up to `now`, in the order in which it was due, and hands over what has
+    /// arrived. Returns how many packets that was.
     fn act_until(&mut self, now: Time) -> usize {
         let mut packets = 0;
         loop {

@@ -74,21 +74,22 @@ pub struct ProgramsRan {
 /// What the kernel runs for the connections of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Congestion {
-    /// The name of the algorithm of each flow and background source over TCP: the kernel's, or one of `objects`.
+    /// The name of the algorithm of each flow and background source over TCP: the kernel's, or one of
+    /// `objects`.
     pub names: BTreeMap<String, String>,
     /// The folder with the objects of `bpf/`, from which Longfat's own algorithms are registered.
     pub forms: PathBuf,
     /// Users' own objects, by the names that `names` has for them.
     pub objects: BTreeMap<String, Source>,
-    /// Percent of cwnd / srtt at which the kernel paces outside of slow-start (net.ipv4.tcp_pacing_ca_ratio); `None`
-    /// for 100 if one of Longfat's own algorithms relies on it, else the kernel's default.
+    /// Percent of cwnd / srtt at which the kernel paces outside of slow-start (net.ipv4.tcp_pacing_ca_ratio);
+    /// `None` for 100 if one of Longfat's own algorithms relies on it, else the kernel's default.
     pub pacing_ratio: Option<u32>,
 }
 
 /// Runs a plan on this machine. The calling thread changes its namespace for good. A process without the
 /// right to make namespaces must not have another thread. `traffic` says what makes the traffic of
-/// connections over TCP. `capture` asks for the packets that the routers see. `programs` run on the path too; such
-/// a process must not have another thread in any case.
+/// connections over TCP. `capture` asks for the packets that the routers see. `programs` run on the path too;
+/// such a process must not have another thread in any case.
 ///
 /// # Errors
 /// One line: a plan that cannot be run live, a machine that lacks something, or a kernel that refused
@@ -364,7 +365,8 @@ fn check_offered(end: &namespace::End, congestion: &BTreeMap<String, String>) ->
     Ok(())
 }
 
-/// Returns how the hosts have to be set up for this plan. `rtt_s` is that of programs' connections, if programs run.
+/// Returns how the hosts have to be set up for this plan. `rtt_s` is that of programs' connections, if
+/// programs run.
 fn setup(plan: &CheckedPlan, layout: &Layout, rtt_s: Option<f64>) -> Result<HostSetup, LiveError> {
     let of_programs = rtt_s.map(|_| GUEST_PACKET_BYTES);
     let packet_bytes =

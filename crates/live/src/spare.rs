@@ -1,5 +1,5 @@
-//! Buffers that are used again and again, of a few sizes: a packet may wait in a queue for long, and a large buffer with
-//! little in it would waste memory.
+//! Buffers that are used again and again, of a few sizes: a packet may wait in a queue for long, and a large
+//! buffer with little in it would waste memory.
 
 use longfat_wire::RealPacket;
 

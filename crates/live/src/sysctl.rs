@@ -36,8 +36,8 @@ pub fn apply(setup: TcpSetup) -> std::result::Result<(), (&'static str, std::io:
     Ok(())
 }
 
-/// Prepares the calling thread's namespace and its device for programs, as far as this kernel can: anyone may ping, and
-/// the device has no IPv6 address but that which it gets, so that it sends nothing by itself.
+/// Prepares the calling thread's namespace and its device for programs, as far as this kernel can: anyone may
+/// ping, and the device has no IPv6 address but that which it gets, so that it sends nothing by itself.
 pub fn prepare_guests(device: &str) {
     // all groups; in a user namespace only its own has a number
     let may_ping = path("net.ipv4.ping_group_range");

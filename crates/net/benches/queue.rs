@@ -70,8 +70,8 @@ fn drop_tail(bencher: Bencher, limit: u64) {
     });
 }
 
-/// Each discipline before 1 Gbit/s with room for 1000 packets, under the same load of a hundred flows: an arrival, and
-/// most times a departure; what it draws, drops and times included.
+/// Each discipline before 1 Gbit/s with room for 1000 packets, under the same load of a hundred flows: an
+/// arrival, and most times a departure; what it draws, drops and times included.
 #[divan::bench(args = ["droptail", "red", "choke", "blue", "sred", "codel", "fq_codel", "pie"])]
 #[expect(clippy::expect_used, reason = "the rows exist, their defaults are sound, 1 Gbit/s is a rate")]
 fn discipline(bencher: Bencher, name: &str) {

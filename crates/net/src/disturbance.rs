@@ -1,5 +1,5 @@
-//! What happens to packets behind a link's transmitter besides its constant propagation delay: reordering, jitter,
-//! duplication, a delay that varies, and outages.
+//! What happens to packets behind a link's transmitter besides its constant propagation delay: reordering,
+//! jitter, duplication, a delay that varies, and outages.
 //!
 //! ```text
 //! added delay:  steps: each value from its time on (a trace is a list of steps)
@@ -15,9 +15,9 @@
 //!
 //! Every delay is added to the link's own, which therefore stays the least: a driver may rely on it.
 //!
-//! The forms and the distributions (uniform) are chosen here; the values are the scenario's. Handovers are after
-//! Starlink, whose links are allocated anew every 15 s (Garcia, Sundberg, Brunstrom: A Detailed Characterization of
-//! Starlink One-way Delay, LEO-NET 2025, abstract).
+//! The forms and the distributions (uniform) are chosen here; the values are the scenario's. Handovers are
+//! after Starlink, whose links are allocated anew every 15 s (Garcia, Sundberg, Brunstrom: A Detailed
+//! Characterization of Starlink One-way Delay, LEO-NET 2025, abstract).
 
 use longfat_units::{Interval, Stream, Time};
 use longfat_wire::{Ecn, Kind, Packet};
@@ -219,8 +219,8 @@ pub enum Fate<P> {
     Lost(P),
 }
 
-/// The disturbed part of a link: packets enter it when they leave the transmitter, in that order, and leave it in the
-/// order of their arrival.
+/// The disturbed part of a link: packets enter it when they leave the transmitter, in that order, and leave
+/// it in the order of their arrival.
 #[derive(Clone, Debug)]
 pub struct Disturbed<P> {
     law: Disturbances,
@@ -263,7 +263,8 @@ impl<P> Disturbed<P> {
 }
 
 impl<P: Packet> Disturbed<P> {
-    /// Changes the ECN field of a packet that will [`enter`](Disturbed::enter). Returns whether this has marked it.
+    /// Changes the ECN field of a packet that will [`enter`](Disturbed::enter). Returns whether this has
+    /// marked it.
     #[inline]
     pub fn remark(&self, packet: &mut P) -> bool {
         self.law.remark.is_some_and(|remark| remark.apply(packet))
@@ -281,8 +282,8 @@ impl<P: Packet + Clone> Disturbed<P> {
         self.held.push(Reverse(Held { at, number: self.numbers, packet }));
     }
 
-    /// The last bit of a packet leaves the transmitter at `departure`; departures never decrease. With `ahead`, a
-    /// packet that will be the next one to leave does so at once.
+    /// The last bit of a packet leaves the transmitter at `departure`; departures never decrease. With
+    /// `ahead`, a packet that will be the next one to leave does so at once.
     #[inline]
     pub fn enter(&mut self, departure: Time, packet: P, ahead: bool) -> Fate<P> {
         let law = &mut self.law;

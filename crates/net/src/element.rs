@@ -40,8 +40,8 @@ pub trait Sink<P> {
     fn waited_low(&mut self, _span: Interval) {}
     /// Call `timer` at this time; replaces an earlier request. [`Time::NEVER`] clears it.
     fn set_timer(&mut self, at: Time);
-    /// Send a packet of the element's own ([`Packet::control`]) to another element. It travels over the links in between,
-    /// may be dropped on the way, and arrives at that element as other packets do.
+    /// Send a packet of the element's own ([`Packet::control`]) to another element. It travels over the links
+    /// in between, may be dropped on the way, and arrives at that element as other packets do.
     fn originate(&mut self, packet: P, to: Address);
 }
 

@@ -29,7 +29,8 @@ pub struct ConstantFifo {
     waits: Foreseen,
     /// Packets and bytes accepted before the last packets of one size.
     accepted_before: (u64, u64),
-    /// The last packets accepted, all of one size: sizes rarely change, and the transmission time needs a division.
+    /// The last packets accepted, all of one size: sizes rarely change, and the transmission time needs a
+    /// division.
     last: Alike,
 }
 
@@ -73,7 +74,8 @@ impl ConstantFifo {
             if self.first.packets == 0 {
                 self.next_size();
             }
-            // keeps the state in memory: mostly one or two packets leave, and copies in registers would cost more
+            // keeps the state in memory: mostly one or two packets leave, and copies in registers would cost
+            // more
             core::hint::black_box(&mut *self);
         }
     }

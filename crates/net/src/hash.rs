@@ -61,8 +61,8 @@ impl Bins {
         self.remembered.iter_mut().skip(index).take(2).for_each(|bin| *bin = UNKNOWN);
     }
 
-    /// The bin of a packet's flow. The two directions of a connection are separate flows, as they have different
-    /// addresses.
+    /// The bin of a packet's flow. The two directions of a connection are separate flows, as they have
+    /// different addresses.
     #[inline(always)]
     pub fn of<P: Packet>(&mut self, packet: &P) -> usize {
         let index = u64::from(packet.flow().0) << 1 | u64::from(packet.kind().is_forward());

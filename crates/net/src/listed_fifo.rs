@@ -1,9 +1,9 @@
 //! A FIFO that decides at arrival and whose rate may vary as planned, without departure events.
 //!
-//! As with [`ConstantFifo`](crate::ConstantFifo), the start of a packet's transmission is known when the packet is
-//! accepted. Here each waiting packet is remembered by itself, since transmission times differ.
-//! [`queue::DropTail`](crate::queue::DropTail) or [`queue::Red`](crate::queue::Red) behind a link that asks for packets
-//! gives the same results by events.
+//! As with [`ConstantFifo`](crate::ConstantFifo), the start of a packet's transmission is known when the
+//! packet is accepted. Here each waiting packet is remembered by itself, since transmission times differ.
+//! [`queue::DropTail`](crate::queue::DropTail) or [`queue::Red`](crate::queue::Red) behind a link that asks
+//! for packets gives the same results by events.
 
 use crate::{Admission, Admitted, Capacity, Departures, Foreseen, Occupancy, Offered, Sojourn, Transmitter};
 use longfat_units::{Interval, Time};

@@ -8,17 +8,18 @@
 //!                tau''' = (B''(t) - 3 g tau'' B'(t + tau) - g^3 B''(t + tau)) / B(t + tau)
 //! ```
 //!
-//! Solving that equation takes several sines. So time is cut into stretches, within which tau is its Taylor series
-//! about the middle; they are so short that the series is exact to a tenth of a nanosecond.
+//! Solving that equation takes several sines. So time is cut into stretches, within which tau is its Taylor
+//! series about the middle; they are so short that the series is exact to a tenth of a nanosecond.
 
 use longfat_units::math::{sin, sqrt};
 use longfat_units::{Interval, Time};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// What the first term that the series leaves out may be, ns (chosen here: what is left is to round to a nanosecond).
+/// What the first term that the series leaves out may be, ns (chosen here: what is left is to round to a
+/// nanosecond).
 const ERROR_NS: f64 = 0.1;
-/// A stretch takes at least as long as this many packets, or the equation is solved for each (chosen here: a solution
-/// costs about as much as ten values of the series).
+/// A stretch takes at least as long as this many packets, or the equation is solved for each (chosen here: a
+/// solution costs about as much as ten values of the series).
 const WORTH: f64 = 8.0;
 /// Half a stretch takes at most so many radians (chosen here: beyond, further terms count).
 const LONGEST_HALF: f64 = 1.0 / 16.0;
@@ -92,7 +93,8 @@ impl Sine {
         span_s
     }
 
-    /// The stretches for packets of so many bits take 2^this ns; `None` where they would hold too few packets.
+    /// The stretches for packets of so many bits take 2^this ns; `None` where they would hold too few
+    /// packets.
     fn stretch_bits(self, bits: f64) -> Option<u32> {
         let least = self.range_bps.0;
         let longest_ns = 1e9 * bits / least;
@@ -103,8 +105,8 @@ impl Sine {
         (stretch_ns >= (WORTH * longest_ns).max(1.0)).then(|| (stretch_ns as u64).ilog2())
     }
 
-    /// The series about the middle of the stretch in which `now` is, for packets of this size; or how long the packet
-    /// takes that starts now, where stretches are too short.
+    /// The series about the middle of the stretch in which `now` is, for packets of this size; or how long
+    /// the packet takes that starts now, where stretches are too short.
     pub fn series(self, now: Time, bytes: u32) -> Result<Series, Interval> {
         let bits = 8.0 * f64::from(bytes);
         let Some(stretch_bits) = self.stretch_bits(bits) else {
@@ -192,7 +194,8 @@ mod tests {
                 Err(takes) => takes,
             };
             let bits = 8.0 * f64::from(bytes);
-            // half a nanosecond of rounding, a tenth of the series, and what floats have left of a late time's phase
+            // half a nanosecond of rounding, a tenth of the series, and what floats have left of a late
+            // time's phase
             let off_s = (sine.bits(now, now + takes) - bits).abs() / sine.bps(now + takes);
             prop_assert!(off_s < 0.65e-9 + 1e-13 * takes.as_secs_f64() * at / period_s, "{:?}: off by {} s", takes, off_s);
         }

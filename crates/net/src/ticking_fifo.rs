@@ -1,8 +1,9 @@
-//! A drop-tail FIFO in front of a link of constant rate that serves it at the ticks of a clock, without events.
+//! A drop-tail FIFO in front of a link of constant rate that serves it at the ticks of a clock, without
+//! events.
 //!
-//! When a packet is accepted, arithmetic gives the tick at which it leaves the queue and the one that pays its
-//! last bit: nothing that arrives later changes either. [`queue::DropTail`](crate::queue::DropTail) behind a
-//! link that asks for packets at its ticks gives the same results by events.
+//! When a packet is accepted, arithmetic gives the tick at which it leaves the queue and the one that pays
+//! its last bit: nothing that arrives later changes either. [`queue::DropTail`](crate::queue::DropTail)
+//! behind a link that asks for packets at its ticks gives the same results by events.
 
 use crate::last_size::LastSize;
 use crate::queue::Limit;

@@ -1,5 +1,5 @@
-//! Elements as what they are. Links hold elements of any kind, and call them through a table of functions; a loop over
-//! many packets is quicker where the compiler knows whose functions those are.
+//! Elements as what they are. Links hold elements of any kind, and call them through a table of functions; a
+//! loop over many packets is quicker where the compiler knows whose functions those are.
 
 use crate::{Element, Visitor, queue, router};
 use longfat_wire::Packet;

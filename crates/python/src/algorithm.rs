@@ -98,8 +98,8 @@ impl Gathered {
 }
 
 impl UserAlgorithm {
-    /// The algorithm behind this object, which has `on_ack(ack, window)` and `on_congestion(event, window)`, or
-    /// `on_delivery(sample, window)`. Fails with the reason if it asks for what there is not.
+    /// The algorithm behind this object, which has `on_ack(ack, window)` and `on_congestion(event, window)`,
+    /// or `on_delivery(sample, window)`. Fails with the reason if it asks for what there is not.
     pub fn new(
         object: &Bound<'_, PyAny>,
         interrupt: Interrupt,
@@ -124,7 +124,8 @@ impl UserAlgorithm {
         self.asked.properties
     }
 
-    /// Calls a method, if the object has it and has not failed, and reads what it sets. Returns what came of it.
+    /// Calls a method, if the object has it and has not failed, and reads what it sets. Returns what came of
+    /// it.
     fn attempt<T>(
         &mut self,
         hook: Hook,
@@ -162,7 +163,8 @@ impl UserAlgorithm {
         }
     }
 
-    /// Calls a method with what it is told, if anything, and the window. What has happened before comes before it.
+    /// Calls a method with what it is told, if anything, and the window. What has happened before comes
+    /// before it.
     fn call(
         &mut self,
         hook: Hook,

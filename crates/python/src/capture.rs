@@ -15,8 +15,8 @@ use pyo3::types::{PyDict, PyList};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// A capture that Python asks for: the file, the program that the file names, how many bytes of each packet, and the
-/// links.
+/// A capture that Python asks for: the file, the program that the file names, how many bytes of each packet,
+/// and the links.
 #[derive(FromPyObject)]
 pub struct Asked(PathBuf, String, u32, Vec<String>);
 

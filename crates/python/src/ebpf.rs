@@ -27,9 +27,9 @@ type SharedTrace = Arc<Mutex<Option<Trace>>>;
 
 /// EbpfAlgorithm(path, name=None)
 ///
-/// The congestion control of an object file with this name, or the only one. Calling it returns it, as calling a
-/// class makes an algorithm, with another pacing_ca_ratio (percent) if one is given. Flows of a run that have the same
-/// one share its maps and global variables.
+/// The congestion control of an object file with this name, or the only one. Calling it returns it, as
+/// calling a class makes an algorithm, with another pacing_ca_ratio (percent) if one is given. Flows of a run
+/// that have the same one share its maps and global variables.
 #[pyclass(name = "EbpfAlgorithm", frozen, module = "longfat._core")]
 pub struct PyEbpf {
     algorithm: Algorithm,
@@ -97,7 +97,8 @@ impl PyEbpf {
         Py::new(py, PyEbpf { algorithm, trace: own.trace.clone() })
     }
 
-    /// Connections that are made from now on keep their first `most` callbacks, of these names if there are any.
+    /// Connections that are made from now on keep their first `most` callbacks, of these names if there are
+    /// any.
     fn begin_trace(&self, most: usize, only: Vec<String>) {
         let trace = Trace { most, only, ..Trace::default() };
         *self.trace.lock().unwrap_or_else(PoisonError::into_inner) = Some(trace);
@@ -155,8 +156,8 @@ impl Objects {
 /// ebpf_needs(path) -> dict
 ///
 /// What an object needs: {"license", "instructions", "needs": [{"kind", "name", "here", "optional"}],
-/// "algorithms": [{"name", "variable", "callbacks", "needs_ecn", "model_based", "problem"}], "problem": what keeps the
-/// whole object from running here, or None}.
+/// "algorithms": [{"name", "variable", "callbacks", "needs_ecn", "model_based", "problem"}], "problem": what
+/// keeps the whole object from running here, or None}.
 #[pyfunction]
 pub fn ebpf_needs(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
     let file = contents(&path)?;
@@ -189,9 +190,9 @@ fn described(object: &Object) -> Vec<Value> {
 
 /// ebpf_try_load(path, variable, name) -> None
 ///
-/// Asks this machine's kernel whether it would take an object's congestion control; nothing is registered and nothing
-/// stays. Raises ValueError with one line if not, and PermissionError if it cannot be asked: no rights, no loader in this
-/// build, or a kernel without its types.
+/// Asks this machine's kernel whether it would take an object's congestion control; nothing is registered and
+/// nothing stays. Raises ValueError with one line if not, and PermissionError if it cannot be asked: no
+/// rights, no loader in this build, or a kernel without its types.
 #[pyfunction]
 pub fn ebpf_try_load(py: Python<'_>, path: PathBuf, variable: String, name: String) -> PyResult<()> {
     let source = Source { object: path, variable: Some(variable), name };

@@ -53,11 +53,11 @@ fn refuse(error: PlanError) -> PyErr {
 /// simulate(scenario, algorithms, memory_bytes=None, capture=None, qlog=None, fast=True) -> dict
 ///
 /// Runs a scenario. `algorithms` maps flow names to callables that make a user's own algorithm. The GIL is
-/// released while the core runs. Ctrl-C ends the run; if the run takes more than `memory_bytes`, it ends with a
-/// MemoryError. `capture` is (path, program, snap_bytes, links): the packets of the run go into that file, those of
-/// all links if the list is empty. `qlog` is (paths, program, version): the senders' logs go into these files, one for
-/// each flow; the version is "current" or "0.3". An OSError says which file cannot be created, "pcap" or
-/// "qlog", and why.
+/// released while the core runs. Ctrl-C ends the run; if the run takes more than `memory_bytes`, it ends with
+/// a MemoryError. `capture` is (path, program, snap_bytes, links): the packets of the run go into that file,
+/// those of all links if the list is empty. `qlog` is (paths, program, version): the senders' logs go into
+/// these files, one for each flow; the version is "current" or "0.3". An OSError says which file cannot be
+/// created, "pcap" or "qlog", and why.
 #[pyfunction]
 #[pyo3(signature = (scenario, algorithms, memory_bytes=None, capture=None, qlog=None, fast=true))]
 fn simulate<'py>(
@@ -298,8 +298,8 @@ fn router_row(r: &Router) -> serde_json::Value {
 
 /// registry() -> dict
 ///
-/// What there is: {"algorithms": [...], "queues": [...], "routers": [...]}. Algorithms also say what
-/// carries them, "transport": "tcp", "udp" (over UDP, answered by the receiver) or "datagrams" (not answered), and
+/// What there is: {"algorithms": [...], "queues": [...], "routers": [...]}. Algorithms also say what carries
+/// them, "transport": "tcp", "udp" (over UDP, answered by the receiver) or "datagrams" (not answered), and
 /// whether they draw random numbers.
 #[pyfunction]
 fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

@@ -294,8 +294,8 @@ impl PyScenario {
         view_to_python(py, &keys::view(&self.scenario))
     }
 
-    /// What follows from its network: the rate of hosts' links, the RTT of programs, the largest packet, and the load
-    /// that each background asks for.
+    /// What follows from its network: the rate of hosts' links, the RTT of programs, the largest packet, and
+    /// the load that each background asks for.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let network = accepted(self.scenario.network(), "scenario")?;
         let dict = PyDict::new(py);
@@ -384,8 +384,8 @@ impl PyScenario {
         found
     }
 
-    /// The keys of stacks in which each flow and background over TCP differs from each stack: its key, then names of
-    /// stacks with keys.
+    /// The keys of stacks in which each flow and background over TCP differs from each stack: its key, then
+    /// names of stacks with keys.
     fn unlike(&self) -> Vec<(String, notes::Exceptions)> {
         notes::unlike_stacks(&self.scenario)
     }
@@ -513,9 +513,9 @@ pub fn scenario_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 /// definition(what) -> str
 ///
-/// What is made of the definition of scenarios: "schema", the text of schemas/scenario.json; "constructors", that of
-/// scenario/tables.py; "kernel", a list of the keys that the kernel decides; or the rows of a table of the
-/// reference, by its name.
+/// What is made of the definition of scenarios: "schema", the text of schemas/scenario.json; "constructors",
+/// that of scenario/tables.py; "kernel", a list of the keys that the kernel decides; or the rows of a table
+/// of the reference, by its name.
 #[pyfunction]
 pub fn definition(what: &str) -> PyResult<String> {
     match what {

@@ -63,8 +63,8 @@ impl State {
 
 /// Stepper(scenario, algorithms, rates, memory_bytes=None)
 ///
-/// A run of a scenario that pauses at times of the caller's choice; see `simulate`. With `rates`, the rates of links can
-/// be set. Flows and links are known by their position.
+/// A run of a scenario that pauses at times of the caller's choice; see `simulate`. With `rates`, the rates
+/// of links can be set. Flows and links are known by their position.
 #[pyclass(frozen, module = "longfat._core")]
 pub struct Stepper(Mutex<State>);
 
@@ -290,8 +290,9 @@ impl Intervals {
 
 /// advance_all(steppers, to_ns, flows, threads) -> bytes
 ///
-/// Lets each run go on to its time, with this many threads and without the GIL. Returns what has happened since the last
-/// such time at the sender of one flow of each: rows in the order of `Stepper.INTERVAL`, as little-endian f64.
+/// Lets each run go on to its time, with this many threads and without the GIL. Returns what has happened
+/// since the last such time at the sender of one flow of each: rows in the order of `Stepper.INTERVAL`, as
+/// little-endian f64.
 #[pyfunction]
 pub fn advance_all<'py>(
     py: Python<'py>,

@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::Thread;
 
-/// How often a thread looks for what comes next before it sleeps, some 0.2 ms in all: waking it takes about as long
-/// on a virtual machine, and the steps of environments follow each other more quickly.
+/// How often a thread looks for what comes next before it sleeps, some 0.2 ms in all: waking it takes about
+/// as long on a virtual machine, and the steps of environments follow each other more quickly.
 const LOOKS: usize = 10_000;
 
 /// Pieces of work, by number. Each is done once, by one of several threads.
@@ -74,9 +74,9 @@ static POOL: Mutex<Pool> = Mutex::new(Pool { process: 0, threads: Vec::new() });
 
 /// Does all pieces, in this thread and in up to `helpers` others. Returns them when all are done.
 ///
-/// Then no other thread has a part of them any more, or is about to drop one. Pieces have objects of Python: a thread
-/// that drops such an object without the GIL takes a lock of pyo3, and if the process forks at that moment, the child
-/// waits for this lock for ever.
+/// Then no other thread has a part of them any more, or is about to drop one. Pieces have objects of Python:
+/// a thread that drops such an object without the GIL takes a lock of pyo3, and if the process forks at that
+/// moment, the child waits for this lock for ever.
 pub fn share<P: Pieces + 'static>(pieces: P, number: usize, helpers: usize) -> P {
     let mut job = Arc::new(Job { pieces, number, taken: AtomicUsize::new(0) });
     call(&job, helpers.min(number.saturating_sub(1)));

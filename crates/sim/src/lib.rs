@@ -71,7 +71,8 @@ impl Simulation {
         Ok(self.finish(drive.description()))
     }
 
-    /// As [`Simulation::run`], and tells `tap` of every packet. That takes the oracle; the results are the same.
+    /// As [`Simulation::run`], and tells `tap` of every packet. That takes the oracle; the results are the
+    /// same.
     pub fn run_tapped(
         mut self,
         tap: &mut dyn Tap,

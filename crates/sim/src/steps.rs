@@ -1,8 +1,8 @@
 //! A run that pauses.
 //!
-//! The driver is the one of a whole run. Its batches end at a pause, and the ends of the plan's flows run no further
-//! ahead than that, so a pause sees the state just before its own time, and the run goes on as if there had been
-//! none.
+//! The driver is the one of a whole run. Its batches end at a pause, and the ends of the plan's flows run no
+//! further ahead than that, so a pause sees the state just before its own time, and the run goes on as if
+//! there had been none.
 
 use crate::drive::Drive;
 use crate::model::link::RateError;
@@ -42,8 +42,8 @@ impl Stepped {
         self.done
     }
 
-    /// Goes on to `to`, or to the end if that comes first. A time that has passed changes nothing. After an error
-    /// the run cannot go on.
+    /// Goes on to `to`, or to the end if that comes first. A time that has passed changes nothing. After an
+    /// error the run cannot go on.
     pub fn advance(&mut self, to: Time, wanted: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         if self.done || to <= self.now {
             return Ok(());
@@ -77,8 +77,9 @@ impl Stepped {
         self.run.flows[index].sending.sender.tcp().is_some()
     }
 
-    /// Steers the flow at this index, or leaves it to its algorithm again if `steer` is `None`. It sends at once
-    /// what it may send. Returns false over UDP, where there is nothing to steer, and if a value is not finite.
+    /// Steers the flow at this index, or leaves it to its algorithm again if `steer` is `None`. It sends at
+    /// once what it may send. Returns false over UDP, where there is nothing to steer, and if a value is not
+    /// finite.
     pub fn steer(&mut self, index: usize, steer: Option<Steer>) -> bool {
         let steered = !self.done && self.run.flows[index].sending.steer(self.now, steer);
         self.drive.look_at(&self.run, index);
@@ -95,8 +96,8 @@ impl Stepped {
         self.run.flows[index].sending.sender.tcp().map(Sender::look)
     }
 
-    /// Sets the rate of the link at this index from now on. A packet whose transmission has begun leaves as planned
-    /// before.
+    /// Sets the rate of the link at this index from now on. A packet whose transmission has begun leaves as
+    /// planned before.
     pub fn set_rate(&mut self, index: usize, rate: Rate) -> Result<(), RateError> {
         self.run.links[index].set_rate(self.now, rate)?;
         self.drive.look_at_link(&self.run, index);

@@ -1,5 +1,5 @@
-//! Algorithms for background traffic, at 10 Mbit/s and 40 ms. The path holds 33.3 packets of 1500 bytes; the buffer takes
-//! 300 more, which is a queueing delay of 360 ms.
+//! Algorithms for background traffic, at 10 Mbit/s and 40 ms. The path holds 33.3 packets of 1500 bytes; the
+//! buffer takes 300 more, which is a queueing delay of 360 ms.
 
 use crate::common::{column, dumbbell, flow, run, with};
 use serde_json::{Value, json};

@@ -64,8 +64,8 @@ fn random_losses_of_one_percent_cost_it_little_and_cubic_nearly_everything() {
 
 #[test]
 fn six_flows_in_half_a_bdp_of_buffer_lose_packets_all_the_time() {
-    // RFC 9743, section 5.1.3: high packet loss. Several flows overestimate their bandwidths, since each takes the
-    // maximum of what it measured, two BDPs do not fit, and nothing reacts to the losses
+    // RFC 9743, section 5.1.3: high packet loss. Several flows overestimate their bandwidths, since each
+    // takes the maximum of what it measured, two BDPs do not fit, and nothing reacts to the losses
     let lost = |algorithm: &str| {
         let outcome = run(&shared(flows(algorithm, 6), 0.5, 60.0));
         let flows = &outcome.summary.flows;

@@ -1,4 +1,5 @@
-//! BBR v3 on whole paths, beside version 1. The draft's own test cases are in `crates/transport/src/cc/bbr3/tests.rs`.
+//! BBR v3 on whole paths, beside version 1. The draft's own test cases are in
+//! `crates/transport/src/cc/bbr3/tests.rs`.
 
 use crate::common::{column, dumbbell, flow, run, run_by_both, with};
 use longfat_sim::Outcome;

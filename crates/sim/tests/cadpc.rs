@@ -1,5 +1,5 @@
-//! CADPC behind PTP's router, end to end: the shares of n flows, what it does to TCP and TCP to it, and why the
-//! friendliness mechanism changes nothing about that.
+//! CADPC behind PTP's router, end to end: the shares of n flows, what it does to TCP and TCP to it, and why
+//! the friendliness mechanism changes nothing about that.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use crate::common::{assert_same_series, column, dumbbell, flow, link, run, run_by_both, with};
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 const CAPACITY_BPS: f64 = 50e6;
 
-/// CADPC flows with these round-trip times, and other flows, on 50 Mbit/s behind PTP's router; the buffer is a
-/// BDP of 40 ms.
+/// CADPC flows with these round-trip times, and other flows, on 50 Mbit/s behind PTP's router; the buffer is
+/// a BDP of 40 ms.
 fn plan(rtts_s: &[f64], others: &[&str], duration_s: f64) -> Value {
     let cadpc = rtts_s
         .iter()
@@ -52,8 +52,8 @@ fn shares_do_not_depend_on_round_trip_times() {
 
 #[test]
 fn alone_the_rate_grows_by_half_in_four_round_trips_until_it_nears_half_of_the_link() {
-    // from a packet per round trip, .3 Mbit/s, to a quarter of 50 Mbit/s: ln(12.5 / .3) / ln 1.5 = 9.2 updates,
-    // somewhat more since a falls short of a near the end, and two queries before the first
+    // from a packet per round trip, .3 Mbit/s, to a quarter of 50 Mbit/s: ln(12.5 / .3) / ln 1.5 = 9.2
+    // updates, somewhat more since a falls short of a near the end, and two queries before the first
     let outcome = run(&plan(&[0.04], &[], 5.0));
     let (times, sent) =
         (column(&outcome.flows, "cadpc0", "time_s"), column(&outcome.flows, "cadpc0", "packets_sent"));
@@ -76,8 +76,8 @@ fn a_path_of_two_links_is_limited_by_the_one_with_less_unused() {
 
 #[test]
 fn beside_tcp_each_flow_rests_at_what_the_link_has_unused() {
-    // 1 - x - traffic = 0 on average, whoever sends the traffic; 33 packets are a fifth of the BDP, so standard TCP
-    // leaves some of the link unused
+    // 1 - x - traffic = 0 on average, whoever sends the traffic; 33 packets are a fifth of the BDP, so
+    // standard TCP leaves some of the link unused
     for n in [1, 4, 9] {
         let mut plan = plan(&vec![0.04; n], &["reno"], 200.0);
         plan["links"][0]["queue"]["limit_packets"] = json!(33);
@@ -95,7 +95,8 @@ fn beside_tcp_each_flow_rests_at_what_the_link_has_unused() {
 
 #[test]
 fn the_friendliness_mechanism_neither_protects_it_nor_limits_it() {
-    // Lopez Pacheco 2008, section 7.4: a queue in front of PTP's link, with the mechanism around it or without
+    // Lopez Pacheco 2008, section 7.4: a queue in front of PTP's link, with the mechanism around it or
+    // without
     let behind = |router: Value| {
         let mut plan = plan(&[0.04], &["reno"], 60.0);
         let mut front = link("front", CAPACITY_BPS, 167);

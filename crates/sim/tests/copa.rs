@@ -19,8 +19,9 @@ fn measured(rate_bps: f64, packets: u64, (from_s, to_s): (f64, f64), flows: Vec<
 
 #[test]
 fn flows_alone_keep_a_queue_between_nothing_and_two_and_a_half_packets_per_delta_each() {
-    // section 3 of the paper: from 0 to 2.5 / delta for each flow, so 1.25 / delta in the mean. With a few packets of queue
-    // a tenth of its range is less than a packet, so flows may compete by mistake; see docs/models/copa.md.
+    // section 3 of the paper: from 0 to 2.5 / delta for each flow, so 1.25 / delta in the mean. With a few
+    // packets of queue a tenth of its range is less than a packet, so flows may compete by mistake; see
+    // docs/models/copa.md.
     let paths = [
         (100e6, 1, 0.5, true),
         (100e6, 1, 0.1, true),

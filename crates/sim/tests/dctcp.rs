@@ -1,5 +1,5 @@
-//! DCTCP from end to end: a queue that marks above K stays about K packets long while the link is full, and the other
-//! kinds of feedback do as well as the receiver's two states.
+//! DCTCP from end to end: a queue that marks above K stays about K packets long while the link is full, and
+//! the other kinds of feedback do as well as the receiver's two states.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use crate::common::{and, dumbbell, flow, run_by_both, with};

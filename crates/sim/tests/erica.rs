@@ -1,5 +1,5 @@
-//! ERICA from end to end: its target utilization and the band above it, how fast rates converge, max-min over a
-//! parking lot, and what it does beside traffic that ignores it.
+//! ERICA from end to end: its target utilization and the band above it, how fast rates converge, max-min over
+//! a parking lot, and what it does beside traffic that ignores it.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use crate::common::explicit::{self, assert_near, dropped, parking_lot, rates, speaking};

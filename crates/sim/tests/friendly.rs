@@ -51,8 +51,8 @@ fn beside_two_tcp_flows_an_xcp_flow_keeps_a_share_that_a_plain_router_does_not_l
 
 #[test]
 fn it_protects_maxnet_too_and_erica_only_where_it_acts_below_erica_s_target() {
-    // section 7.4. Two flows of each kind: half of the link each. ERICA keeps the link at 90 %, where the mechanism
-    // with its threshold of 97 % does nothing
+    // section 7.4. Two flows of each kind: half of the link each. ERICA keeps the link at 90 %, where the
+    // mechanism with its threshold of 97 % does nothing
     let share = |protocol: &str, load: f64| {
         let router = json!({"kind": "friendly", "protocol": protocol, "update": "packet", "load": load});
         let plan = speaking(plan(router, (2, &["reno", "reno"]), 0.02, 3.0, 60.0), protocol);
@@ -83,8 +83,8 @@ fn two_queues_give_maxnet_and_erica_their_target_of_half_of_the_link() {
 
 #[test]
 fn a_law_that_believes_in_the_whole_link_holds_back_what_others_send_by_a_standing_queue() {
-    // phi = alpha d (C - y) - beta Q = 0 with y = C - U and d = rtt + Q / y: of C = 12.5e6 bytes/s others send
-    // U = 1.25e6, which the law does not see. Q = alpha U d / beta is 110 000 bytes with rtt = 40 ms
+    // phi = alpha d (C - y) - beta Q = 0 with y = C - U and d = rtt + Q / y: of C = 12.5e6 bytes/s others
+    // send U = 1.25e6, which the law does not see. Q = alpha U d / beta is 110 000 bytes with rtt = 40 ms
     let standing_bytes = |controls: &str, weight: f64| {
         let router = json!({"kind": "dqw", "controls": controls, "weight": weight});
         let mut plan = plan(router, (2, &[]), 0.04, 0.0, 30.0);

@@ -1,5 +1,5 @@
-//! Hosts that look at acknowledgements only at the ticks of their clocks, take packets at interrupts that are some
-//! time apart, or delay what they send.
+//! Hosts that look at acknowledgements only at the ticks of their clocks, take packets at interrupts that are
+//! some time apart, or delay what they send.
 
 use crate::common::{dumbbell, flow, run, run_by_both, with};
 use longfat_sim::Outcome;
@@ -75,7 +75,8 @@ fn half_rate_with(key: &str, value: f64) -> Outcome {
 
 #[test]
 fn moderated_interrupts_make_bursts_and_cost_up_to_one_period_at_each_host() {
-    // at half of 100 Mbit/s 42 packets come in 10 ms; the receiver answers them at once, and so does the sender
+    // at half of 100 Mbit/s 42 packets come in 10 ms; the receiver answers them at once, and so does the
+    // sender
     let (plain, moderated) = (half_rate(0.0), half_rate_with("interrupt_moderation", 0.01));
     let [few, many] = [&plain, &moderated].map(|outcome| outcome.summary.links[0].queue_max_packets);
     assert!(few <= 3 && many >= 25, "{few} {many}");

@@ -29,8 +29,8 @@ fn tcp() -> Vec<(String, Value)> {
     algorithms().flat_map(|row| variants(row.name, row.parameters)).collect()
 }
 
-/// Algorithms that repair losses: TCP, and reliable transports over UDP. A rate that the user sets is below that of any
-/// host's own link.
+/// Algorithms that repair losses: TCP, and reliable transports over UDP. A rate that the user sets is below
+/// that of any host's own link.
 fn reliable() -> Vec<(String, Value)> {
     let over_udp = protocols().filter(|row| row.reliable).flat_map(|row| {
         let has_rate = row.parameters.iter().any(|p| p.name == "rate");

@@ -34,7 +34,8 @@ fn every_loss_detection_gives_the_same_bytes_by_both_drivers() {
 
 #[test]
 fn probes_spare_short_transfers_that_lose_their_tail_the_timeout() {
-    // one packet in ten is lost: many of the transfers lose their last one, which nothing but a timer or a probe finds
+    // one packet in ten is lost: many of the transfers lose their last one, which nothing but a timer or a
+    // probe finds
     let timeouts = |chosen: &str| {
         let mut transfers = Vec::new();
         for i in 0..50 {

@@ -1,5 +1,5 @@
-//! TCP MaxNet from end to end: max-min fair over a parking lot, at its target without a queue, stable where its law
-//! is, and what it does beside traffic that ignores prices.
+//! TCP MaxNet from end to end: max-min fair over a parking lot, at its target without a queue, stable where
+//! its law is, and what it does beside traffic that ignores prices.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use crate::common::explicit::{self, assert_near, dropped, parking_lot, rates, speaking};
@@ -21,8 +21,8 @@ fn over(plan: &Value, from_s: f64, to_s: f64) -> Outcome {
 
 #[test]
 fn a_parking_lot_is_shared_max_min() {
-    // the second link is the narrowest for its three flows: 38 / 3 = 12.67 each. The flow of the first link has the
-    // rest of 57, that of the third the rest of 76
+    // the second link is the narrowest for its three flows: 38 / 3 = 12.67 each. The flow of the first link
+    // has the rest of 57, that of the third the rest of 76
     let lot = parking_lot("maxnet", 30.0);
     let expected = [12.667e6, 44.333e6, 12.667e6, 12.667e6, 63.333e6];
     assert_near(&rates(&lot, 20.0, 30.0), &expected, 0.005, "rates");
@@ -35,8 +35,8 @@ fn a_parking_lot_is_shared_max_min() {
 
 #[test]
 fn a_flow_moves_on_when_its_bottleneck_does() {
-    // the first link falls from 60 to 20 Mbit/s: its two flows have 9.5 each, the second link's 14.25 each, and the
-    // third's 66.5
+    // the first link falls from 60 to 20 Mbit/s: its two flows have 9.5 each, the second link's 14.25 each,
+    // and the third's 66.5
     let mut lot = parking_lot("maxnet", 60.0);
     lot["links"][0]["capacity"] = json!({"steps": [[0.0, 60e6], [20.0, 20e6], [40.0, 60e6]]});
     let narrow = [9.5e6, 9.5e6, 14.25e6, 14.25e6, 66.5e6];
@@ -71,8 +71,8 @@ fn the_link_is_at_its_target_whatever_its_rate_and_number_of_flows() {
 
 #[test]
 fn on_a_long_path_only_the_variant_with_scaled_gains_is_stable() {
-    // the static law is stable up to a round trip of (pi / 2) 0.4 s = 0.63 s. A flow alone would rest at the least
-    // price
+    // the static law is stable up to a round trip of (pi / 2) 0.4 s = 0.63 s. A flow alone would rest at the
+    // least price
     let swing = |variant: &str, rtt_s: f64| {
         let mut plan = plan(20e6, 4000, 120.0, &[(rtt_s, 0.0); 2]);
         for i in 0..2 {

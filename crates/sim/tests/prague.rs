@@ -27,7 +27,8 @@ fn plan(rate_bps: f64, rtt_s: f64, duration_s: f64, algorithms: &[&str]) -> Valu
     with(plan, json!({"window_s": [0.4 * duration_s, duration_s]}))
 }
 
-/// What a recorded Prague flow saw: the time of each sample, its one-way delay, and the segments newly marked.
+/// What a recorded Prague flow saw: the time of each sample, its one-way delay, and the segments newly
+/// marked.
 type Seen = Arc<Mutex<Vec<(f64, f64, u64)>>>;
 
 /// Prague, with a record of its segments' one-way delays.
@@ -76,8 +77,8 @@ impl CongestionControl for Recorded {
     }
 }
 
-/// Runs a plan whose flows named "custom" are Prague. Returns the waits of its segments after the warm-up too, s: their
-/// one-way delays above the least; and how many of them were marked.
+/// Runs a plan whose flows named "custom" are Prague. Returns the waits of its segments after the warm-up
+/// too, s: their one-way delays above the least; and how many of them were marked.
 fn run_recorded(plan: &Value) -> (Outcome, Vec<f64>, u64) {
     let seen = Seen::default();
     let checked = sound(plan);
@@ -126,7 +127,8 @@ fn beside_cubic_prague_waits_less_than_a_millisecond_and_takes_neither_too_much_
 }
 
 /// Runs as many Prague flows as CUBIC ones. Returns Prague's share, and the probability of a mark in Prague
-/// over the root of that in CUBIC: twice the same, says the coupling (k = 2), if that probability is constant.
+/// over the root of that in CUBIC: twice the same, says the coupling (k = 2), if that probability is
+/// constant.
 fn shared(rate_bps: f64, rtt_s: f64, flows: usize) -> (f64, f64) {
     let algorithms: Vec<&str> = ["prague", "cubic"].into_iter().cycle().take(2 * flows).collect();
     let outcome = run_by_both(&plan(rate_bps, rtt_s, 200.0, &algorithms));
@@ -146,7 +148,8 @@ fn several_flows_of_each_kind_share_as_the_coupling_says_and_one_of_each_does_no
         assert!((0.4..0.6).contains(&share), "{rtt_s}: {share}");
         assert!((1.8..2.3).contains(&coupling), "{rtt_s}: {coupling}");
     }
-    // the sawtooth of a single CUBIC flow moves the probability, so the mean of its square is more than that of it squared
+    // the sawtooth of a single CUBIC flow moves the probability, so the mean of its square is more than that
+    // of it squared
     let (share, coupling) = shared(40e6, 0.05, 1);
     assert!(share > 0.6 && coupling < 1.7, "{share} {coupling}");
 }
@@ -165,8 +168,9 @@ fn more_flows_of_each_kind_bring_the_share_nearer_to_a_half() {
 
 #[test]
 fn there_are_two_to_three_marks_a_round_at_any_rate() {
-    // Marks in a share p of the packets leave 1 - p of growth a round, and take alpha / 2 of the window in each round but
-    // for those that end before a mark: m / (m + 1) x m / 2 = 1 for m marks a round, so m = 1 + sqrt 3
+    // Marks in a share p of the packets leave 1 - p of growth a round, and take alpha / 2 of the window in
+    // each round but for those that end before a mark: m / (m + 1) x m / 2 = 1 for m marks a round, so m = 1
+    // + sqrt 3
     for (rate_bps, rtt_s, duration_s) in PATHS {
         let (_, _, marks) = run_recorded(&plan(rate_bps, rtt_s, duration_s, &["custom", "cubic"]));
         // rounds last 25 ms where a round trip is shorter

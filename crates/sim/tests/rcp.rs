@@ -1,6 +1,6 @@
-//! RCP from end to end: flows have their share from their first round trip on, whatever their round-trip times; a
-//! loss on the path does not move them; short transfers are done sooner than with XCP; and the mechanisms of
-//! Lopez Pacheco's thesis around it (section 7.4).
+//! RCP from end to end: flows have their share from their first round trip on, whatever their round-trip
+//! times; a loss on the path does not move them; short transfers are done sooner than with XCP; and the
+//! mechanisms of Lopez Pacheco's thesis around it (section 7.4).
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use crate::common::clouds::net;
@@ -39,8 +39,9 @@ fn rates(outcome: &Outcome) -> Vec<f64> {
 
 #[test]
 fn a_flow_that_joins_others_has_their_rate_in_its_first_round_trip_of_data() {
-    // a flow each 4 s on 100 Mbit/s and 100 ms. A newcomer sends as fast as the others, so each has C / N of the full
-    // link at once. The queue that this builds costs all of them some of their rate after five to fifteen round trips
+    // a flow each 4 s on 100 Mbit/s and 100 ms. A newcomer sends as fast as the others, so each has C / N of
+    // the full link at once. The queue that this builds costs all of them some of their rate after five to
+    // fifteen round trips
     let flows: Vec<_> = (0..6).map(|i| (0.1, 4.0 * f64::from(i))).collect();
     let plan = plan(100e6, 2000, 26.0, &flows);
     for n in 2..=6 {
@@ -68,9 +69,10 @@ fn flows_that_start_together_on_a_router_that_was_just_switched_on_are_even_at_o
 
 #[test]
 fn the_request_for_a_connection_brings_the_rate_of_the_first_packets() {
-    // A router that was just switched on offers 0.05 of 24 Mbit/s: 100 packets a second, 10 ms apart. It hears of one
-    // request and keeps nearly that rate in the 10 ms of an interval; the second of two packets leaves 10 ms after
-    // the first, so the transfer is done after two round trips and that. TCP sends both at once
+    // A router that was just switched on offers 0.05 of 24 Mbit/s: 100 packets a second, 10 ms apart. It
+    // hears of one request and keeps nearly that rate in the 10 ms of an interval; the second of two packets
+    // leaves 10 ms after the first, so the transfer is done after two round trips and that. TCP sends both at
+    // once
     let done_s = |algorithm: &str| {
         let mut plan = plan(24e6, 200, 2.0, &[(0.1, 0.0)]);
         plan["flows"][0]["algorithm"] = json!(algorithm);
@@ -85,8 +87,8 @@ fn the_request_for_a_connection_brings_the_rate_of_the_first_packets() {
 
 #[test]
 fn a_transfer_beside_a_long_flow_takes_little_more_than_two_round_trips_and_with_xcp_several() {
-    // 100 kB are 70 packets: at the rate of the long flow, 100 Mbit/s, 8.4 ms after the two round trips of the
-    // connection and the last acknowledgement, and at half of it 16.8 ms
+    // 100 kB are 70 packets: at the rate of the long flow, 100 Mbit/s, 8.4 ms after the two round trips of
+    // the connection and the last acknowledgement, and at half of it 16.8 ms
     let took_s = |algorithm: &str| {
         let mut plan = plan(100e6, 1666, 8.0, &[(0.1, 0.0), (0.1, 6.0)]);
         plan["links"][0]["router"] = json!({"kind": algorithm});
@@ -115,7 +117,8 @@ fn flows_of_unlike_round_trip_times_share_evenly() {
 
 #[test]
 fn two_bottlenecks_are_shared_max_min() {
-    // 20 and 10 Mbit/s: the second link gives its two flows 5 each, and the first link's other flow has the rest of 20
+    // 20 and 10 Mbit/s: the second link gives its two flows 5 each, and the first link's other flow has the
+    // rest of 20
     for (second_bps, expected) in [(10e6, [5e6, 15e6, 5e6]), (20e6, [10e6; 3])] {
         let one = |name: &str, rtt_s: f64, forward: Value| {
             let changes = json!({"rtt_s": rtt_s, "mss": 1436, "header_bytes": 64, "forward": forward});

@@ -1,5 +1,5 @@
-//! Runs that pause: what can be set meanwhile, and what a watched sender tells. That steps alone change nothing is
-//! part of every comparison of the drivers (`run_by_both`).
+//! Runs that pause: what can be set meanwhile, and what a watched sender tells. That steps alone change
+//! nothing is part of every comparison of the drivers (`run_by_both`).
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::common::{and, assert_same, column, dumbbell, flow, run, sound, with};
@@ -203,8 +203,8 @@ fn a_watched_sender_tells_its_round_trip_times_and_what_it_sent() {
     run.look(0);
     go_on(&mut run, 5.0);
     let seen = run.look(0).unwrap();
-    // 12 Mbit/s take 1 ms for a packet of 1500 bytes and 35 us for an acknowledgement of 52; the hosts' own links of
-    // 1 Gbit/s take 12.4 us for both
+    // 12 Mbit/s take 1 ms for a packet of 1500 bytes and 35 us for an acknowledgement of 52; the hosts' own
+    // links of 1 Gbit/s take 12.4 us for both
     assert!((seen.rtt_mean_s - 0.043047).abs() < 5e-6, "{seen:?}");
     assert!(seen.rtt_increase_s.abs() < 1e-6 && (92..=93).contains(&seen.rtts), "{seen:?}");
     assert_eq!((seen.in_flight, seen.retransmits, seen.window.cwnd), (1, 0, 1.0));

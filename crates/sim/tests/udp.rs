@@ -151,7 +151,8 @@ fn far(one: Value) -> Value {
     with(one, json!({"rtt_s": 0.1, "access_rate_bps": 1e10}))
 }
 
-/// One flow on 1 Gbit/s and 100 ms with a buffer of one BDP, where this share of packets is lost, from `from_s` on.
+/// One flow on 1 Gbit/s and 100 ms with a buffer of one BDP, where this share of packets is lost, from
+/// `from_s` on.
 fn on_a_long_fat_path(one: Value, loss: f64, from_s: f64, to_s: f64) -> Outcome {
     let mut plan = dumbbell(1e9, 8333, to_s, vec![far(one)]);
     plan["links"][0]["loss"] = json!({"kind": "random", "probability": loss});
@@ -173,7 +174,8 @@ fn blasts_fill_a_long_fat_path_that_loses_a_packet_in_a_thousand() {
 
 #[test]
 fn the_time_of_a_blast_is_that_of_its_packets_and_a_round_trip_for_each_bitmap() {
-    // with T = S / B (1 + L + L^2 ...) + rounds RTT; of S / 1448 packets, about L^k of them are in blast k + 1
+    // with T = S / B (1 + L + L^2 ...) + rounds RTT; of S / 1448 packets, about L^k of them are in blast k +
+    // 1
     for (bytes, blasts) in [(10_000_000_u64, 2.0), (100_000_000, 2.0), (2_000_000_000, 3.0)] {
         let one = over_udp("1", "rbudp", json!({"rate": 990.0}));
         let outcome = on_a_long_fat_path(with(one, json!({"bytes": bytes})), 1e-3, 0.0, 30.0);
@@ -243,7 +245,8 @@ fn the_earlier_rule_of_sabul_rests_where_half_a_microsecond_makes_up_for_the_fal
 
 #[test]
 fn tsunami_slows_down_only_above_fifteen_hundredths_of_losses() {
-    // 7.5 % of the client's error rate are 15 % of the blocks: at 20 % lost it slows down, at 10 % it does not
+    // 7.5 % of the client's error rate are 15 % of the blocks: at 20 % lost it slows down, at 10 % it does
+    // not
     for (loss, slows) in [(0.1, false), (0.2, true)] {
         let outcome =
             on_a_long_fat_path(over_udp("1", "tsunami", json!({"target_rate": 400.0})), loss, 10.0, 60.0);

@@ -1,5 +1,5 @@
-//! PCC Vivace in the simulator: equal shares (theorem 1 of the paper), a latency near that of the path (theorem 2), and
-//! random loss.
+//! PCC Vivace in the simulator: equal shares (theorem 1 of the paper), a latency near that of the path
+//! (theorem 2), and random loss.
 
 use crate::common::{dumbbell, flow, run, with};
 use longfat_sim::Outcome;

@@ -73,8 +73,8 @@ fn xcp_loses_much_where_the_bottleneck_is_no_router_of_its_kind() {
 
 #[test]
 fn an_explicit_rate_sender_can_find_losses_as_reno_does() {
-    // ns-2's XCP sender is Reno without SACK. RFC 6582 replaced its recovery because it takes several losses of
-    // one flight for as many events
+    // ns-2's XCP sender is Reno without SACK. RFC 6582 replaced its recovery because it takes several losses
+    // of one flight for as many events
     let with = |detection: &str| {
         let mut plan = figure_4_1(Some("xcp"), None);
         plan["flows"][0]["loss_detection"] = json!(detection);

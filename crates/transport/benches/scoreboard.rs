@@ -1,4 +1,5 @@
-//! The SACK scoreboard: acknowledgements without losses, and whole recoveries after losses of different shapes.
+//! The SACK scoreboard: acknowledgements without losses, and whole recoveries after losses of different
+//! shapes.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -18,8 +19,9 @@ fn in_order(bencher: Bencher) {
     });
 }
 
-/// A window of which every `every`-th segment is lost, until all is acknowledged: an acknowledgement for each segment
-/// that arrives, with the block it belongs to, and a retransmission whenever one is due. Items are segments.
+/// A window of which every `every`-th segment is lost, until all is acknowledged: an acknowledgement for each
+/// segment that arrives, with the block it belongs to, and a retransmission whenever one is due. Items are
+/// segments.
 fn recovery(window: u64, every: u64) -> u64 {
     let mut board = Scoreboard::default();
     let mut again = 0;

@@ -1,4 +1,5 @@
-//! A sorted list in chunks: to insert or remove an item costs no more in a list of millions than in one of hundreds.
+//! A sorted list in chunks: to insert or remove an item costs no more in a list of millions than in one of
+//! hundreds.
 
 use std::collections::VecDeque;
 

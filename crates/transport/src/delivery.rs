@@ -60,7 +60,8 @@ pub struct Newest {
 }
 
 impl Newest {
-    /// The delivery rate, segments per second; none if the sample took less than `min_rtt`, the least round-trip time.
+    /// The delivery rate, segments per second; none if the sample took less than `min_rtt`, the least
+    /// round-trip time.
     pub fn rate(&self, min_rtt: Interval) -> Option<f64> {
         let good = self.interval >= min_rtt && self.interval > Interval::ZERO;
         good.then(|| self.delivered as f64 / self.interval.as_secs_f64())
@@ -233,8 +234,8 @@ impl Deliveries {
         })
     }
 
-    /// An acknowledgement that delivered `newly` segments has been read. Returns what its newest segment says, if
-    /// it delivered one.
+    /// An acknowledgement that delivered `newly` segments has been read. Returns what its newest segment
+    /// says, if it delivered one.
     pub fn conclude(&mut self, now: Time, newly: u64) -> Option<Newest> {
         if newly > 0 {
             self.delivered += newly;

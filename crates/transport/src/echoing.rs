@@ -1,6 +1,6 @@
-//! The receiving end of a connection whose acknowledgements tell more of the network than RFC 3168's echo: what
-//! routers wrote into explicit headers, and how much was marked ([`Feedback`]). It wraps the common receiver, which knows
-//! nothing of either.
+//! The receiving end of a connection whose acknowledgements tell more of the network than RFC 3168's echo:
+//! what routers wrote into explicit headers, and how much was marked ([`Feedback`]). It wraps the common
+//! receiver, which knows nothing of either.
 //!
 //! In the thesis's "r" architecture (Lopez Pacheco 2008, chapter 5) the receiver keeps a copy of what the
 //! sender would compute from the headers, and each acknowledgement carries that copy, so one that arrives
@@ -163,8 +163,8 @@ impl Echoing {
         self.carry(answer)
     }
 
-    /// The acknowledgement with the headers that wait for one. Header and acknowledgement are moved, not copied: to copy
-    /// what was only just written in parts makes the processor wait.
+    /// The acknowledgement with the headers that wait for one. Header and acknowledgement are moved, not
+    /// copied: to copy what was only just written in parts makes the processor wait.
     #[inline(always)]
     fn carry(&mut self, mut ack: SimPacket) -> SimPacket {
         let Some(waiting) = self.waiting.take() else { return ack };
@@ -179,7 +179,8 @@ impl Echoing {
         ack
     }
 
-    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it.
+    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate
+    /// it.
     pub fn recycle(&mut self, extra: Box<Extra>) {
         self.receiver.recycle(extra);
     }

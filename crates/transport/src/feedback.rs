@@ -14,8 +14,8 @@
 //! | the option | 2 bytes and 3 a field, padded to 4 | RFC 9768, section 3.2.3, figure 4 | without the fields that never changed |
 //! | options of a TCP header | 40 bytes | RFC 9293, section 3.1 | the option is left out where SACK blocks leave no room |
 //!
-//! With DCTCP's echo, the acknowledgement of a change may cover an older packet of the other state (section 3.2
-//! permits two acknowledgements, as Linux sends them, or this one).
+//! With DCTCP's echo, the acknowledgement of a change may cover an older packet of the other state (section
+//! 3.2 permits two acknowledgements, as Linux sends them, or this one).
 
 use longfat_wire::{AccurateEcn, Ecn, EcnBytes, Extra, SimPacket};
 
@@ -128,7 +128,8 @@ impl Counters {
             Some(AccurateEcn { ace: (self.cep % ACE) as u8, option: told });
     }
 
-    /// One ECT counter, the one of marked bytes once there were some, and the other ECT counter if it is used too.
+    /// One ECT counter, the one of marked bytes once there were some, and the other ECT counter if it is used
+    /// too.
     fn option_length(&self) -> u32 {
         let both = self.bytes.ect0 != FIRST_BYTES.ect0 && self.bytes.ect1 != FIRST_BYTES.ect1;
         let fields = match (both, self.cep > FIRST_CEP) {
@@ -177,9 +178,9 @@ impl Marks {
         }
     }
 
-    /// How many packets were marked since the last acknowledgement. ACE leaves that open by a multiple of eight; the
-    /// option's count of bytes settles it (section 3.2.3.2.5). Without the option it is as many as the acknowledged
-    /// segments allow (section 3.2.2.5.2, the safest likely case).
+    /// How many packets were marked since the last acknowledgement. ACE leaves that open by a multiple of
+    /// eight; the option's count of bytes settles it (section 3.2.3.2.5). Without the option it is as many as
+    /// the acknowledged segments allow (section 3.2.2.5.2, the safest likely case).
     fn decode(&mut self, told: AccurateEcn, newly: u64, mss_bytes: u32) -> u64 {
         let least_since = |cep: u64| (u64::from(told.ace) + ACE - cep % ACE) % ACE;
         let before = self.cep;

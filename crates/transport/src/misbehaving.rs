@@ -7,9 +7,10 @@
 //! hidden marks:     a marked packet counts as unmarked
 //! ```
 //!
-//! ACK division and optimistic ACKs are after Savage, Cardwell, Wetherall, Anderson: TCP Congestion Control with a
-//! Misbehaving Receiver, CCR 29(5), 1999, sections 2.1 and 2.3, from memory of the paper, not verified. RFC 3465,
-//! section 2.1, and RFC 5681, section 3.1, have the defence against the first: byte counting.
+//! ACK division and optimistic ACKs are after Savage, Cardwell, Wetherall, Anderson: TCP Congestion Control
+//! with a Misbehaving Receiver, CCR 29(5), 1999, sections 2.1 and 2.3, from memory of the paper, not
+//! verified. RFC 3465, section 2.1, and RFC 5681, section 3.1, have the defence against the first: byte
+//! counting.
 //!
 //! | constant | value | source |
 //! |---|---|---|
@@ -26,7 +27,8 @@ const BETWEEN_PARTS: Interval = Interval::from_ns(1);
 pub struct Habits {
     /// Acknowledges segments that are missing below the highest one that has come.
     pub conceals_losses: bool,
-    /// The most segments above the highest one that an acknowledgement covers; more than 0 conceals losses too.
+    /// The most segments above the highest one that an acknowledgement covers; more than 0 conceals losses
+    /// too.
     pub ahead: u64,
     /// Acknowledgements in place of one, 1 or more.
     pub parts: u32,
@@ -52,7 +54,8 @@ impl Misbehaving {
         Misbehaving { habits, told: 0, rest: None, again: false }
     }
 
-    /// Looks at a packet before the receiver does. Returns what the receiver gets in its place, if anything else.
+    /// Looks at a packet before the receiver does. Returns what the receiver gets in its place, if anything
+    /// else.
     pub fn look(&mut self, packet: &SimPacket, receiver: &mut Receiver) -> Option<SimPacket> {
         if packet.kind != Kind::Data {
             return None;

@@ -1,10 +1,10 @@
-//! When each segment was last sent, in the order of sending, and the losses that follow from it (RACK, RFC 8985,
-//! section 6), and what a sender keeps for RACK-TLP.
+//! When each segment was last sent, in the order of sending, and the losses that follow from it (RACK, RFC
+//! 8985, section 6), and what a sender keeps for RACK-TLP.
 //!
-//! The segments under way form a list in the order of their last transmission. A segment that is delivered or found
-//! lost leaves the list. So an acknowledgement costs a constant time for each segment that it delivers or that it
-//! finds lost, whatever the window. Where a segment arrives after all that was found lost, its place in the order is
-//! found by the numbers of transmissions.
+//! The segments under way form a list in the order of their last transmission. A segment that is delivered or
+//! found lost leaves the list. So an acknowledgement costs a constant time for each segment that it delivers
+//! or that it finds lost, whatever the window. Where a segment arrives after all that was found lost, its
+//! place in the order is found by the numbers of transmissions.
 //!
 //! | quantity | value | source |
 //! |---|---|---|
@@ -41,8 +41,8 @@ enum State {
 #[derive(Clone, Copy, Debug)]
 struct Sending {
     at: Time,
-    /// The number of this transmission. It orders transmissions at the same time, where RFC 8985 compares sequence
-    /// numbers: a host may retransmit after new data of the same instant.
+    /// The number of this transmission. It orders transmissions at the same time, where RFC 8985 compares
+    /// sequence numbers: a host may retransmit after new data of the same instant.
     number: u64,
     /// Neighbours in the list.
     before: u64,
@@ -155,8 +155,8 @@ impl Rack {
         self.link(seq);
     }
 
-    /// The receiver has [start, end), by an acknowledgement that echoes `stamp` (section 6.2, step 2); `now` if
-    /// it echoes nothing. Segments that were known to have arrived change nothing.
+    /// The receiver has [start, end), by an acknowledgement that echoes `stamp` (section 6.2, step 2); `now`
+    /// if it echoes nothing. Segments that were known to have arrived change nothing.
     pub fn delivered(&mut self, start: u64, end: u64, now: Time, stamp: Time, min_rtt: Interval) {
         let known = self.base + self.segments.len() as u64;
         for seq in start.max(self.base)..end.min(known) {
@@ -186,8 +186,8 @@ impl Rack {
         }
     }
 
-    /// Everything below `base` is acknowledged, which ends the news of this acknowledgement (section 6.2, steps 2
-    /// and 3).
+    /// Everything below `base` is acknowledged, which ends the news of this acknowledgement (section 6.2,
+    /// steps 2 and 3).
     pub fn acknowledged(&mut self, base: u64, now: Time, stamp: Time, min_rtt: Interval) {
         if base > self.base {
             let selective = core::mem::replace(&mut self.news.timed, 0);
@@ -251,8 +251,8 @@ impl Rack {
         self.lost_again
     }
 
-    /// Finds the segments lost that were sent before one that was delivered, and a round trip and the reordering
-    /// window ago (section 6.2, step 5). Returns them as ranges.
+    /// Finds the segments lost that were sent before one that was delivered, and a round trip and the
+    /// reordering window ago (section 6.2, step 5). Returns them as ranges.
     pub fn find_lost(&mut self, now: Time, reordering_window: Interval) -> &[(u64, u64)] {
         self.lost.clear();
         while self.first != NONE
@@ -264,8 +264,8 @@ impl Rack {
         &self.lost
     }
 
-    /// The retransmission timer expired: the first segment is lost, and so are those sent a round trip and the
-    /// reordering window ago (section 6.3). Returns them as ranges.
+    /// The retransmission timer expired: the first segment is lost, and so are those sent a round trip and
+    /// the reordering window ago (section 6.3). Returns them as ranges.
     pub fn find_lost_on_timeout(&mut self, now: Time, reordering_window: Interval) -> &[(u64, u64)] {
         self.lost.clear();
         if self.segments.front().is_some_and(|s| s.state == State::UnderWay) {
@@ -277,7 +277,8 @@ impl Rack {
         &self.lost
     }
 
-    /// When the last of the segments sent before one that was delivered counts as lost; never if there is none.
+    /// When the last of the segments sent before one that was delivered counts as lost; never if there is
+    /// none.
     pub fn deadline(&self, reordering_window: Interval) -> Time {
         let waiting = self.segments.get(self.index(self.waiting));
         waiting.map_or(Time::NEVER, |s| s.at + self.rtt + reordering_window)

@@ -41,8 +41,8 @@ pub struct ReceiverConfig {
     pub uncounted_hops: u8,
 }
 
-/// Room for so many acknowledgements is kept (chosen here): a recovery may need as much, and those that a misbehaving
-/// receiver has divided bring more than was taken.
+/// Room for so many acknowledgements is kept (chosen here): a recovery may need as much, and those that a
+/// misbehaving receiver has divided bring more than was taken.
 const MOST_SPARE: usize = 4096;
 
 /// The receiver of one connection.
@@ -135,7 +135,8 @@ impl Receiver {
         self.deadline
     }
 
-    /// Asks the processor for room for what the next acknowledgements carry besides the usual, if they may need it.
+    /// Asks the processor for room for what the next acknowledgements carry besides the usual, if they may
+    /// need it.
     #[inline(always)]
     pub fn prefetch_room(&self) {
         if !self.steady {
@@ -151,7 +152,8 @@ impl Receiver {
         if self.is_next(packet) { self.take_next(now, packet) } else { self.take(now, packet) }
     }
 
-    /// Whether the packet is the segment expected next in steady flow. [`Receiver::take_next`] is enough then.
+    /// Whether the packet is the segment expected next in steady flow. [`Receiver::take_next`] is enough
+    /// then.
     #[inline(always)]
     pub fn is_next(&self, packet: &SimPacket) -> bool {
         self.steady && packet.seq == self.next && packet.kind == Kind::Data && packet.ecn != Ecn::Marked
@@ -291,7 +293,8 @@ impl Receiver {
         before
     }
 
-    /// The block of this segment is the next one that acknowledgements tell of, before those of earlier segments.
+    /// The block of this segment is the next one that acknowledgements tell of, before those of earlier
+    /// segments.
     fn put_first(&mut self, seq: u64) {
         let Some(range) = self.range_of(seq) else { return };
         let Some(mut compression) = self.compression.take() else { return };
@@ -456,8 +459,8 @@ impl Receiver {
         extra
     }
 
-    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate it. That may
-    /// have been an acknowledgement of another connection.
+    /// Takes back what an acknowledgement carried besides the usual, so that a later one need not allocate
+    /// it. That may have been an acknowledgement of another connection.
     #[inline]
     pub fn recycle(&mut self, extra: Box<Extra>) {
         if self.spare.len() < MOST_SPARE {

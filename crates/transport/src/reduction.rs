@@ -17,8 +17,8 @@ pub enum Recovery {
     RateHalvingToHalf,
     /// Proportional rate reduction with its slow-start reduction bound (RFC 6937).
     Prr,
-    /// Proportional rate reduction as of RFC 9937, which obsoletes RFC 6937: its bound is the conservative one,
-    /// plus a segment for an acknowledgement that shows good progress (SafeACK).
+    /// Proportional rate reduction as of RFC 9937, which obsoletes RFC 6937: its bound is the conservative
+    /// one, plus a segment for an acknowledgement that shows good progress (SafeACK).
     #[serde(rename = "prr-9937")]
     Prr9937,
     /// At once (RFC 6675; ns-2's Sack1 agent).
@@ -68,8 +68,8 @@ impl Episode {
         self.sent += segments;
     }
 
-    /// Moves `w.cwnd` after an acknowledgement that delivered `newly` segments and left `in_flight`. It is `safe`
-    /// if it acknowledges new data cumulatively and indicates no further loss.
+    /// Moves `w.cwnd` after an acknowledgement that delivered `newly` segments and left `in_flight`. It is
+    /// `safe` if it acknowledges new data cumulatively and indicates no further loss.
     pub fn step(&mut self, how: Recovery, newly: u64, in_flight: u64, safe: bool, w: &mut Window) {
         match how {
             Recovery::RateHalving | Recovery::RateHalvingToHalf => {
@@ -174,8 +174,9 @@ mod tests {
 
     #[test]
     fn prr_follows_the_example_of_rfc_6937() {
-        // RFC 6937, section 4, first example: 20 segments in flight, the first is lost, CUBIC's 0.7 target 14.
-        // Pipe falls from 19; over the 19 acknowledgements PRR sends 14 segments in all, the retransmission included.
+        // RFC 6937, section 4, first example: 20 segments in flight, the first is lost, CUBIC's 0.7 target
+        // 14. Pipe falls from 19; over the 19 acknowledgements PRR sends 14 segments in all, the
+        // retransmission included.
         let (mut episode, mut w) = (Episode::new(Recovery::Prr, 20, 0, 0), window(20.0, 14.0));
         let mut pipe = 19 - 3; // three duplicates have arrived
         let mut sent = 0;
@@ -210,20 +211,22 @@ mod tests {
 
     #[test]
     fn a_single_loss_gives_the_windows_of_figure_1_of_rfc_9937() {
-        // the third of 22 outstanding is selectively acknowledged, and the first found lost: 19 in flight before it
+        // the third of 22 outstanding is selectively acknowledged, and the first found lost: 19 in flight
+        // before it
         let episode = Episode::new(Recovery::Prr9937, 22, 3, 1);
         let found = windows(episode, 19, &[(1, false); 19]);
         let figure = [19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10];
         assert_eq!((&found[..16], &found[17..]), (&figure[..16], &figure[17..]));
-        // At ACK#19 there are 10 in flight. The figure still reduces in proportion and has 11, the steps of section
-        // 6.2 do so only above ssthresh, and catch up on the next ACK.
+        // At ACK#19 there are 10 in flight. The figure still reduces in proportion and has 11, the steps of
+        // section 6.2 do so only above ssthresh, and catch up on the next ACK.
         assert_eq!((found[16], figure[16]), (10, 11));
     }
 
     #[test]
     fn a_burst_of_losses_gives_the_windows_of_figure_2_of_rfc_9937_and_then_one_more_for_each_safe_ack() {
-        // 15 of 22 are lost: 4 in flight after the third. Then the retransmissions are acknowledged in order: one
-        // more segment each (section 8: "increases the window by exactly 1 segment per ACK"), up to ssthresh
+        // 15 of 22 are lost: 4 in flight after the third. Then the retransmissions are acknowledged in order:
+        // one more segment each (section 8: "increases the window by exactly 1 segment per ACK"), up to
+        // ssthresh
         let episode = Episode::new(Recovery::Prr9937, 22, 3, 1);
         let acks: Vec<_> = [(1, false); 3].into_iter().chain([(1, true); 7]).collect();
         assert_eq!(windows(episode, 5, &acks), [5, 5, 5, 6, 7, 8, 9, 10, 10, 10]);

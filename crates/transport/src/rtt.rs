@@ -99,7 +99,8 @@ pub fn in_ticks(from: Time, to: Time) -> Interval {
     Interval::from_ns(TICK.as_ns() * ticks_between(number(from), number(to)))
 }
 
-/// The tick that was asked for last. Times of one kind mostly follow each other within a tick, and a division is slow.
+/// The tick that was asked for last. Times of one kind mostly follow each other within a tick, and a division
+/// is slow.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastTick {
     number: u64,

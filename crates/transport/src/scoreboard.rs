@@ -119,8 +119,8 @@ impl Scoreboard {
         self.losses = Some(Vec::new());
     }
 
-    /// The ranges found lost since the last call, in the order in which they were; a segment that is lost again
-    /// comes again.
+    /// The ranges found lost since the last call, in the order in which they were; a segment that is lost
+    /// again comes again.
     pub fn take_losses(&mut self) -> Vec<(u64, u64)> {
         self.losses.as_mut().map_or_else(Vec::new, core::mem::take)
     }
@@ -199,8 +199,8 @@ impl Scoreboard {
         self.change(start, end, |_| State::Sacked)
     }
 
-    /// [`Scoreboard::sack`] for the usual news: a block that extends the last run, or lies above all runs. `None`
-    /// if it does neither.
+    /// [`Scoreboard::sack`] for the usual news: a block that extends the last run, or lies above all runs.
+    /// `None` if it does neither.
     fn sack_last(&mut self, start: u64, end: u64) -> Option<u64> {
         let high = if self.runs.is_empty() { self.base } else { self.high };
         let last_start = self.runs.last().map_or(self.base, |last| self.start(last));
@@ -255,8 +255,9 @@ impl Scoreboard {
         self.lost - before
     }
 
-    /// The outstanding segments of [from, boundary) are lost, where `boundary` is selectively acknowledged and few
-    /// runs are above `from`. Returns false, without any effect, if a run begins below `from` and is not whole.
+    /// The outstanding segments of [from, boundary) are lost, where `boundary` is selectively acknowledged
+    /// and few runs are above `from`. Returns false, without any effect, if a run begins below `from` and is
+    /// not whole.
     fn lose_whole_runs(&mut self, from: u64, boundary: u64) -> bool {
         let first = self.find(from);
         let cut = self.runs.get(first).is_some_and(|run| run.state == State::Outstanding)
@@ -372,8 +373,8 @@ impl Scoreboard {
         self.first_lost = seq + 1;
     }
 
-    /// A segment has been sent again by a sender that finds lost retransmissions itself. If it was lost, it is not
-    /// any more.
+    /// A segment has been sent again by a sender that finds lost retransmissions itself. If it was lost, it
+    /// is not any more.
     pub fn resent(&mut self, seq: u64) {
         let before = self.lost;
         self.change(seq, seq + 1, |s| if s == State::Lost { State::Retransmitted } else { s });
@@ -405,7 +406,8 @@ impl Scoreboard {
         }
     }
 
-    /// The n-th highest selectively acknowledged segment; any segment below it has at least `n` of them above.
+    /// The n-th highest selectively acknowledged segment; any segment below it has at least `n` of them
+    /// above.
     fn nth_highest_sacked(&self, n: u64) -> u64 {
         let mut missing = n;
         let mut place = self.runs.last();
@@ -490,7 +492,8 @@ impl Scoreboard {
         newly
     }
 
-    /// Joins the runs that start in [start, end], the first of them at `at`, with the run before if they are alike.
+    /// Joins the runs that start in [start, end], the first of them at `at`, with the run before if they are
+    /// alike.
     fn join(&mut self, mut at: Place, start: u64, end: u64) {
         let mut from = start;
         let mut before = self.runs.before(at).and_then(|before| self.runs.get(before)).map(|run| run.state);

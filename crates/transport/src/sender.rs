@@ -49,8 +49,8 @@ use undo::{Resent, Undo};
 use usage::{Limit, Usage};
 pub use view::{SenderView, Stage};
 
-/// The most segments that leave in one event. The rest of a longer burst leaves in further events at the same time,
-/// so that a driver gets to act in between.
+/// The most segments that leave in one event. The rest of a longer burst leaves in further events at the same
+/// time, so that a driver gets to act in between.
 const MOST_AT_ONCE: u64 = 1 << 16;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,8 +71,8 @@ enum Phase {
 pub struct Sender {
     phase: Phase,
     wants_samples: bool,
-    /// Neither its algorithm nor its options ask for more than a sample for an acknowledgement in steady flow. Never
-    /// with a user's own algorithm, as that may pace.
+    /// Neither its algorithm nor its options ask for more than a sample for an acknowledgement in steady
+    /// flow. Never with a user's own algorithm, as that may pace.
     plain: bool,
     /// Data carry an explicit congestion header.
     explicit: bool,
@@ -108,8 +108,8 @@ pub struct Sender {
     cwnd_since: Time,
     /// Without SACK: duplicate acknowledgements. Each says that a segment has left the path.
     duplicates: u64,
-    /// Without timestamps: the segment that gives the next round-trip time, unless it is sent twice. With them:
-    /// the one that may end the backoff.
+    /// Without timestamps: the segment that gives the next round-trip time, unless it is sent twice. With
+    /// them: the one that may end the backoff.
     timed: u64,
     counters: SenderCounters,
     failure: Option<String>,
@@ -370,7 +370,8 @@ impl Sender {
         self.config.bytes.map_or(bytes, |most| bytes.min(most))
     }
 
-    /// Payload bytes of so many segments that were delivered, while those concealed, whole ones all, were not.
+    /// Payload bytes of so many segments that were delivered, while those concealed, whole ones all, were
+    /// not.
     pub fn payload_delivered(&self, delivered: u64, concealed: u64) -> u64 {
         self.payload(delivered + concealed) - concealed * u64::from(self.config.mss_bytes)
     }
@@ -593,8 +594,8 @@ impl Sender {
         self.rto_at = if self.board.base() < self.next { self.rtt.deadline(now) } else { Time::NEVER };
     }
 
-    /// The number of segments that a part of a divided acknowledgement counts: bytes add up to the same in any number
-    /// of parts, acknowledgements do not.
+    /// The number of segments that a part of a divided acknowledgement counts: bytes add up to the same in
+    /// any number of parts, acknowledgements do not.
     #[cold]
     fn growth_of_part(&self, division: Division) -> f64 {
         if !self.config.byte_counting {
@@ -629,7 +630,8 @@ impl Sender {
         lesser(segments as i64 as f64, most)
     }
 
-    /// The same until a timeout is repaired: acknowledgements then cover many segments that had arrived before.
+    /// The same until a timeout is repaired: acknowledgements then cover many segments that had arrived
+    /// before.
     #[cold]
     fn growth_after_timeout(&self, segments: u64) -> f64 {
         if self.config.slow_start_limit.is_finite() {

@@ -1,5 +1,5 @@
-//! How the first slow-start of a connection may end before a loss, for any algorithm: [`hystart_plus`] (RFC 9406) or
-//! [`search`] (draft-chung-ccwg-search). CUBIC's own HyStart is in `cc/cubic/hystart.rs`.
+//! How the first slow-start of a connection may end before a loss, for any algorithm: [`hystart_plus`] (RFC
+//! 9406) or [`search`] (draft-chung-ccwg-search). CUBIC's own HyStart is in `cc/cubic/hystart.rs`.
 
 mod hystart_plus;
 mod progress;

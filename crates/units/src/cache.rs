@@ -1,4 +1,5 @@
-//! Asks the processor to bring memory into its cache before it is needed. That changes when results come, never which.
+//! Asks the processor to bring memory into its cache before it is needed. That changes when results come,
+//! never which.
 //!
 //! Stable Rust counts the instruction as unsafe. `core::hint::prefetch_read` will replace it when that is
 //! stable.
@@ -6,8 +7,8 @@
 /// Bytes that come into the cache together.
 const LINE: usize = 64;
 
-/// Asks for the memory of this value, and mostly goes on at once. Does nothing on processors other than x86-64 and
-/// AArch64.
+/// Asks for the memory of this value, and mostly goes on at once. Does nothing on processors other than
+/// x86-64 and AArch64.
 #[inline(always)]
 pub fn prefetch<T: ?Sized>(value: &T) {
     each_line((&raw const *value).cast(), size_of_val(value), prefetch_line);
@@ -31,7 +32,8 @@ fn each_line(first: *const u8, bytes: usize, mut ask: impl FnMut(*const u8)) {
 #[expect(unsafe_code, reason = "the intrinsic is unsafe for the sake of processors without SSE")]
 fn prefetch_line(at: *const u8) {
     use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: every x86-64 processor has SSE. The instruction changes no memory, and ignores what cannot be read.
+    // SAFETY: every x86-64 processor has SSE. The instruction changes no memory, and ignores what cannot be
+    // read.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
 }
 

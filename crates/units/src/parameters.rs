@@ -47,7 +47,8 @@ impl Parameter {
         Parameter { name, kind, unit, meaning, auto: None }
     }
 
-    /// The same number, which may also be automatic: 0, and "auto" in scenario files. `is` says what it is then.
+    /// The same number, which may also be automatic: 0, and "auto" in scenario files. `is` says what it is
+    /// then.
     pub const fn or_auto(self, is: &'static str) -> Self {
         Parameter { auto: Some(is), ..self }
     }

@@ -6,7 +6,8 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Arc;
 
-/// The name of a component, as far as it has been written: its FNV-1a hash, so that longer names cost no text.
+/// The name of a component, as far as it has been written: its FNV-1a hash, so that longer names cost no
+/// text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name(u64);
 

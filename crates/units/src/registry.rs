@@ -1,6 +1,7 @@
-//! What every registry of Longfat says about its rows. Congestion controls, transports over UDP, queues and routers have
-//! a registry each; a row there is an [`Entry`] and what only its kind needs. Everything that lists rows by name follows
-//! from it: the command line, error messages, figures, the documentation's tables and the tests.
+//! What every registry of Longfat says about its rows. Congestion controls, transports over UDP, queues and
+//! routers have a registry each; a row there is an [`Entry`] and what only its kind needs. Everything that
+//! lists rows by name follows from it: the command line, error messages, figures, the documentation's tables
+//! and the tests.
 
 use crate::parameters::Parameter;
 use core::ops::Deref;

@@ -25,7 +25,8 @@ impl Time {
         Time(ns)
     }
 
-    /// The point `s` seconds after the beginning, to the nearest nanosecond; negative or NaN gives [`Time::ZERO`].
+    /// The point `s` seconds after the beginning, to the nearest nanosecond; negative or NaN gives
+    /// [`Time::ZERO`].
     pub fn from_secs_f64(s: f64) -> Self {
         Time(Interval::from_secs_f64(s).0)
     }
@@ -81,7 +82,8 @@ impl Interval {
         Interval(ms * 1_000_000)
     }
 
-    /// A span of `s` seconds to the nearest nanosecond; negative or NaN gives zero, too large gives [`Interval::MAX`].
+    /// A span of `s` seconds to the nearest nanosecond; negative or NaN gives zero, too large gives
+    /// [`Interval::MAX`].
     pub fn from_secs_f64(s: f64) -> Self {
         // `as` saturates, and maps NaN to zero
         Interval((s * NS_PER_S + 0.5) as u64)

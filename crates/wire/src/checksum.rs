@@ -1,4 +1,5 @@
-//! The Internet checksum: of bytes (RFC 1071), of TCP's and UDP's pseudo-header, and after a change (RFC 1624).
+//! The Internet checksum: of bytes (RFC 1071), of TCP's and UDP's pseudo-header, and after a change (RFC
+//! 1624).
 
 /// Where the addresses are in an IP header, by version.
 const ADDRESSES_4: std::ops::Range<usize> = 12..20;
@@ -36,8 +37,8 @@ pub fn fold(mut sum: u64) -> u16 {
     sum as u16
 }
 
-/// Returns the sum over the pseudo-header of a packet whose IP header is this, with `bytes` of the transport's header
-/// and payload.
+/// Returns the sum over the pseudo-header of a packet whose IP header is this, with `bytes` of the
+/// transport's header and payload.
 pub fn pseudo_header(ip: &[u8], six: bool, protocol: u8, bytes: usize) -> u64 {
     let addresses = if six { &ip[ADDRESSES_6] } else { &ip[ADDRESSES_4] };
     sum(addresses) + u64::from(protocol) + bytes as u64

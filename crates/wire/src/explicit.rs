@@ -20,7 +20,8 @@ pub enum Explicit {
     Rcp(Rcp),
     /// TCP MaxNet (Wydrowski, Zukerman: IEEE Communications Letters 2002).
     MaxNet(MaxNet),
-    /// ERICA on IP packets (Kalyanaraman, Jain, Fahmy, Goyal, Vandalore: IEEE/ACM Transactions on Networking 2000).
+    /// ERICA on IP packets (Kalyanaraman, Jain, Fahmy, Goyal, Vandalore: IEEE/ACM Transactions on Networking
+    /// 2000).
     Erica(Erica),
     /// PTP (Welzl: draft-welzl-ptp-03, 2000).
     Ptp(Ptp),
@@ -41,8 +42,8 @@ impl Explicit {
         }
     }
 
-    /// Joins the header of a later packet to this one, to what a receiver echoes that acknowledges several packets at
-    /// once: the sum of XCP's feedback, the highest of VCP's loads, and the last of other headers.
+    /// Joins the header of a later packet to this one, to what a receiver echoes that acknowledges several
+    /// packets at once: the sum of XCP's feedback, the highest of VCP's loads, and the last of other headers.
     #[inline]
     pub fn join(&mut self, later: &Explicit) {
         match (self, later) {
@@ -177,8 +178,8 @@ pub struct MaxNet {
 }
 
 impl MaxNet {
-    /// Its length, on data and on acknowledgements: 24 bits (Suchara, Andrew, Witt, Jacobsson, Wydrowski, Low:
-    /// BROADNETS 2008, abstract), padded to a word.
+    /// Its length, on data and on acknowledgements: 24 bits (Suchara, Andrew, Witt, Jacobsson, Wydrowski,
+    /// Low: BROADNETS 2008, abstract), padded to a word.
     pub const HEADER_BYTES: u32 = 4;
     /// How much of a rise in price divides demand by e, s (chosen here: see the router).
     pub const SCALE_S: f64 = 0.4;
@@ -187,7 +188,8 @@ impl MaxNet {
     /// The demand at the greatest price, bit/s of IP (the same page: rates from 32 bit/s).
     pub const LEAST_BPS: f64 = 32.0;
 
-    /// The demand function that all sources share: the rate of a source of weight 1 at this price, bit/s of IP.
+    /// The demand function that all sources share: the rate of a source of weight 1 at this price, bit/s of
+    /// IP.
     pub fn demand_bps(price_s: f64) -> f64 {
         MaxNet::MOST_BPS * exp(-price_s / MaxNet::SCALE_S)
     }

@@ -1,6 +1,6 @@
 //! What a device leaves to its host, and a host to its device: checksums, and packets that travel joined. A
-//! device tells it in a header before each packet, struct virtio_net_hdr of linux/virtio_net.h, in the machine's
-//! own byte order.
+//! device tells it in a header before each packet, struct virtio_net_hdr of linux/virtio_net.h, in the
+//! machine's own byte order.
 
 const NEEDS_CHECKSUM: u8 = 1;
 const TCP_IN_IPV4: u8 = 1;
@@ -21,8 +21,8 @@ pub enum Joined {
 /// What is left to whoever reads a packet off a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Offload {
-    /// Where the header of the transport begins and where in it the checksum is, bytes, if the checksum covers only
-    /// the pseudo-header yet.
+    /// Where the header of the transport begins and where in it the checksum is, bytes, if the checksum
+    /// covers only the pseudo-header yet.
     pub partial: Option<(u16, u16)>,
     /// What the packet stands for, and the payload of each of these packets but the last, bytes.
     pub joined: Option<(Joined, u16)>,

@@ -1,13 +1,13 @@
-//! A real packet of IPv4 or IPv6, which carries TCP, UDP or any other protocol: its bytes, which it may share with its
-//! neighbours, and the view of them that network elements have.
+//! A real packet of IPv4 or IPv6, which carries TCP, UDP or any other protocol: its bytes, which it may share
+//! with its neighbours, and the view of them that network elements have.
 //!
-//! A host's kernel hands out trains, many packets with one header. [`RealPacket::cut`] makes packets of a train that
-//! share its bytes: what elements change (the ECN field, the time-to-live) each packet keeps for itself, and the headers
-//! are made when the packets leave ([`RealPacket::write_joined`]), where packets that still follow each other are
-//! joined again.
+//! A host's kernel hands out trains, many packets with one header. [`RealPacket::cut`] makes packets of a
+//! train that share its bytes: what elements change (the ECN field, the time-to-live) each packet keeps for
+//! itself, and the headers are made when the packets leave ([`RealPacket::write_joined`]), where packets that
+//! still follow each other are joined again.
 //!
-//! etherparse reads the headers. It writes only whole ones, so the changes that a router makes on the way, to single
-//! fields and their checksum, are made here.
+//! etherparse reads the headers. It writes only whole ones, so the changes that a router makes on the way, to
+//! single fields and their checksum, are made here.
 
 mod joining;
 
@@ -69,7 +69,8 @@ pub struct RealPacket {
     pub hop: u8,
     /// Only once somebody has asked for it.
     carried: Option<Box<Carried>>,
-    /// What a packet between two routers says. No format is defined for it, so it is not in the packet's bytes.
+    /// What a packet between two routers says. No format is defined for it, so it is not in the packet's
+    /// bytes.
     message: Option<Box<Message>>,
 }
 
@@ -86,8 +87,8 @@ impl RealPacket {
         Self::parse_offloaded(bytes, length, Offload::NONE)
     }
 
-    /// The same for the first `length` bytes of a buffer, of which a device says that this was left to do. Joined
-    /// packets count as one until they are [`cut`](RealPacket::cut).
+    /// The same for the first `length` bytes of a buffer, of which a device says that this was left to do.
+    /// Joined packets count as one until they are [`cut`](RealPacket::cut).
     pub fn parse_offloaded(
         buffer: Vec<u8>,
         length: usize,
@@ -193,8 +194,9 @@ impl RealPacket {
         })
     }
 
-    /// Looks for an explicit header in TCP's options. Elements see it afterwards, and what they write into it is
-    /// in the packet's bytes after [`RealPacket::write_explicit`]. The trail beside it begins at the sender.
+    /// Looks for an explicit header in TCP's options. Elements see it afterwards, and what they write into it
+    /// is in the packet's bytes after [`RealPacket::write_explicit`]. The trail beside it begins at the
+    /// sender.
     pub fn read_explicit(&mut self) {
         self.carried = None;
         let train = self.train();
@@ -240,8 +242,8 @@ impl RealPacket {
         }
     }
 
-    /// TCP's flags; none for other protocols. Of a train, the first packet has reduced the window, and the last one ends
-    /// what its sender has pushed.
+    /// TCP's flags; none for other protocols. Of a train, the first packet has reduced the window, and the
+    /// last one ends what its sender has pushed.
     fn flags(&self) -> u8 {
         let train = self.train();
         let is_last = usize::from(self.number) + 1 == train.packets();
@@ -347,8 +349,8 @@ impl Packet for RealPacket {
     fn trail_mut(&mut self) -> Option<&mut Trail> {
         self.carried.as_mut().map(|carried| &mut carried.trail)
     }
-    /// Makes an empty datagram, with the message beside it: no format is defined for messages between routers, so
-    /// only routers of one process can exchange them.
+    /// Makes an empty datagram, with the message beside it: no format is defined for messages between
+    /// routers, so only routers of one process can exchange them.
     fn control(message: Message, bytes: u32) -> Self {
         let headers = Ipv4Header::MIN_LEN + UdpHeader::LEN;
         let length = (bytes as usize).clamp(headers, usize::from(u16::MAX));

@@ -93,8 +93,8 @@ pub struct Extra {
 }
 
 impl Extra {
-    /// Makes it equal to the default. A packet mostly carries one thing, and to write all of them anew costs more than to
-    /// look what there is.
+    /// Makes it equal to the default. A packet mostly carries one thing, and to write all of them anew costs
+    /// more than to look what there is.
     #[inline]
     pub fn clear(&mut self) {
         let Extra { sack, explicit, trail, report, message, accurate_ecn, division } = self;

@@ -16,14 +16,14 @@
 //!        protocol   echo   0       turn    R_T    R_C    R_S    p, in 1/4096      g (F16, kbit/s)     delta (F16, 10 ns)
 //! ```
 //!
-//! The last line is JetMax's; a g of ones says that no router has set it. VCP's two bits are those of the IP header,
-//! which senders and receivers in a kernel cannot use.
+//! The last line is JetMax's; a g of ones says that no router has set it. VCP's two bits are those of the IP
+//! header, which senders and receivers in a kernel cannot use.
 //!
-//! Windows are in bytes, feedback and an echoed window in 1/256 byte. The greatest value of feedback says that
-//! no router has changed it. An F16 is m 2^e, with e in its upper 5 bits and m in the 11 below: at most 0.05 %
-//! from the number that it stands for. An F24 has a sign, 5 bits of e and 18 of m. `turn` differs between
-//! neighbouring packets: a kernel that joins packets before it reads their options would lose the feedback of
-//! one of two that have the same.
+//! Windows are in bytes, feedback and an echoed window in 1/256 byte. The greatest value of feedback says
+//! that no router has changed it. An F16 is m 2^e, with e in its upper 5 bits and m in the 11 below: at most
+//! 0.05 % from the number that it stands for. An F24 has a sign, 5 bits of e and 18 of m. `turn` differs
+//! between neighbouring packets: a kernel that joins packets before it reads their options would lose the
+//! feedback of one of two that have the same.
 //!
 //! | constant | value | source |
 //! |---|---|---|
@@ -125,8 +125,8 @@ pub fn decode(word: u64) -> Option<Explicit> {
     }
 }
 
-/// Returns the word with this header in it; a header of another protocol leaves it as it is. What is too large
-/// becomes the largest that can be written.
+/// Returns the word with this header in it; a header of another protocol leaves it as it is. What is too
+/// large becomes the largest that can be written.
 pub fn encode(header: &Explicit, word: u64) -> u64 {
     match (header, word >> PROTOCOL) {
         (Explicit::Xcp(xcp), XCP) => {
@@ -164,7 +164,8 @@ pub fn encode(header: &Explicit, word: u64) -> u64 {
     }
 }
 
-/// Returns the whole option with this header, of data or echoed by a receiver; `None` if it has no form as an option.
+/// Returns the whole option with this header, of data or echoed by a receiver; `None` if it has no form as an
+/// option.
 pub fn option(header: &Explicit, echoed: bool) -> Option<[u8; OPTION_BYTES]> {
     let protocol = match header {
         Explicit::Xcp(_) => XCP,
@@ -234,8 +235,8 @@ mod tests {
 
     #[test]
     fn a_word_worked_out_by_hand_says_what_it_says() {
-        // cwnd 15 000 = 1875 x 2^3: 3 << 11 | 1875 = 0x1f53; rtt 80 ms = 1250 x 2^6 us: 6 << 11 | 1250 = 0x34e2;
-        // feedback -2.5 bytes = -640 parts: sign, e = 0, m = 640 = 0x280
+        // cwnd 15 000 = 1875 x 2^3: 3 << 11 | 1875 = 0x1f53; rtt 80 ms = 1250 x 2^6 us: 6 << 11 | 1250 =
+        // 0x34e2; feedback -2.5 bytes = -640 parts: sign, e = 0, m = 640 = 0x280
         let word = 0x2a1f_5334_e280_0280;
         assert_eq!(decode(word), Some(xcp(15_000.0, 0.08, -2.5, true)));
         assert_eq!(encode(&xcp(15_000.0, 0.08, -2.5, true), DATA | 2 << 56), word);
@@ -287,8 +288,8 @@ mod tests {
 
     #[test]
     fn a_word_of_jetmax_worked_out_by_hand_says_what_it_says() {
-        // the second of three routers; p = 1/16 = 256 parts; g = 20 Mbit/s = 1250 x 2^4 kbit/s: 4 << 11 | 1250 = 0x24e2;
-        // delta = 60 us = 1500 x 2^2 units: 2 << 11 | 1500 = 0x15dc
+        // the second of three routers; p = 1/16 = 256 parts; g = 20 Mbit/s = 1250 x 2^4 kbit/s: 4 << 11 |
+        // 1250 = 0x24e2; delta = 60 us = 1500 x 2^2 units: 2 << 11 | 1500 = 0x15dc
         let header = JetMax {
             bottleneck: 1,
             hops: 3,

@@ -1,5 +1,5 @@
-//! What one read off a device has brought: a packet, or several of one conversation that the host's kernel has left
-//! joined. Packets share it and have no bytes of their own.
+//! What one read off a device has brought: a packet, or several of one conversation that the host's kernel
+//! has left joined. Packets share it and have no bytes of their own.
 
 use crate::offload::{Joined, Offload};
 use core::net::IpAddr;

@@ -1,9 +1,9 @@
 //! A control group for sockets, in the second version's hierarchy (Documentation/admin-guide/cgroup-v2.rst).
 //!
-//! A socket belongs for good to the group in which its process was when it was opened, and so do the connections
-//! that it accepts. Programs attached to the group act on them even after the group has been removed, for as long
-//! as they exist (Linux 5.3). So a group is there only while sockets are opened: once these are, nothing of it has
-//! a name, and whatever ends the process leaves nothing behind.
+//! A socket belongs for good to the group in which its process was when it was opened, and so do the
+//! connections that it accepts. Programs attached to the group act on them even after the group has been
+//! removed, for as long as they exist (Linux 5.3). So a group is there only while sockets are opened: once
+//! these are, nothing of it has a name, and whatever ends the process leaves nothing behind.
 
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Result};

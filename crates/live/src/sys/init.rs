@@ -1,5 +1,6 @@
-//! The first process of a process namespace: everything that programs start ends with it, also what has left its
-//! parent, its session or its group. It starts programs, tells how they end, and ends all when its orders do.
+//! The first process of a process namespace: everything that programs start ends with it, also what has left
+//! its parent, its session or its group. It starts programs, tells how they end, and ends all when its orders
+//! do.
 
 use super::clock::Clock;
 use super::namespaces::{enter_network, leave_mounts, leave_users};
@@ -53,7 +54,8 @@ pub struct Order {
     pub environment: BTreeMap<String, String>,
     /// The side of the path that it runs on: 0 or 1.
     pub side: usize,
-    /// Whether it has the caller's standard streams, and with them the terminal. The output of others is kept.
+    /// Whether it has the caller's standard streams, and with them the terminal. The output of others is
+    /// kept.
     pub in_front: bool,
 }
 
@@ -134,8 +136,8 @@ pub fn start(setup: &Setup<'_>) -> Result<Handle> {
         unsafe_code,
         reason = "fork(2) makes no namespace, and after unshare(2) of one there can be no threads"
     )]
-    // SAFETY: this process has one thread, so the child may do everything; it never returns from `serve`. Without a
-    // stack of its own, the child has a copy of this one, as after fork(2).
+    // SAFETY: this process has one thread, so the child may do everything; it never returns from `serve`.
+    // Without a stack of its own, the child has a copy of this one, as after fork(2).
     let number = unsafe { libc::syscall(libc::SYS_clone, libc::CLONE_NEWPID | libc::SIGCHLD, 0, 0, 0, 0) };
     match number as libc::pid_t {
         0 => {
@@ -216,7 +218,8 @@ impl Init<'_> {
         self.orders.set_nonblocking(true)?;
         leave_mounts()?;
         mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
-        // where containers hide parts of /proc the kernel refuses, and programs see the processes of the machine
+        // where containers hide parts of /proc the kernel refuses, and programs see the processes of the
+        // machine
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         let _ = mount("proc", "/proc", "proc", flags, None);
         if let Some(text) = &self.setup.resolver {
@@ -266,7 +269,8 @@ impl Init<'_> {
         }
     }
 
-    /// Takes what programs have printed, collects what has ended, and kills what was asked to end and does not.
+    /// Takes what programs have printed, collects what has ended, and kills what was asked to end and does
+    /// not.
     fn look(&mut self) {
         self.has_children();
         let now = self.clock.now();
@@ -403,7 +407,8 @@ impl Init<'_> {
         }
     }
 
-    /// Ends everything: programs get a moment to end by themselves. The kernel kills the rest with this process.
+    /// Ends everything: programs get a moment to end by themselves. The kernel kills the rest with this
+    /// process.
     fn end(&mut self) {
         let at = self.clock.now() + GRACE;
         self.running.iter_mut().filter(|each| !each.over).for_each(|each| each.kill_at = Some(Time::NEVER));

@@ -39,8 +39,8 @@ pub fn leave_users(user: u32, group: u32) -> Result<()> {
     map_user((user, 0), (group, 0)).map_err(|(_, error)| error)
 }
 
-/// Gives the calling process in its new user namespace a user and a group: inner and outer number of each. The error
-/// names the file that cannot be written.
+/// Gives the calling process in its new user namespace a user and a group: inner and outer number of each.
+/// The error names the file that cannot be written.
 pub fn map_user(user: (u32, u32), group: (u32, u32)) -> std::result::Result<(), (&'static str, Error)> {
     let maps = [
         ("/proc/self/setgroups", "deny".to_owned()),

@@ -18,7 +18,8 @@ pub fn udp() -> Result<Socket> {
     Socket::new(Domain::IPV4, Type::DGRAM.nonblocking(), None)
 }
 
-/// Opens a TCP or UDP socket in the caller's namespace for a port of all of its addresses, of IPv4 and of IPv6.
+/// Opens a TCP or UDP socket in the caller's namespace for a port of all of its addresses, of IPv4 and of
+/// IPv6.
 pub fn listen_everywhere(tcp: bool, port: u16) -> Result<Socket> {
     let kind = if tcp { Type::STREAM } else { Type::DGRAM };
     let (socket, address) = match Socket::new(Domain::IPV6, kind.nonblocking(), None) {

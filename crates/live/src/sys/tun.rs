@@ -10,8 +10,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 const NODE: &str = "/dev/net/tun";
 /// TUNSETIFF of linux/if_tun.h.
 const ATTACH: Opcode = opcode::write::<libc::c_int>(b'T', 202);
-/// TUNSETOFFLOAD, and what it accepts: checksums and trains of TCP over IPv4 and IPv6 (TUN_F_CSUM, TUN_F_TSO4,
-/// TUN_F_TSO6), and those of UDP (TUN_F_USO4, TUN_F_USO6; Linux 6.2).
+/// TUNSETOFFLOAD, and what it accepts: checksums and trains of TCP over IPv4 and IPv6 (TUN_F_CSUM,
+/// TUN_F_TSO4, TUN_F_TSO6), and those of UDP (TUN_F_USO4, TUN_F_USO6; Linux 6.2).
 const OFFLOAD: Opcode = opcode::write::<libc::c_uint>(b'T', 208);
 const LONG_TRAINS: usize = 0x01 | 0x02 | 0x04;
 const DATAGRAMS: usize = 0x20 | 0x40;
@@ -28,9 +28,9 @@ struct Request {
     unused: [u8; UNUSED_BYTES],
 }
 
-/// Opens a TUN device in the caller's namespace, whose packets have the header of [`Offload`] before them. With
-/// `trains`, the kernel may leave checksums and the cutting of trains to whoever reads it. Its reads and writes do not
-/// wait, and it disappears when its descriptor is closed.
+/// Opens a TUN device in the caller's namespace, whose packets have the header of [`Offload`] before them.
+/// With `trains`, the kernel may leave checksums and the cutting of trains to whoever reads it. Its reads and
+/// writes do not wait, and it disappears when its descriptor is closed.
 #[expect(
     unsafe_code,
     reason = "rustix has no TUNSETIFF, and crates for TUN devices configure the interface too, by ioctls"
@@ -75,8 +75,8 @@ pub struct Device<'a> {
 }
 
 impl Device<'_> {
-    /// Reads one packet, or a train, into the buffer. Returns its length and what the kernel has left to do; `None`
-    /// for that if it is of an unknown kind.
+    /// Reads one packet, or a train, into the buffer. Returns its length and what the kernel has left to do;
+    /// `None` for that if it is of an unknown kind.
     #[inline]
     pub fn read(&self, into: &mut [u8]) -> Result<(usize, Option<Offload>)> {
         let mut header = [0; Offload::BYTES];

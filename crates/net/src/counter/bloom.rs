@@ -1,5 +1,6 @@
-//! NRED's Bloom filter (Li, Su: Random early detection with flow number estimation and queue length feedback control,
-//! Journal of Systems Architecture 52(6), 2006; as Lopez Pacheco 2008 describes it in section 6.3.2).
+//! NRED's Bloom filter (Li, Su: Random early detection with flow number estimation and queue length feedback
+//! control, Journal of Systems Architecture 52(6), 2006; as Lopez Pacheco 2008 describes it in section
+//! 6.3.2).
 //!
 //! ```text
 //! interval:  L levels of P bins begin empty, N_act = 0

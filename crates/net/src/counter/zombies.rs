@@ -1,4 +1,5 @@
-//! SRED's zombie list (Ott, Lakshman, Wong: SRED: Stabilized RED, IEEE INFOCOM 1999; Lopez Pacheco 2008, section 2.5.1.4).
+//! SRED's zombie list (Ott, Lakshman, Wong: SRED: Stabilized RED, IEEE INFOCOM 1999; Lopez Pacheco 2008,
+//! section 2.5.1.4).
 //!
 //! ```text
 //! packet:  a zombie drawn from the list has its flow: a hit; else it replaces the zombie with probability r

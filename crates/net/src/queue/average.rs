@@ -22,8 +22,8 @@ pub struct Average {
 }
 
 impl Average {
-    /// An average of 0; a `weight` of 0 stands for 1 - exp(-1 / C), C packets a second being the link's rate (Floyd,
-    /// Gummadi, Shenker 2001, section 4.2; ns-2 has the same).
+    /// An average of 0; a `weight` of 0 stands for 1 - exp(-1 / C), C packets a second being the link's rate
+    /// (Floyd, Gummadi, Shenker 2001, section 4.2; ns-2 has the same).
     pub fn new(weight: f64, rate: Rate, mean_packet_bytes: f64) -> Self {
         let weight =
             if weight > 0.0 { weight } else { 1.0 - exp(-1.0 / packets_per_s(rate, mean_packet_bytes)) };
@@ -106,8 +106,8 @@ impl Curve {
     }
 }
 
-/// Spaces drops evenly: with probability p for each, the number of packets up to the next one is uniform in 1 ... 1/p
-/// (Floyd, Jacobson 1993, section 8), or with `wait` in 1/p ... 2/p - 1 (ns-2's `wait_`).
+/// Spaces drops evenly: with probability p for each, the number of packets up to the next one is uniform in 1
+/// ... 1/p (Floyd, Jacobson 1993, section 8), or with `wait` in 1/p ... 2/p - 1 (ns-2's `wait_`).
 #[derive(Clone, Debug)]
 pub struct Spacing {
     wait: bool,

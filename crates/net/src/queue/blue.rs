@@ -1,6 +1,6 @@
-//! BLUE (Feng, Kandlur, Saha, Shin: BLUE: A New Class of Active Queue Management Algorithms, University of Michigan
-//! CSE-TR-387-99, 1999; IEEE/ACM Transactions on Networking 10(4), 2002): one drop probability for all arrivals, raised
-//! by overflows and lowered by an idle link.
+//! BLUE (Feng, Kandlur, Saha, Shin: BLUE: A New Class of Active Queue Management Algorithms, University of
+//! Michigan CSE-TR-387-99, 1999; IEEE/ACM Transactions on Networking 10(4), 2002): one drop probability for
+//! all arrivals, raised by overflows and lowered by an idle link.
 //!
 //! ```text
 //! overflow : if now - last_update > freeze_time:  p <- p + delta1, last_update <- now

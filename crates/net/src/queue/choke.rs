@@ -1,6 +1,6 @@
-//! CHOKe (Pan, Prabhakar, Psounis: CHOKe, a Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
-//! Allocation, IEEE INFOCOM 2000): RED that also compares an arriving packet with one drawn from the queue; if they
-//! belong to the same flow, both are dropped.
+//! CHOKe (Pan, Prabhakar, Psounis: CHOKe, a Stateless Active Queue Management Scheme for Approximating Fair
+//! Bandwidth Allocation, IEEE INFOCOM 2000): RED that also compares an arriving packet with one drawn from
+//! the queue; if they belong to the same flow, both are dropped.
 //!
 //! ```text
 //! avg <- RED's average

@@ -96,9 +96,9 @@ impl Law {
         from + self.interval.scale(1.0 / sqrt(f64::from(count)))
     }
 
-    /// Whether it is time to drop the head of the queue (`ok_to_drop` of the RFC's `dodequeue`); `None` if there is none.
-    /// Notes in `memory` since when packets have waited too long.
-    /// `elsewhere`: bytes that count as waiting behind it, but in other queues.
+    /// Whether it is time to drop the head of the queue (`ok_to_drop` of the RFC's `dodequeue`); `None` if
+    /// there is none. Notes in `memory` since when packets have waited too long. `elsewhere`: bytes that
+    /// count as waiting behind it, but in other queues.
     #[inline(always)]
     fn ok_to_drop<P: Packet>(
         &self,
@@ -119,7 +119,8 @@ impl Law {
         Some(now >= *memory.above_until.get_or_insert(now + self.interval))
     }
 
-    /// The packet to send next (`deque` of the RFC). A packet that is marked instead of dropped is sent, as Linux does.
+    /// The packet to send next (`deque` of the RFC). A packet that is marked instead of dropped is sent, as
+    /// Linux does.
     #[inline(always)]
     pub(super) fn serve<P: Packet>(
         &self,

@@ -1,6 +1,7 @@
 //! Drop-tail: first in, first out; an arrival that finds the queue full is dropped.
 //!
-//! [`ConstantFifo`](crate::ConstantFifo) and [`ListedFifo`](crate::ListedFifo) do the same without departure events.
+//! [`ConstantFifo`](crate::ConstantFifo) and [`ListedFifo`](crate::ListedFifo) do the same without departure
+//! events.
 
 use super::fifo::Fifo;
 use super::limit::Limit;

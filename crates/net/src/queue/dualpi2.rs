@@ -1,6 +1,7 @@
-//! DualPI2 (De Schepper, Briscoe, White: Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss, and
-//! Scalable Throughput (L4S), RFC 9332, 2023, appendix A): a low-latency queue for packets of L4S, a classic queue for
-//! all others, and one controller whose probability is applied linearly to the first and squared to the second.
+//! DualPI2 (De Schepper, Briscoe, White: Dual-Queue Coupled Active Queue Management (AQM) for Low Latency,
+//! Low Loss, and Scalable Throughput (L4S), RFC 9332, 2023, appendix A): a low-latency queue for packets of
+//! L4S, a classic queue for all others, and one controller whose probability is applied linearly to the first
+//! and squared to the second.
 //!
 //! ```text
 //! arrival:  ECT(1) and CE join the low-latency queue, all others the classic one
@@ -14,8 +15,8 @@
 //!           the low-latency queue is marked
 //! ```
 //!
-//! The sources that were read: Linux 6.17's net/sched/sch_dualpi2.c, whose authors are two of the RFC's and others, and
-//! picoquic's rendering of the RFC's pseudocode (dualq.c); the RFC's own text was not at hand.
+//! The sources that were read: Linux 6.17's net/sched/sch_dualpi2.c, whose authors are two of the RFC's and
+//! others, and picoquic's rendering of the RFC's pseudocode (dualq.c); the RFC's own text was not at hand.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -258,8 +259,8 @@ impl<P: Packet> DualPi2<P> {
         }
     }
 
-    /// Whether the first packet of a queue, of so many bytes, has to carry a signal when it leaves after this wait: if so,
-    /// whether a mark will do, and why.
+    /// Whether the first packet of a queue, of so many bytes, has to carry a signal when it leaves after this
+    /// wait: if so, whether a mark will do, and why.
     fn verdict(&mut self, side: Side, bytes: u32, span: Interval) -> Option<(bool, DropReason)> {
         let few = self.bytes() - u64::from(bytes) < FEW_PACKETS * u64::from(self.max_packet);
         let coupled = coupled(if few { 0.0 } else { self.probability }, self.k);

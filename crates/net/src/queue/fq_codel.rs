@@ -1,6 +1,6 @@
-//! FQ-CoDel (Hoeiland-Joergensen, McKenney, Taht, Gettys, Dumazet: The Flow Queue CoDel Packet Scheduler and Active
-//! Queue Management Algorithm, RFC 8290, 2018): flows are hashed to queues, served in turn by deficit round robin, new
-//! ones first; each queue is a CoDel.
+//! FQ-CoDel (Hoeiland-Joergensen, McKenney, Taht, Gettys, Dumazet: The Flow Queue CoDel Packet Scheduler and
+//! Active Queue Management Algorithm, RFC 8290, 2018): flows are hashed to queues, served in turn by deficit
+//! round robin, new ones first; each queue is a CoDel.
 //!
 //! ```text
 //! arrival:  joins the queue of its flow's hash; a queue that was not listed joins the new ones with a full quantum

@@ -1,5 +1,6 @@
-//! FQ-PIE (Linux net/sched/sch_fq_pie.c, 2020, by Ramakrishnan, Bhasi, Saicharan, Monis, Patil and Tahiliani): flows are
-//! hashed to queues, served in turn as in FQ-CoDel (RFC 8290); each queue is a PIE (RFC 8033).
+//! FQ-PIE (Linux net/sched/sch_fq_pie.c, 2020, by Ramakrishnan, Bhasi, Saicharan, Monis, Patil and
+//! Tahiliani): flows are hashed to queues, served in turn as in FQ-CoDel (RFC 8290); each queue is a PIE (RFC
+//! 8033).
 //!
 //! ```text
 //! arrival:  joins the queue of its flow's hash, unless all queues together are full or that queue's PIE drops it

@@ -1,6 +1,6 @@
-//! RED (Floyd, Jacobson: Random Early Detection Gateways for Congestion Avoidance, IEEE/ACM Transactions on Networking
-//! 1(4), 1993), with the gentle slope (Floyd 2000) and adaptation of max_p (Floyd, Gummadi, Shenker: Adaptive RED,
-//! 2001).
+//! RED (Floyd, Jacobson: Random Early Detection Gateways for Congestion Avoidance, IEEE/ACM Transactions on
+//! Networking 1(4), 1993), with the gentle slope (Floyd 2000) and adaptation of max_p (Floyd, Gummadi,
+//! Shenker: Adaptive RED, 2001).
 //!
 //! ```text
 //! arrival:   avg <- (1 - w) avg + w q

@@ -1,5 +1,5 @@
-//! SFQ (McKenney: Stochastic Fairness Queueing, INFOCOM 1990), as Linux's net/sched/sch_sfq.c has it: flows are hashed to
-//! queues, which are served in turn by deficit round robin.
+//! SFQ (McKenney: Stochastic Fairness Queueing, INFOCOM 1990), as Linux's net/sched/sch_sfq.c has it: flows
+//! are hashed to queues, which are served in turn by deficit round robin.
 //!
 //! ```text
 //! arrival:  joins the queue of its flow's hash; an empty queue goes to the end of the turn, with a quantum of credit;

@@ -1,5 +1,5 @@
-//! Queues that take turns: deficit round robin (Shreedhar, Varghese: Efficient Fair Queuing using Deficit Round Robin,
-//! SIGCOMM 1995), with priority for new queues if they join as such (RFC 8290, section 4).
+//! Queues that take turns: deficit round robin (Shreedhar, Varghese: Efficient Fair Queuing using Deficit
+//! Round Robin, SIGCOMM 1995), with priority for new queues if they join as such (RFC 8290, section 4).
 //!
 //! ```text
 //! joins:  a queue that was not listed gets a quantum of credit, at the end of the new ones or of the old ones
@@ -163,9 +163,9 @@ impl Turns {
 
     /// The queue whose turn it is has sent this many bytes.
     ///
-    /// The turn of an old queue without credit ends when the next packet is asked for, but here it ends now: the wire is
-    /// free only later, and by then the next queue is known. Whatever joins the old queues until then joins them before
-    /// this one, which is the order that the rules give.
+    /// The turn of an old queue without credit ends when the next packet is asked for, but here it ends now:
+    /// the wire is free only later, and by then the next queue is known. Whatever joins the old queues until
+    /// then joins them before this one, which is the order that the rules give.
     #[inline]
     pub fn pay(&mut self, index: usize, bytes: u32) {
         let slot = &mut self.slots[index];

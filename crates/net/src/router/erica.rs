@@ -1,6 +1,7 @@
-//! ERICA's router (Kalyanaraman, Jain, Fahmy, Goyal, Vandalore: The ERICA Switch Algorithm for ABR Traffic Management
-//! in ATM Networks, IEEE/ACM Transactions on Networking 8(1), 2000; ATM Forum 96-1172; US patent 5 805 577), on IP
-//! packets: it divides each flow's rate by the overload, and gives no flow less than an even share.
+//! ERICA's router (Kalyanaraman, Jain, Fahmy, Goyal, Vandalore: The ERICA Switch Algorithm for ABR Traffic
+//! Management in ATM Networks, IEEE/ACM Transactions on Networking 8(1), 2000; ATM Forum 96-1172; US patent 5
+//! 805 577), on IP packets: it divides each flow's rate by the overload, and gives no flow less than an even
+//! share.
 //!
 //! ```text
 //! interval:  target <- U C - others,  z <- input / target,  fair share <- target / max(N, 1)       (1) to (5)
@@ -15,10 +16,10 @@
 //!            the packet's ER <- min(its ER, ER, target)                                                (13)
 //! ```
 //!
-//! C is the capacity now, `others` the rate of packets without ERICA's header, N the flows of which data came in the
-//! last interval, a newcomer a flow that is not among them. A flow gets one ER in an interval; all its packets in that
-//! interval carry it, and steps (8) to (12) are done once. Numbers are those of the equations of Vandalore, Fahmy, Jain,
-//! Goyal, Goyal 1998.
+//! C is the capacity now, `others` the rate of packets without ERICA's header, N the flows of which data came
+//! in the last interval, a newcomer a flow that is not among them. A flow gets one ER in an interval; all its
+//! packets in that interval carry it, and steps (8) to (12) are done once. Numbers are those of the equations
+//! of Vandalore, Fahmy, Jain, Goyal, Goyal 1998.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -94,7 +95,8 @@ impl Measured {
         self.target_bps / self.flows.max(1.0)
     }
 
-    /// ER for a flow that sent at `current_bps`, bit/s, as it counts for the greatest rate given: (8) to (10).
+    /// ER for a flow that sent at `current_bps`, bit/s, as it counts for the greatest rate given: (8) to
+    /// (10).
     pub fn allocated_bps(&self, delta: f64, current_bps: f64) -> f64 {
         let explicit = self.fair_bps().max(current_bps / self.overload);
         if self.overload > 1.0 + delta { explicit } else { explicit.max(self.max_previous_bps) }

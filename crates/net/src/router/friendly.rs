@@ -12,10 +12,10 @@
 //! ```
 //!
 //! A counter each estimates N, the explicit flows, and M, the others. C is the capacity now; rates are those
-//! of arrivals. `p_drop = "elastic"` is what section 7.3.2 of the thesis wishes for without a formula: a p that rises
-//! with the acceleration of the other traffic. y' is that traffic's smoothed rate. A TCP's rate goes as 1 / sqrt(p)
-//! (Mathis, Semke, Mahdavi, Ott: CCR 1997), so the square takes back what the traffic has gained. What it has lost is
-//! given back: if only gains counted, noise alone would raise p.
+//! of arrivals. `p_drop = "elastic"` is what section 7.3.2 of the thesis wishes for without a formula: a p
+//! that rises with the acceleration of the other traffic. y' is that traffic's smoothed rate. A TCP's rate
+//! goes as 1 / sqrt(p) (Mathis, Semke, Mahdavi, Ott: CCR 1997), so the square takes back what the traffic has
+//! gained. What it has lost is given back: if only gains counted, noise alone would raise p.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -112,7 +112,8 @@ pub struct Probability {
     low: f64,
     decrease: f64,
     increase: f64,
-    /// The further factor of an update while explicit flows lack some, for the acceleration of the other traffic.
+    /// The further factor of an update while explicit flows lack some, for the acceleration of the other
+    /// traffic.
     elastic: f64,
 }
 

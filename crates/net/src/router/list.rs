@@ -1,5 +1,5 @@
-//! The list of all routers, and the function that builds one. Those that are a protocol's law come from the list of
-//! protocols.
+//! The list of all routers, and the function that builds one. Those that are a protocol's law come from the
+//! list of protocols.
 
 use super::protocols;
 use super::row::{Router, Setup};

@@ -1,6 +1,6 @@
-//! TCP MaxNet's router (Wydrowski, Zukerman: MaxNet: A Congestion Control Architecture, IEEE Communications Letters
-//! 6(11), 2002; Suchara, Witt, Wydrowski: TCP MaxNet, ICON 2005): each link has a price, and a packet carries the
-//! greatest price on its path, so one link alone, the most congested one, controls a source.
+//! TCP MaxNet's router (Wydrowski, Zukerman: MaxNet: A Congestion Control Architecture, IEEE Communications
+//! Letters 6(11), 2002; Suchara, Witt, Wydrowski: TCP MaxNet, ICON 2005): each link has a price, and a packet
+//! carries the greatest price on its path, so one link alone, the most congested one, controls a source.
 //!
 //! ```text
 //! arrival:  p <- p + bytes / C - mu dt                the integral of (y - mu C) / C
@@ -8,12 +8,13 @@
 //! leaving:  the packet's price <- max(its price, p)
 //! ```
 //!
-//! y is the rate of all arrivals, also those of other protocols; C is the capacity now; dt the time since the last
-//! arrival. The price is measured in seconds: it is the delay of a virtual queue that mu C serves, above that of a
-//! link on which one source has all of mu C. No state of flows, and an addition and a maximum for each packet.
+//! y is the rate of all arrivals, also those of other protocols; C is the capacity now; dt the time since the
+//! last arrival. The price is measured in seconds: it is the delay of a virtual queue that mu C serves, above
+//! that of a link on which one source has all of mu C. No state of flows, and an addition and a maximum for
+//! each packet.
 //!
-//! Only abstracts and the authors' overview were at hand; the integral is the link's law of Paganini, Wang, Doyle and
-//! Low (IEEE/ACM Transactions on Networking 13(1), 2005), from memory.
+//! Only abstracts and the authors' overview were at hand; the integral is the link's law of Paganini, Wang,
+//! Doyle and Low (IEEE/ACM Transactions on Networking 13(1), 2005), from memory.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|

@@ -1,7 +1,7 @@
-//! Explicit-rate routers: one file each, and one line each in a list. A router is an element around the queue of a link:
-//! it sees packets before they join the queue and as they leave it, and writes into the headers of those that carry
-//! one. A router that is a protocol's law and nothing else stands in the list of [`protocols`], so that other routers can
-//! drive that law; every other router stands in [`list`].
+//! Explicit-rate routers: one file each, and one line each in a list. A router is an element around the queue
+//! of a link: it sees packets before they join the queue and as they leave it, and writes into the headers of
+//! those that carry one. A router that is a protocol's law and nothing else stands in the list of
+//! [`protocols`], so that other routers can drive that law; every other router stands in [`list`].
 //!
 //! `row` says what a router is, `law` what a law is; routers use those and never the list.
 

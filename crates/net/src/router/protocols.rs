@@ -1,5 +1,5 @@
-//! The list of explicit protocols: routers that are a law around the link's queue. Other routers (XCP-i, XCP-TCP
-//! friendliness, two queues) drive the same laws, and have the protocol's name as a parameter.
+//! The list of explicit protocols: routers that are a law around the link's queue. Other routers (XCP-i,
+//! XCP-TCP friendliness, two queues) drive the same laws, and have the protocol's name as a parameter.
 
 use super::law::{Controlled, Laws};
 use super::row::{Router, Setup};

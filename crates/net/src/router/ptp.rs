@@ -1,5 +1,5 @@
-//! PTP's router (Welzl: The Performance Transparency Protocol (PTP), draft-welzl-ptp-03, 2000): tells those who
-//! ask what it knows about its link, and decides nothing.
+//! PTP's router (Welzl: The Performance Transparency Protocol (PTP), draft-welzl-ptp-03, 2000): tells those
+//! who ask what it knows about its link, and decides nothing.
 //!
 //! ```text
 //! every packet that leaves:  bytes <- bytes + its length

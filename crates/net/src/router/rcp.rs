@@ -177,8 +177,8 @@ impl Rcp {
         self.start_interval(now);
     }
 
-    /// The first packet arrives: the intervals that have ended since the router was switched on saw none. They need no
-    /// timer, so that an idle link costs no events.
+    /// The first packet arrives: the intervals that have ended since the router was switched on saw none.
+    /// They need no timer, so that an idle link costs no events.
     fn catch_up(&mut self, now: Time, stretch: &Stretch) {
         let span = self.slot();
         let ended = now.since(self.began).as_ns() / span.as_ns().max(1);

@@ -10,9 +10,9 @@
 //!              feedback <- min(feedback, p - n)
 //! ```
 //!
-//! d is the mean round-trip time, C the capacity now, y the bytes that arrived in an interval, Q the queue that persists;
-//! sums are over the packets of the last interval, rtt, cwnd and s a packet's own. Traffic without a header counts in y
-//! and Q, not in the sums.
+//! d is the mean round-trip time, C the capacity now, y the bytes that arrived in an interval, Q the queue
+//! that persists; sums are over the packets of the last interval, rtt, cwnd and s a packet's own. Traffic
+//! without a header counts in y and Q, not in the sums.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|

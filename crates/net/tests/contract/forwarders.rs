@@ -1,5 +1,5 @@
-//! Elements that hold no queue: they look at a packet, change or drop it, and pass it on to the one behind them.
-//! Needs: `forward`, marks, and rows of elements.
+//! Elements that hold no queue: they look at a packet, change or drop it, and pass it on to the one behind
+//! them. Needs: `forward`, marks, and rows of elements.
 
 use crate::driver::{World, bits_sent, constant_rate, ignore};
 use longfat_net::queue::{DropTail, Limit};

@@ -10,7 +10,8 @@ fn blue(packets: u64, given: &[(&str, &dyn Given)]) -> Bench<Blue<SimPacket>> {
 #[test]
 fn the_probability_rises_once_a_freeze_time_whatever_overflows_meanwhile() {
     let mut bench = blue(10, &[]);
-    // 1000 packets a second leave, 2000 come: full after 10 ms; 100 ms after the beginning the first rise counts
+    // 1000 packets a second leave, 2000 come: full after 10 ms; 100 ms after the beginning the first rise
+    // counts
     let arrivals = (0..900).map(|i| (s(0.0005 * f64::from(i)), data(0, u64::from(i as u32), PACKET)));
     bench.run(arrivals, |_, _| {});
     // just after 100, 200, 300 and 400 ms
@@ -24,8 +25,8 @@ fn an_idle_link_lowers_it_at_once_and_then_once_a_freeze_time() {
     (0..400).for_each(|i| bench.arrive(s(0.0005 * f64::from(i)), data(0, 0, PACKET)));
     let before = bench.queue.probability();
     assert!((before - 0.02).abs() < 1e-12, "{before}");
-    // the last rise was at 101 ms at most, the queue drains by 212 ms, and is idle until 715 ms: lowered at 212, 312,
-    // 412, 512, 612 and 712 ms
+    // the last rise was at 101 ms at most, the queue drains by 212 ms, and is idle until 715 ms: lowered at
+    // 212, 312, 412, 512, 612 and 712 ms
     bench.arrive(s(0.715), data(0, 0, PACKET));
     let lowered = before - bench.queue.probability();
     assert!((lowered - 6.0 * 0.002).abs() < 1e-12, "{lowered}");

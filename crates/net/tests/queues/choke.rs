@@ -69,8 +69,8 @@ fn the_arriving_packet_and_its_match_from_inside_the_queue_are_dropped_together(
 
 #[test]
 fn an_unresponsive_flow_gets_no_more_than_an_e_plus_first_part_however_fast_it_sends() {
-    // Tang, Wang, Low (IEEE/ACM Transactions on Networking 2004): at most 1 / (1 + e) = 26.9 %, reached slightly above
-    // the capacity, and less and less beyond; RED leaves it what it sends
+    // Tang, Wang, Low (IEEE/ACM Transactions on Networking 2004): at most 1 / (1 + e) = 26.9 %, reached
+    // slightly above the capacity, and less and less beyond; RED leaves it what it sends
     let shares = [1.1, 4.0, 16.0].map(|load| {
         let (share, _) = share_of_the_aggressive(choke(&[]), load * CAPACITY_BPS, 64);
         let (with_red, _) = share_of_the_aggressive(red(), load * CAPACITY_BPS, 64);

@@ -40,11 +40,12 @@ fn it_drops_at_the_head_and_holds_an_overload_that_drop_tail_does_not() {
 
 #[test]
 fn drops_come_at_the_interval_over_the_square_root_of_their_number() {
-    // RFC 8289: the first one an interval after packets began to wait for the target, then after 100 / sqrt(n) ms:
-    // 100, 70.7, 57.7, 50, 44.7, 40.8, ...
+    // RFC 8289: the first one an interval after packets began to wait for the target, then after 100 /
+    // sqrt(n) ms: 100, 70.7, 57.7, 50, 44.7, 40.8, ...
     let mut bench = Bench::new(codel(&[]));
     bench.run(steady(0, 24e6, (0.0, 0.8)).into_iter(), |_, _| {});
-    // a packet a millisecond leaves, two come: the one that leaves at 10 ms is the first that has waited for 5 ms
+    // a packet a millisecond leaves, two come: the one that leaves at 10 ms is the first that has waited for
+    // 5 ms
     let at_ms: Vec<f64> =
         bench.tally.dropped.iter().map(|(at, _, _)| 1e3 * at.as_secs_f64()).take(8).collect();
     let expected = [110.0, 210.0, 280.7, 338.4, 388.4, 433.2, 474.0, 511.8];

@@ -14,7 +14,8 @@ fn flows_that_send_too_much_get_equal_parts_whatever_each_sends() {
     let sources = [3e6, 5e6, 10e6, 40e6].iter().zip(0..).map(|(&rate, flow)| steady(flow, rate, (0.0, 30.0)));
     let mut bench = fq_codel(10_000, &[]);
     bench.run(merged(sources.collect()).into_iter(), |_, _| {});
-    // 12 Mbit/s in four parts: 3 Mbit/s, 250 packets a second, less what CoDel drops of the first at its own rate
+    // 12 Mbit/s in four parts: 3 Mbit/s, 250 packets a second, less what CoDel drops of the first at its own
+    // rate
     for flow in 0..4 {
         let rate = bench.tally.sent_of(flow) as f64 / 30.0;
         assert!((rate / 250.0 - 1.0).abs() < 0.03, "flow {flow}: {rate:.1} packets/s");
@@ -54,7 +55,8 @@ fn a_queue_without_credit_goes_behind_those_that_become_old_before_the_next_pack
     };
     assert_eq!(sent(&mut queue, 3), [1, 2, 1]);
     give(&mut queue, 3);
-    // the third flow's queue is new, then old; only now the first one's turn ends, and it goes behind the third one
+    // the third flow's queue is new, then old; only now the first one's turn ends, and it goes behind the
+    // third one
     assert_eq!(sent(&mut queue, 4), [3, 2, 3, 1]);
 }
 

@@ -49,7 +49,8 @@ fn it_marks_while_the_probability_of_the_flow_s_own_queue_is_at_most_the_thresho
         bench.run(load().into_iter().map(|(at, p)| (at, capable(p))), |_, _| {});
         bench.tally
     };
-    // nobody answers the marks, so the probability of flow 1 grows beyond any threshold; flow 0 has what it needs
+    // nobody answers the marks, so the probability of flow 1 grows beyond any threshold; flow 0 has what it
+    // needs
     let tally = run(0.1);
     assert!(tally.marks() > 5 && tally.dropped_of(1) > 1000, "{} {}", tally.marks(), tally.dropped_of(1));
     assert_eq!(tally.dropped_of(0), 0);

@@ -28,7 +28,8 @@ fn it_holds_its_target_and_drops_what_the_link_cannot_carry() {
 
 #[test]
 fn a_burst_of_the_allowed_length_passes_and_a_longer_one_does_not() {
-    // RFC 8033, section 4: 150 ms without drops, however far above the target; a queue that grew to 150 ms then drains
+    // RFC 8033, section 4: 150 ms without drops, however far above the target; a queue that grew to 150 ms
+    // then drains
     let mut bench = pie(&[]);
     bench.run(steady(0, 24e6, (0.0, 0.149)).into_iter(), |_, _| {});
     bench.run_to(s(1.0));
@@ -71,7 +72,8 @@ fn spacing_lets_no_two_drops_be_close() {
 
 #[test]
 fn marks_give_way_to_drops_above_the_threshold() {
-    // RFC 8033, 5.1: a load that ignores marks drives the probability above 10 %, and is dropped from there on
+    // RFC 8033, 5.1: a load that ignores marks drives the probability above 10 %, and is dropped from there
+    // on
     let mut bench = pie(&[("ecn", &"true")]);
     bench.run(poisson(1.2, 1, (0.0, 100.0)).map(|(at, p)| (at, capable(p))), |_, queue| {
         assert!(queue.probability() <= 1.0);

@@ -12,8 +12,8 @@ fn red(given: &[(&str, &dyn Given)]) -> Bench<Red<SimPacket>> {
     Bench::new(Red::build(setup(1000), &parameters("red", &all)))
 }
 
-/// Mean of the average queue and share of packets dropped or marked, once settled; the load goes on for 330 s from
-/// `from_s`.
+/// Mean of the average queue and share of packets dropped or marked, once settled; the load goes on for 330 s
+/// from `from_s`.
 fn settled(mut bench: Bench<Red<SimPacket>>, load: f64, from_s: f64) -> (f64, f64, Bench<Red<SimPacket>>) {
     bench.run(poisson(load, 10, (from_s, from_s + 30.0)), |_, _| {});
     bench.forget();
@@ -28,11 +28,11 @@ fn settled(mut bench: Bench<Red<SimPacket>>, load: f64, from_s: f64) -> (f64, f6
 
 #[test]
 fn the_average_settles_where_the_curve_drops_what_the_link_cannot_carry() {
-    // The link carries 1 / load of the packets; the rest d is dropped. Gaps between drops are uniform in 1 ... 1/p
-    // (section 8 of the paper), so their mean is (1/p + 1) / 2, and p = d / (2 - d); with wait uniform in
-    // 1/p ... 2/p - 1, and p = 3 d / (2 + d). The average is where the line from 25 to 75 packets, or beyond it the
-    // gentle one to 150, has that p. With wait a peak of p brings a drop forward that the valley after it does not put
-    // off, so there the average stays a little lower.
+    // The link carries 1 / load of the packets; the rest d is dropped. Gaps between drops are uniform in 1
+    // ... 1/p (section 8 of the paper), so their mean is (1/p + 1) / 2, and p = d / (2 - d); with wait
+    // uniform in 1/p ... 2/p - 1, and p = 3 d / (2 + d). The average is where the line from 25 to 75 packets,
+    // or beyond it the gentle one to 150, has that p. With wait a peak of p brings a drop forward that the
+    // valley after it does not put off, so there the average stays a little lower.
     for (load, wait, average, tolerance) in [
         (1.05, "false", 37.2, 0.03),
         (1.1, "false", 48.8, 0.03),
@@ -69,7 +69,8 @@ fn without_the_gentle_slope_an_overload_that_max_p_cannot_hold_is_dropped_by_for
 
 #[test]
 fn adaptation_keeps_the_average_near_the_middle_fifth_between_the_thresholds() {
-    // Adaptive RED, section 4.1: from min + 0.4 (max - min) to min + 0.6 (max - min), 45 to 55; within a packet or two
+    // Adaptive RED, section 4.1: from min + 0.4 (max - min) to min + 0.6 (max - min), 45 to 55; within a
+    // packet or two
     for load in [1.03, 1.1, 1.3] {
         let mut bench = red(&[("adaptive", &"true")]);
         bench.run(poisson(load, 10, (0.0, 100.0)), |_, _| {});
@@ -84,7 +85,8 @@ fn adaptation_keeps_the_average_near_the_middle_fifth_between_the_thresholds() {
 
 #[test]
 fn adaptation_moves_max_p_by_its_printed_steps() {
-    // twice what the link carries keeps 75 packets and more: 0.1 + 0.01 twice a second; 0.02 grows by a quarter instead
+    // twice what the link carries keeps 75 packets and more: 0.1 + 0.01 twice a second; 0.02 grows by a
+    // quarter instead
     for (max_p, after) in [(0.1, 0.14), (0.02, 0.048_8)] {
         let mut bench = red(&[("adaptive", &"true"), ("max_p", &max_p), ("weight", &1.0)]);
         bench.run(steady(0, 2.0 * RATE_BPS, (0.0, 2.2)).into_iter(), |_, _| {});
@@ -99,7 +101,8 @@ fn adaptation_moves_max_p_by_its_printed_steps() {
 
 #[test]
 fn automatic_thresholds_and_weight_are_those_of_the_papers() {
-    // 5 ms at 1000 packets/s are 5 packets: half of them is below the least, 5 packets. At 100 times the rate 250.
+    // 5 ms at 1000 packets/s are 5 packets: half of them is below the least, 5 packets. At 100 times the rate
+    // 250.
     let probe = |rate_bps: f64| {
         let rate = longfat_units::Rate::from_bps(rate_bps).unwrap();
         find("red").unwrap().checked(rate, &[("max".to_owned(), Value::Number(300.0))]).err()

@@ -196,8 +196,8 @@ impl<Q: Element<SimPacket>> Bench<Q> {
     }
 }
 
-/// Poisson arrivals of full packets at `load` times what the link carries, from `from_s` on, of `flows` flows, each
-/// packet of any of them.
+/// Poisson arrivals of full packets at `load` times what the link carries, from `from_s` on, of `flows`
+/// flows, each packet of any of them.
 pub fn poisson(
     load: f64,
     flows: u32,

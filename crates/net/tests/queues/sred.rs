@@ -30,8 +30,9 @@ fn it_counts_flows_of_equal_rate_to_within_a_tenth() {
 
 #[test]
 fn what_it_counts_are_the_flows_of_its_list_s_memory_not_those_of_a_longer_time() {
-    // two flows that take turns of 40 000 packets, ten times as long as the list of 1000 remembers at r = 1/4, are
-    // one flow nearly always: a turn sees the other flow for its first tenth; turns of 40 packets are two flows
+    // two flows that take turns of 40 000 packets, ten times as long as the list of 1000 remembers at r =
+    // 1/4, are one flow nearly always: a turn sees the other flow for its first tenth; turns of 40 packets
+    // are two flows
     let counted = |turn: u64| {
         let mut bench = sred(1000, &[]);
         let mut sum = 0.0;
@@ -48,8 +49,8 @@ fn what_it_counts_are_the_flows_of_its_list_s_memory_not_those_of_a_longer_time(
 
 #[test]
 fn of_unequal_flows_it_counts_the_effective_number() {
-    // Ott et al., proposition 1: 1 over the sum of the squared shares. One of ten flows sends half of all packets:
-    // 1 / (1/4 + 9 / 18^2) = 3.6
+    // Ott et al., proposition 1: 1 over the sum of the squared shares. One of ten flows sends half of all
+    // packets: 1 / (1/4 + 9 / 18^2) = 3.6
     let mut draws = Stream::new(11, "unequal");
     let mut bench = sred(1000, &[]);
     let mut sum = 0.0;
@@ -102,7 +103,8 @@ impl Bench<Sred<SimPacket>> {
 
 #[test]
 fn with_few_flows_the_drop_probability_falls_with_the_square_of_their_number() {
-    // 16 and 64 flows: p_max (16 / 256)^2 = 0.000 586 and p_max (64 / 256)^2 = 0.009 375 at a full queue's step
+    // 16 and 64 flows: p_max (16 / 256)^2 = 0.000 586 and p_max (64 / 256)^2 = 0.009 375 at a full queue's
+    // step
     for (flows, p) in [(16, 0.000_586), (64, 0.009_375)] {
         let mut bench = sred(300, &[]);
         bench.run(poisson(1.5, flows, (0.0, 20.0)), |_, _| {});
@@ -131,8 +133,8 @@ fn full_sred_takes_more_from_a_flow_that_sends_more_than_its_share() {
     };
     let (simple, full) = (share("simple"), share("full"));
     assert!((simple - 0.05).abs() < 0.005, "{simple}");
-    // a hit is dropped for certain (p_zap (1 + 1 / P) is above 1): a twentieth of the fast flow's packets, beside what
-    // all flows lose, 0.0476 less 1 / 420
+    // a hit is dropped for certain (p_zap (1 + 1 / P) is above 1): a twentieth of the fast flow's packets,
+    // beside what all flows lose, 0.0476 less 1 / 420
     assert!(
         (full / 0.05 - (0.05 + 0.0453) / 0.0476).abs() < 0.2,
         "simple {simple:.3}, full {full:.3} of the drops hit the fast flow"

@@ -111,9 +111,9 @@ fn each_queue_has_room_of_its_own() {
 
 #[test]
 fn the_law_gives_out_its_part_of_the_link_whether_or_not_others_use_the_rest() {
-    // 10 packets of 1000 bytes in the first interval of 50 ms are 200 000 bytes/s of the half's 625 000: with a
-    // round-trip time of 100 ms, phi / d = .4 x 425 000 = 170 000 bytes/s, times rtt 17 000 bytes in all; of the
-    // whole link's 1 250 000 bytes/s, .4 x 1 050 000 = 420 000, times rtt 42 000
+    // 10 packets of 1000 bytes in the first interval of 50 ms are 200 000 bytes/s of the half's 625 000: with
+    // a round-trip time of 100 ms, phi / d = .4 x 425 000 = 170 000 bytes/s, times rtt 17 000 bytes in all;
+    // of the whole link's 1 250 000 bytes/s, .4 x 1 050 000 = 420 000, times rtt 42 000
     for (controls, others, bytes) in
         [("weight", 0, 17_000.0), ("weight", 40, 17_000.0), ("link", 0, 42_000.0), ("link", 40, 42_000.0)]
     {

@@ -1,5 +1,5 @@
-//! ERICA's router: explicit rates worked by hand from its pseudocode, how it measures, and that flows that follow it
-//! settle at even rates between the target and delta above it.
+//! ERICA's router: explicit rates worked by hand from its pseudocode, how it measures, and that flows that
+//! follow it settle at even rates between the target and delta above it.
 
 use crate::driver::data;
 use longfat_net::Capacity;
@@ -35,8 +35,8 @@ fn at(seconds: f64) -> Time {
     Time::from_secs_f64(seconds)
 }
 
-/// Packets of 1250 bytes arrive and leave at their flows' rates in one interval of a link of `bps`, which ends. Flows
-/// from 100 on have no header.
+/// Packets of 1250 bytes arrive and leave at their flows' rates in one interval of a link of `bps`, which
+/// ends. Flows from 100 on have no header.
 fn interval(law: &mut Router, bps: f64, number: u32, rates_bps: &[(u32, f64)]) {
     let capacity = capacity(bps);
     let stretch = Stretch { capacity: &capacity, share: 1.0, queue_bytes: 0 };
@@ -62,8 +62,8 @@ fn told(law: &mut Router, number: u32, packet: &SimPacket) -> f64 {
 
 #[test]
 fn in_overload_a_flow_gets_its_share_or_an_even_one_and_otherwise_also_the_greatest_rate_given_before() {
-    // a target of 100 Mbit/s for four flows. Overloaded twice: 60 / 2 = 30, 20 / 2 = 10 but at least 25. At half
-    // load: 20 / 0.5 = 40, but 45 was given before; 60 / 0.5 = 120, at most 100
+    // a target of 100 Mbit/s for four flows. Overloaded twice: 60 / 2 = 30, 20 / 2 = 10 but at least 25. At
+    // half load: 20 / 0.5 = 40, but 45 was given before; 60 / 0.5 = 120, at most 100
     let measured = |overload| Measured { target_bps: 100e6, overload, flows: 4.0, max_previous_bps: 45e6 };
     for (overload, current_bps, explicit_bps) in [
         (2.0, 60e6, 30e6),
@@ -92,8 +92,8 @@ fn a_flow_below_the_even_share_does_not_pass_it_in_one_step_but_counts_with_what
 
 #[test]
 fn the_greatest_rate_of_an_interval_is_that_before_flows_are_held_to_the_even_share() {
-    // 10 and 30 of 90 Mbit/s: z = 4/9, VC shares 22.5 and 67.5, even share 45. Both are below it and are told 45, but
-    // 67.5 is the greatest rate, which both get in the next interval: they send 90, and z is 1
+    // 10 and 30 of 90 Mbit/s: z = 4/9, VC shares 22.5 and 67.5, even share 45. Both are below it and are told
+    // 45, but 67.5 is the greatest rate, which both get in the next interval: they send 90, and z is 1
     let mut law = law();
     interval(&mut law, 100e6, 0, &[(1, 10e6), (2, 30e6)]);
     interval(&mut law, 100e6, 1, &[(1, 45e6), (2, 45e6)]);

@@ -9,8 +9,8 @@ use longfat_units::{Interval, Stream, Time};
 /// This many packets arrive in one of the router's intervals of 50 ms.
 const PACKETS: u64 = 10_000;
 
-/// How many flows the router's counter finds; each packet is of any of them. Mean of 1 / estimate over 400 000 packets that
-/// it is shown, after ten intervals to begin with.
+/// How many flows the router's counter finds; each packet is of any of them. Mean of 1 / estimate over 400
+/// 000 packets that it is shown, after ten intervals to begin with.
 fn estimate(counter: &str, inspect: f64, flows: u64) -> f64 {
     let given = [
         ("counter".to_owned(), Value::Word(counter.to_owned())),

@@ -25,8 +25,8 @@ fn friendly(numbers: &[(&str, f64)], words: &[(&str, &str)]) -> Friendly<SimPack
     Friendly::build(setup(RATE_BPS, 1 << 20), &p)
 }
 
-/// Packets of 1000 bytes from 0 to `until_s`: every millisecond as many of the explicit flow 0 and of the other flow 1 as
-/// these rates say. The router's queue does not build: the link takes all at once.
+/// Packets of 1000 bytes from 0 to `until_s`: every millisecond as many of the explicit flow 0 and of the
+/// other flow 1 as these rates say. The router's queue does not build: the link takes all at once.
 fn feed(router: &mut Friendly<SimPacket>, rates_bps: (f64, f64), until_s: f64) -> Tally {
     feed_from(router, rates_bps, (0.0, until_s))
 }
@@ -96,9 +96,9 @@ fn the_probability_grows_and_falls_by_a_ten_thousandth_and_is_none_below_its_thr
 
 #[test]
 fn it_moves_once_a_control_interval_or_with_each_of_the_others_packets() {
-    // one flow of each kind, so the target is half of the link, of which the explicit one has a tenth: p grows. The
-    // header's round-trip time makes intervals of 50 ms, 20 of which end in the second; of the others' 1126 packets up to
-    // then 56 come in the first, the 1070 others while the mechanism acts.
+    // one flow of each kind, so the target is half of the link, of which the explicit one has a tenth: p
+    // grows. The header's round-trip time makes intervals of 50 ms, 20 of which end in the second; of the
+    // others' 1126 packets up to then 56 come in the first, the 1070 others while the mechanism acts.
     let words = |update| [("counter", "exact"), ("update", update)];
     let mut each_interval = friendly(&[("increase", 1.01)], &words("interval"));
     feed(&mut each_interval, (1e6, 9e6), 1.0015);

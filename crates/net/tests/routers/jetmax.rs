@@ -82,8 +82,8 @@ fn in_order(mut packets: Vec<(f64, SimPacket)>) -> Vec<(f64, SimPacket)> {
 
 #[test]
 fn a_router_gives_each_member_an_even_part_of_what_others_leave_of_its_target() {
-    // 10 Mbit/s, 95 % of it: 9.5 Mbit/s. In 0.1 s 25 000 bytes of others, 2 Mbit/s, and gaps that sum to 0.3 s: three
-    // flows. (9.5 - 2) / 3 = 2.5 Mbit/s
+    // 10 Mbit/s, 95 % of it: 9.5 Mbit/s. In 0.1 s 25 000 bytes of others, 2 Mbit/s, and gaps that sum to 0.3
+    // s: three flows. (9.5 - 2) / 3 = 2.5 Mbit/s
     let sums = Sums { bytes: 100_000.0, unresponsive: 25_000.0, gaps_s: 0.3 };
     let verdict = sums.verdict(0.95, 0.1, 10e6);
     assert!((verdict.fair_bps - 2.5e6).abs() < 1e-3 && verdict.loss == 0.0, "{verdict:?}");

@@ -1,5 +1,5 @@
-//! MaxNet's router: prices worked by hand, which router's price a packet carries, and that the price settles where
-//! demand meets the target.
+//! MaxNet's router: prices worked by hand, which router's price a packet carries, and that the price settles
+//! where demand meets the target.
 
 use crate::driver::data;
 use longfat_net::Capacity;
@@ -33,7 +33,8 @@ fn at(seconds: f64) -> Time {
     Time::from_secs_f64(seconds)
 }
 
-/// Packets of 1250 bytes arrive for a second at this rate on a link of `bps`; the price of a packet that leaves then.
+/// Packets of 1250 bytes arrive for a second at this rate on a link of `bps`; the price of a packet that
+/// leaves then.
 fn price_after_a_second(law: &mut Router, bps: f64, arriving_bps: f64, from_s: f64) -> f64 {
     let (capacity, gap_s) = (capacity(bps), 10_000.0 / arriving_bps);
     let stretch = Stretch { capacity: &capacity, share: 1.0, queue_bytes: 0 };

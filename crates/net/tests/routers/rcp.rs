@@ -1,5 +1,5 @@
-//! RCP's router: rates and mean round-trip times worked by hand from the rule that the authors print, and which
-//! packets carry the rate.
+//! RCP's router: rates and mean round-trip times worked by hand from the rule that the authors print, and
+//! which packets carry the rate.
 
 use crate::driver::{World, data, ignore};
 use crate::setup::setup;
@@ -102,7 +102,8 @@ fn a_queue_of_half_a_round_trip_lowers_the_rate_by_that_part_of_beta() {
 
 #[test]
 fn a_longer_round_trip_time_counts_by_the_interval_and_a_shorter_one_also_by_its_flow_s_share() {
-    // d = 0.1 s, T = 0.01 s. Of 0.2 s a tenth of the difference; of 0.05 s, with R / C = 0.5, 0.5 x 0.5 x 0.1 of it
+    // d = 0.1 s, T = 0.01 s. Of 0.2 s a tenth of the difference; of 0.05 s, with R / C = 0.5, 0.5 x 0.5 x 0.1
+    // of it
     assert!((mean_rtt_s(0.1, 0.2, 0.5, 0.01) - 0.11).abs() < 1e-12);
     assert!((mean_rtt_s(0.1, 0.05, 0.5, 0.01) - (0.1 - 0.025 * 0.05)).abs() < 1e-12);
     assert_eq!(mean_rtt_s(0.2, 0.0, 0.05, 0.01), 0.2, "no sample yet");
@@ -112,8 +113,8 @@ fn a_longer_round_trip_time_counts_by_the_interval_and_a_shorter_one_also_by_its
 fn a_router_offers_a_twentieth_of_its_link_at_first_and_all_of_it_while_nobody_uses_it() {
     let mut law = law(&[]);
     assert_eq!(offered_bps(&mut law, 1e3, 0.0, 0, 0.005), 0.05 * LINK_BPS);
-    // d stays at 0.2 s without a round-trip time: 1 + 0.4 x 0.01 / 0.2 = 1.02 in each of 100 intervals, less what the
-    // one packet of the first takes (0.04 of the link: 0.0008); 0.5 x 1.02^99 x 1.0192 = 3.62 Mbit/s
+    // d stays at 0.2 s without a round-trip time: 1 + 0.4 x 0.01 / 0.2 = 1.02 in each of 100 intervals, less
+    // what the one packet of the first takes (0.04 of the link: 0.0008); 0.5 x 1.02^99 x 1.0192 = 3.62 Mbit/s
     let after = offered_bps(&mut self::law(&[]), 1e3, 0.0, 0, 1.005);
     assert!((after / 3.62e6 - 1.0).abs() < 0.001, "{after}");
     assert_eq!(offered_bps(&mut self::law(&[]), 1e3, 0.0, 0, 3.0), LINK_BPS);
@@ -168,7 +169,8 @@ fn an_idle_router_follows_a_capacity_that_varies() {
 
 #[test]
 fn hours_without_a_packet_cost_no_more_than_seconds() {
-    // three hours of intervals of 0.1 ms, in each of which R grows by a part in 10^9: 0.5 x e^0.108 = 0.5570 Mbit/s
+    // three hours of intervals of 0.1 ms, in each of which R grows by a part in 10^9: 0.5 x e^0.108 = 0.5570
+    // Mbit/s
     let capacity = Capacity::Constant(Rate::from_bps(LINK_BPS).unwrap());
     let mut law = law(&[("interval", 0.1), ("initial_rtt", 1e5), ("alpha", 1e-3)]);
     let offered = first_reads(&mut law, &capacity, 3.0 * 3600.0);

@@ -69,8 +69,9 @@ fn what_arrives_is_compared_with_the_target() {
 
 #[test]
 fn half_of_a_queue_that_persists_counts_as_load() {
-    // 90 % of the link keep a burst of 1000 packets waiting for seconds: down to 500 in the last of two. 90 % are 225
-    // packets in an interval; of 1000 falling to 750 in the first second at least half of 400 count with them: over.
+    // 90 % of the link keep a burst of 1000 packets waiting for seconds: down to 500 in the last of two. 90 %
+    // are 225 packets in an interval; of 1000 falling to 750 in the first second at least half of 400 count
+    // with them: over.
     for (kappa, expected) in [(0.5, Load::Over), (0.0, Load::High)] {
         let said = said(&[("kappa", kappa), ("target", 1.0)], 0.9, 1000);
         assert!(said.len() > 1000 && said.iter().all(|&l| l == expected), "{kappa}");

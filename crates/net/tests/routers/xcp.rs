@@ -69,10 +69,10 @@ fn a_full_link_shuffles_a_tenth_of_its_traffic_less_what_it_takes_back_for_the_q
 
 #[test]
 fn each_packet_gets_its_share_in_bytes_of_its_window() {
-    // The first interval lasts 50 ms; a flow of 100 ms sends 40 packets of 1000 bytes in it with a window of 80 000 bytes,
-    // another 10 with 20 000. phi = .4 x .1 s x (1.25e6 - 1e6 bytes/s) = 10 000 bytes, as much as a tenth of the traffic,
-    // so nothing is shuffled. In the next 50 ms, phi / d = 100 000 bytes/s are given out, half to
-    // each flow: 5000 bytes of its window, over its 40 or 10 packets.
+    // The first interval lasts 50 ms; a flow of 100 ms sends 40 packets of 1000 bytes in it with a window of
+    // 80 000 bytes, another 10 with 20 000. phi = .4 x .1 s x (1.25e6 - 1e6 bytes/s) = 10 000 bytes, as much
+    // as a tenth of the traffic, so nothing is shuffled. In the next 50 ms, phi / d = 100 000 bytes/s are
+    // given out, half to each flow: 5000 bytes of its window, over its 40 or 10 packets.
     let packets: Vec<_> = (0..40)
         .map(|_| carrying(0, 1000, 80_000.0, 0.1))
         .chain((0..10).map(|_| carrying(1, 1000, 20_000.0, 0.1)))
@@ -167,7 +167,8 @@ fn packets_without_a_header_pass_unchanged_and_count_as_traffic() {
     assert!(mean.abs() < 60.0, "{mean}");
 }
 
-/// Flows: window in packets of 1000 bytes and round-trip time; and how many of its packets come in an interval.
+/// Flows: window in packets of 1000 bytes and round-trip time; and how many of its packets come in an
+/// interval.
 fn traffic() -> impl Strategy<Value = Vec<(f64, f64, usize)>> {
     prop::collection::vec((1.0..200.0_f64, 0.005..0.9_f64, 1..40_usize), 1..8)
 }
@@ -208,8 +209,8 @@ proptest! {
 
 #[test]
 fn an_interval_without_packets_may_set_the_next_one_back_to_fifty_milliseconds() {
-    // The first interval lasts 50 ms and finds a round trip of 200 ms; the second, of 200 ms, is empty. What arrives at
-    // 251 ms gives feedback once the third is over: at 300 ms, or at 450 ms without the rule.
+    // The first interval lasts 50 ms and finds a round trip of 200 ms; the second, of 200 ms, is empty. What
+    // arrives at 251 ms gives feedback once the third is over: at 300 ms, or at 450 ms without the rule.
     for (restarts, third_ms) in [("false", 200), ("true", 50)] {
         let given = [("restarts".to_owned(), Value::Word(restarts.to_owned()))];
         let mut router = find("xcp").unwrap().instance(setup(8.0 * CAPACITY, 1 << 20), &given).unwrap();

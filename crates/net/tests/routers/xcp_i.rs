@@ -33,8 +33,8 @@ pub fn word(word: &str) -> Value {
     Value::Word(word.to_owned())
 }
 
-/// Routers in a star: all but the last are upstream of the last. Probes find that a link in between has `spare_bps`, one for
-/// each upstream router; an edge's own link has less.
+/// Routers in a star: all but the last are upstream of the last. Probes find that a link in between has
+/// `spare_bps`, one for each upstream router; an edge's own link has less.
 fn world(given: &[(&str, Value)], spare_bps: &'static [f64]) -> (World<SimPacket>, Talk) {
     let talk = Talk::default();
     let heard = talk.clone();
@@ -248,7 +248,8 @@ fn a_virtual_router_gives_out_four_tenths_of_what_the_cloud_has_to_spare() {
     let (mut world, _) = world(&[], &[4e6]);
     stream(&mut world, 0, 2.9);
     world.run(s(3.0), &mut through(1, 1));
-    // equations 4.1 and 4.2: BW = 8 + 4 Mbit/s, phi = .4 x .1 s x 500 000 bytes/s = 20 000 bytes over 100 packets
+    // equations 4.1 and 4.2: BW = 8 + 4 Mbit/s, phi = .4 x .1 s x 500 000 bytes/s = 20 000 bytes over 100
+    // packets
     let given = mean_feedback(&world, 0, 1, (1.5, 2.9));
     assert!((given / 200.0 - 1.0).abs() < 0.03, "{given}");
 }

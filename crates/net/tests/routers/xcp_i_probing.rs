@@ -6,7 +6,8 @@ use longfat_units::parameters::Value;
 use longfat_units::{Interval, Rate, Stream, Time};
 use longfat_wire::{Address, Content, Explicit, Extra, Message, Packet, SimPacket, Xcp};
 
-/// A queue with a Poisson stream of packets of 1000 bytes in it, which the trains from router 0 to router 1 share.
+/// A queue with a Poisson stream of packets of 1000 bytes in it, which the trains from router 0 to router 1
+/// share.
 struct Cloud {
     rate: Rate,
     free: Time,

@@ -1,5 +1,5 @@
-//! What a user's object asks of the sender: the methods that it has, which are looked up once, and the values that
-//! it sets, which are read after each call.
+//! What a user's object asks of the sender: the methods that it has, which are looked up once, and the values
+//! that it sets, which are read after each call.
 
 use longfat_transport::cc::{Properties, SendingTimes};
 use longfat_units::Interval;

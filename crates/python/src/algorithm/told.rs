@@ -1,5 +1,5 @@
-//! What a user's algorithm is told, and the window that it moves, as Python objects: times in seconds, data in
-//! segments.
+//! What a user's algorithm is told, and the window that it moves, as Python objects: times in seconds, data
+//! in segments.
 
 use super::Reads;
 use longfat_transport::cc::{Ack, Cause, Congestion, Delivery, LostSegment, Opening, Repair, Window};

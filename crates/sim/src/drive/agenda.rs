@@ -24,8 +24,7 @@ impl Agenda {
         Agenda { slots: vec![(Time::NEVER, Order::default()); slots], events: BinaryHeap::new() }
     }
 
-    /// Among events at the same time, those of `slot`, perhaps a new one, come in this order; without this call,
-    /// before all flows.
+    /// Among events at the same time, those of `slot` come in this order; without this call, before all flows.
     pub fn set_order(&mut self, slot: usize, order: Order) {
         if self.slots.len() <= slot {
             self.slots.resize(slot + 1, (Time::NEVER, Order::default()));

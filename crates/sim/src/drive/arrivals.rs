@@ -86,8 +86,9 @@ impl Arrivals {
         added
     }
 
-    /// When the batch begins, the keys in their order, and the packets by their places. Links are busy most of the
-    /// time, so the keys lie almost evenly in a batch: one to two buckets for each key leave little to sort.
+    /// When the batch begins, the keys in their order, and the packets by their places. Links are busy most
+    /// of the time, so the keys lie almost evenly in a batch: one to two buckets for each key leave little to
+    /// sort.
     pub fn sorted(&mut self) -> (Time, &[u64], &mut [Handle]) {
         if self.len <= FEW || !self.spread() {
             self.keys[..self.len].sort_unstable();

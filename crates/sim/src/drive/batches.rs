@@ -1,10 +1,11 @@
 //! The fast driver: moves the run through time in batches instead of single events.
 //!
-//! What leaves a link arrives after a propagation delay, and no host's actions depend on another's: until then a
-//! host runs alone, ahead of its links ("Two drivers" in docs/architecture.md). Each link has a clock of its own,
-//! and takes its turn up to the time until when its arrivals are known. Where connections come and go, all links
-//! keep in step instead, and a batch is at most the lookahead. Batches also end where samples are taken, so that
-//! samples see the same state with both drivers. How packets cross a link is in `cross`.
+//! What leaves a link arrives after a propagation delay, and no host's actions depend on another's: until
+//! then a host runs alone, ahead of its links ("Two drivers" in docs/architecture.md). Each link has a clock
+//! of its own, and takes its turn up to the time until when its arrivals are known. Where connections come
+//! and go, all links keep in step instead, and a batch is at most the lookahead. Batches also end where
+//! samples are taken, so that samples see the same state with both drivers. How packets cross a link is in
+//! `cross`.
 
 use super::agenda::Agenda;
 use super::arrivals::{Arrivals, PLACE_BITS};

@@ -311,7 +311,7 @@ impl<P: Packet> Exit<P> for Released<P> {
     }
 }
 
-/// Among pipes in the order of their links, the one to this link, or from it; creates it if there is none yet.
+/// The pipe to this link or from it, among pipes in the order of their links; creates it if there is none.
 pub fn pipe_of<P: Default>(pipes: &mut Vec<(usize, Pipe<P>)>, link: usize) -> &mut Pipe<P> {
     let at = pipes.binary_search_by_key(&link, |(link, _)| *link).unwrap_or_else(|at| {
         pipes.insert(at, (link, Pipe::default()));

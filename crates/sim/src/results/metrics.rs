@@ -1,7 +1,8 @@
-//! Metrics of rates and of sampled counters. `python/longfat/runs/metrics.py` has their definitions and sources.
+//! Metrics of rates and of sampled counters. `python/longfat/runs/metrics.py` has their definitions and
+//! sources.
 //!
-//! They round as NumPy does, which computed them in earlier versions: a change of the order of operations would
-//! change results. Counters are cumulative bytes, sampled at increasing times in seconds.
+//! They round as NumPy does, which computed them in earlier versions: a change of the order of operations
+//! would change results. Counters are cumulative bytes, sampled at increasing times in seconds.
 
 /// A sampled counter.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +19,8 @@ impl Counter<'_> {
         if self.time.len() < 2 { None } else { Some((self.time[0], self.time[self.time.len() - 1])) }
     }
 
-    /// The counter at a time, on a straight line between samples; before the first and after the last one it rests.
+    /// The counter at a time, on a straight line between samples; before the first and after the last one it
+    /// rests.
     fn at(&self, time: f64) -> f64 {
         let after = self.time.partition_point(|&sampled| sampled <= time);
         let last = self.time.len() - 1;
@@ -35,7 +37,8 @@ impl Counter<'_> {
 
     /// The fading average of the rate, bit/s, at times `sampling_s` apart from the first sample on.
     ///
-    /// The average covers about `averaging_s`; without it nothing is averaged. Nothing if there are fewer than two samples.
+    /// The average covers about `averaging_s`; without it nothing is averaged. Nothing if there are fewer
+    /// than two samples.
     #[must_use]
     pub fn short_term_throughput_bps(&self, averaging_s: f64, sampling_s: f64) -> Vec<(f64, f64)> {
         let Some((begin, end)) = self.ends() else { return Vec::new() };
@@ -54,7 +57,8 @@ impl Counter<'_> {
         averages
     }
 
-    /// The time from `start_s` until the fading average reaches a share of the mean over the rest of the samples.
+    /// The time from `start_s` until the fading average reaches a share of the mean over the rest of the
+    /// samples.
     #[must_use]
     pub fn convergence_time_s(
         &self,
@@ -109,7 +113,8 @@ impl Counter<'_> {
     }
 }
 
-/// The coefficient of variation: the population's standard deviation over the mean; NaN if that is not positive.
+/// The coefficient of variation: the population's standard deviation over the mean; NaN if that is not
+/// positive.
 #[must_use]
 pub fn variation(values: &[f64]) -> f64 {
     let number = values.len() as f64;

@@ -15,8 +15,8 @@ pub struct Outcome {
     pub flows: Vec<(String, Series<FlowSample>)>,
     /// Samples of each link, by name.
     pub links: Vec<(String, Series<LinkSample>)>,
-    /// What the flows' algorithms knew of themselves, by name; empty if the plan does not ask for it. Those of
-    /// users are asked in any case.
+    /// What the flows' algorithms knew of themselves, by name; empty if the plan does not ask for it. Those
+    /// of users are asked in any case.
     pub internals: Vec<(String, Internals)>,
     /// Background connections that are complete.
     pub transfers: Series<TransferSample>,

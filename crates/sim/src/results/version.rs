@@ -10,22 +10,24 @@ const CHANGES: &[&[&str]] = &[
     // 2: Westwood+'s bandwidth sample ends after one round trip; before, it needed more than one. The change
     // of XCP-r's fields after a loss before the first echo is older, and had no version of its own
     &["westwood+", "xcp-r"],
-    // 3: RCP's router has a rate from time 0 on, not from the first packet. ERICA's router measures each flow's rate
-    // and counts newcomers at once. The senders of RCP, MaxNet and ERICA have one rule for losses: only routers change
-    // the rate
+    // 3: RCP's router has a rate from time 0 on, not from the first packet. ERICA's router measures each
+    // flow's rate and counts newcomers at once. The senders of RCP, MaxNet and ERICA have one rule for
+    // losses: only routers change the rate
     &["rcp", "maxnet", "erica"],
-    // 4: an acknowledgement that has waited tells of the last four blocks, not of those of the last three segments
+    // 4: an acknowledgement that has waited tells of the last four blocks, not of those of the last three
+    // segments
     &["sack_compression"],
-    // 5: a background connection keeps its index while its receiver has an acknowledgement to send, which one that
-    // acknowledges ahead had, and one that compresses SACKs may have had
+    // 5: a background connection keeps its index while its receiver has an acknowledgement to send, which one
+    // that acknowledges ahead had, and one that compresses SACKs may have had
     &["ack_ahead", "sack_compression"],
-    // 6: growth is not scaled before the first round-trip time is known, which without timestamps may take long; before,
-    // it was scaled by the stand-in for none
+    // 6: growth is not scaled before the first round-trip time is known, which without timestamps may take
+    // long; before, it was scaled by the stand-in for none
     &["htcp", "ltcp"],
-    // 7: on a link whose rate follows a sine, a packet's transmission ends at the nanosecond at which its last bit is
-    // sent; before, the search for it was rounded on the way
+    // 7: on a link whose rate follows a sine, a packet's transmission ends at the nanosecond at which its
+    // last bit is sent; before, the search for it was rounded on the way
     &["least_bps"],
-    // 8: a loss before the first round-trip time is known halves the window; before, it left the window as it was
+    // 8: a loss before the first round-trip time is known halves the window; before, it left the window as it
+    // was
     &["westwood", "westwood+"],
     // 9: only what proves spurious is undone, a retransmission that is lost after a timeout begins a
     // recovery, and another timeout reduces ssthresh once something was acknowledged since; segments that

@@ -99,8 +99,8 @@ impl Simulation {
         }
     }
 
-    /// Counters of all background traffic just before `now`, a bound of the measured span; connections that have not
-    /// left yet are included.
+    /// Counters of all background traffic just before `now`, a bound of the measured span; connections that
+    /// have not left yet are included.
     pub(crate) fn background_counters(&mut self, now: Time) -> Vec<BackgroundCounters> {
         let mut counters = self.background.clone();
         for flow in &mut self.flows {

@@ -2,8 +2,8 @@
 //! link.
 //!
 //! Nothing that happens within the lookahead can affect another link or host, so the fast driver handles that
-//! much at a time where links keep in step. Where each link has a clock of its own, it asks for each what comes from
-//! where, and how soon.
+//! much at a time where links keep in step. Where each link has a clock of its own, it asks for each what
+//! comes from where, and how soon.
 
 use crate::model::flow::{Flow, Route};
 use crate::model::link::Link;
@@ -61,7 +61,8 @@ fn onward(links: &[Link], path: &[usize]) -> Interval {
     onward.map(|&l| links[l].delay).min().unwrap_or(Interval::MAX)
 }
 
-/// From where packets come to each link, and how soon: directly from another link, or by way of a host that answers.
+/// From where packets come to each link, and how soon: directly from another link, or by way of a host that
+/// answers.
 #[derive(Debug)]
 pub struct Approaches {
     /// For each link, in order, those from which packets come next, with the shortest time that this takes.
@@ -92,8 +93,8 @@ impl Approaches {
         Approaches { of: of.into_iter().map(|from| from.into_iter().collect()).collect() }
     }
 
-    /// Until when all arrivals at a link are known, if each link has been run up to its time in `clocks`, and each
-    /// host as far as these allow.
+    /// Until when all arrivals at a link are known, if each link has been run up to its time in `clocks`, and
+    /// each host as far as these allow.
     pub fn known(&self, link: usize, clocks: &[Time]) -> Time {
         self.of[link].iter().fold(Time::NEVER, |known, &(from, time)| known.min(clocks[from] + time))
     }

@@ -52,8 +52,8 @@ pub struct Sampled {
 pub enum Rates {
     /// The plan alone. Departures from drop-tail and RED are then computed at arrival.
     Planned,
-    /// The caller may also set constant ones while the run pauses, so all links ask their queues. The results are
-    /// the same, later.
+    /// The caller may also set constant ones while the run pauses, so all links ask their queues. The results
+    /// are the same, later.
     Settable,
 }
 
@@ -105,8 +105,8 @@ impl Simulation {
         Self::new_while(plan, Rates::Planned, custom, &mut || true)
     }
 
-    /// As [`Simulation::new`], which takes seconds for the largest plans. Calls `wanted` now and then and stops
-    /// with [`RunError::Interrupted`] if that returns false.
+    /// As [`Simulation::new`], which takes seconds for the largest plans. Calls `wanted` now and then and
+    /// stops with [`RunError::Interrupted`] if that returns false.
     pub fn new_while(
         plan: CheckedPlan,
         rates: Rates,

@@ -18,8 +18,8 @@ pub fn plan(algorithm: &str, rate_bps: f64, packets: u64, duration_s: f64, flows
     plan
 }
 
-/// Gives each flow that is not standard TCP this protocol, in packets of 1500 bytes of IP with its header, and
-/// each link that has a router the protocol's.
+/// Gives each flow that is not standard TCP this protocol, in packets of 1500 bytes of IP with its header,
+/// and each link that has a router the protocol's.
 pub fn speaking(mut plan: Value, protocol: &str) -> Value {
     let header_bytes = match protocol {
         "maxnet" => 4,
@@ -39,8 +39,8 @@ pub fn speaking(mut plan: Value, protocol: &str) -> Value {
     plan
 }
 
-/// Links of 60, 40 and 80 Mbit/s in a row, with routers of the protocol. Flow 0 crosses all, flow 1 the first,
-/// flows 2 and 3 the second, flow 4 the third.
+/// Links of 60, 40 and 80 Mbit/s in a row, with routers of the protocol. Flow 0 crosses all, flow 1 the
+/// first, flows 2 and 3 the second, flow 4 the third.
 pub fn parking_lot(protocol: &str, duration_s: f64) -> Value {
     let hops: [Hop; 3] =
         [((0, 1), 60.0, Some("xcp")), ((1, 2), 40.0, Some("xcp")), ((2, 3), 80.0, Some("xcp"))];

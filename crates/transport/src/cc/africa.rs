@@ -1,5 +1,5 @@
-//! TCP-Africa (King, Baraniuk, Riedi, INFOCOM 2005): HighSpeed TCP's growth while its own queue is short, standard
-//! TCP's beyond.
+//! TCP-Africa (King, Baraniuk, Riedi, INFOCOM 2005): HighSpeed TCP's growth while its own queue is short,
+//! standard TCP's beyond.
 //!
 //! ```text
 //! fast:  W (aRTT - minRTT) / aRTT <= alpha       W <- W + a(W) / W       a(W) of RFC 3649
@@ -138,7 +138,8 @@ mod tests {
 
     #[test]
     fn the_mode_changes_between_one_and_two_packets_of_queue() {
-        // of 1000 segments 1.641 are in the queue when it makes up 1.641 thousandths of aRTT: 164.37 us on 100 ms
+        // of 1000 segments 1.641 are in the queue when it makes up 1.641 thousandths of aRTT: 164.37 us on
+        // 100 ms
         assert!(growth_in_a_round_trip(1000.0, 100_164) > 7.0);
         assert!((growth_in_a_round_trip(1000.0, 100_165) - 1.0).abs() < 1e-6);
     }
@@ -162,8 +163,8 @@ mod tests {
         let (mut c, mut w) = (instance(&ROW, &[]), window(3000.0, 2.0));
         let mut path = Path::new(0.1, 1e5);
         path.run(0.05, &mut c, &mut w);
-        // 10000 packets of bandwidth-delay product: 7000 round trips at one segment each, 320 with the rows of
-        // RFC 3649's appendix B in between
+        // 10000 packets of bandwidth-delay product: 7000 round trips at one segment each, 320 with the rows
+        // of RFC 3649's appendix B in between
         let mut rounds = 0;
         while w.cwnd < 10_000.0 {
             path.run(0.05, &mut c, &mut w);

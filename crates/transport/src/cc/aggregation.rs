@@ -1,9 +1,10 @@
-//! How many more segments than expected acknowledgements report at a time: what BBR adds to its window so that it
-//! can send while none arrive (Linux tcp_bbr.c, bbr_update_ack_aggregation, of versions 1 and 3).
+//! How many more segments than expected acknowledgements report at a time: what BBR adds to its window so
+//! that it can send while none arrive (Linux tcp_bbr.c, bbr_update_ack_aggregation, of versions 1 and 3).
 
 use longfat_units::Time;
 
-/// The age at which one of the two windows of the maximum is replaced, round trips (bbr_extra_acked_win_rtts).
+/// The age at which one of the two windows of the maximum is replaced, round trips
+/// (bbr_extra_acked_win_rtts).
 pub(super) const WINDOW_ROUNDS: u32 = 5;
 /// An epoch ends when it has reported this many segments (bbr_ack_epoch_acked_reset_thresh).
 const MOST_ACKED: f64 = (1 << 20) as f64;
@@ -39,7 +40,8 @@ impl Aggregation {
         }
     }
 
-    /// An acknowledgement has reported `acked` segments, `rate` a second were expected, and the window is `cwnd`.
+    /// An acknowledgement has reported `acked` segments, `rate` a second were expected, and the window is
+    /// `cwnd`.
     pub fn update(&mut self, now: Time, acked: f64, rate: f64, cwnd: f64) {
         let mut expected = (rate * now.since(self.epoch).as_secs_f64()).floor();
         if self.acked <= expected || self.acked + acked >= MOST_ACKED {

@@ -1,5 +1,5 @@
-//! BBR, version 1 (Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson: BBR: Congestion-Based Congestion Control, ACM
-//! Queue 14(5), 2016), as in Linux net/ipv4/tcp_bbr.c.
+//! BBR, version 1 (Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson: BBR: Congestion-Based Congestion Control,
+//! ACM Queue 14(5), 2016), as in Linux net/ipv4/tcp_bbr.c.
 //!
 //! ```text
 //! bw      = max of the delivery rates of the last 10 round trips
@@ -13,8 +13,8 @@
 //! PROBE_BW   pacing gain 1.25, .75, 1 x 6, each for a min_rtt; cwnd gain 2
 //! PROBE_RTT  when min_rtt is 10 s old: 4 segments in flight, for 200 ms and a round trip
 //! ```
-//! Losses move only the window: each takes a segment; the first round trip of a recovery conserves packets, and its
-//! end restores the window. `policer` detects policers, `aggregation` bursts of acknowledgements.
+//! Losses move only the window: each takes a segment; the first round trip of a recovery conserves packets,
+//! and its end restores the window. `policer` detects policers, `aggregation` bursts of acknowledgements.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -34,8 +34,8 @@
 //! | send quantum | pacing rate 1.024^-1 ms, at least 2 segments (1 below 1.2 Mbit/s), at most 64 KiB | | tcp_bbr.c, bbr_tso_segs_goal; sk_pacing_shift 10 | a quantum that the window cuts is sent, not deferred |
 //! | window without a round-trip time | 10 | segments | tcp_bbr.c, TCP_INIT_CWND | none |
 //!
-//! Rates and times are exact (f64, nanoseconds); Linux has 24-bit fractions and microseconds. An expired min_rtt
-//! takes any sample; Linux skips those of a delayed acknowledgement of a last short segment.
+//! Rates and times are exact (f64, nanoseconds); Linux has 24-bit fractions and microseconds. An expired
+//! min_rtt takes any sample; Linux skips those of a delayed acknowledgement of a last short segment.
 
 mod policer;
 

@@ -1,5 +1,6 @@
-//! BBR, version 3 (Cardwell, Swett, Beshay: BBR Congestion Control, draft-ietf-ccwg-bbr, working copy of August 2026,
-//! after version 06), and the differences of Google's own module (github.com/google/bbr, net/ipv4/tcp_bbr.c, version 3).
+//! BBR, version 3 (Cardwell, Swett, Beshay: BBR Congestion Control, draft-ietf-ccwg-bbr, working copy of
+//! August 2026, after version 06), and the differences of Google's own module (github.com/google/bbr,
+//! net/ipv4/tcp_bbr.c, version 3).
 //!
 //! ```text
 //! bw  = min(max_bw, bw_shortterm)        max_bw: greatest delivery rate of this ProbeBW cycle and the last
@@ -45,13 +46,13 @@
 //! | pacing margin | 1 | 1 | % | PacingMarginPercent; bbr_pacing_margin_percent | none |
 //! | send quantum | 1 ms, 2 to 45 segments | 1/1024 s + 64 KiB / 2^(min_rtt / 512 us), 2 to 45 segments | of the pacing rate | SetSendQuantum; bbr_tso_segs_generic | segments of 1448 bytes |
 //!
-//! State to undo is saved when a recovery begins, as the text of "Saving State Upon Loss Recovery" says. The draft's
-//! NoteLoss also saves it at the first loss of each round trip: the end of UP resets that round trip, so the next lost
-//! segment of the same episode would overwrite what the first one saved.
+//! State to undo is saved when a recovery begins, as the text of "Saving State Upon Loss Recovery" says. The
+//! draft's NoteLoss also saves it at the first loss of each round trip: the end of UP resets that round trip,
+//! so the next lost segment of the same episode would overwrite what the first one saved.
 //!
-//! `google` responds to marks only where the route says that its queues mark early (ecn_low); no path here says so, and
-//! this model leaves that response out, as the draft does (section "ECN"). A tail loss probe that repaired a loss
-//! counts as a recovery, not as one segment lost (bbr_run_loss_probe_recovery).
+//! `google` responds to marks only where the route says that its queues mark early (ecn_low); no path here
+//! says so, and this model leaves that response out, as the draft does (section "ECN"). A tail loss probe
+//! that repaired a loss counts as a recovery, not as one segment lost (bbr_run_loss_probe_recovery).
 
 mod control;
 mod model;
@@ -217,7 +218,8 @@ pub struct Bbr3 {
     loss_round_delivered: u64,
     loss_round_start: bool,
     is_loss_in_round: bool,
-    /// Lost ranges (google: acknowledgements that found losses) in this round trip, and the last segment lost.
+    /// Lost ranges (google: acknowledgements that found losses) in this round trip, and the last segment
+    /// lost.
     losses_in_round: u32,
     last_lost: u64,
     undo: Undo,
@@ -383,7 +385,8 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    /// The end of a loss recovery restores the window; google only after a timeout, since nothing else cuts it.
+    /// The end of a loss recovery restores the window; google only after a timeout, since nothing else cuts
+    /// it.
     fn on_recovered(&mut self, _: Time, w: &mut Window) {
         if self.repair == Repair::Timeout || (!self.google && self.repair == Repair::Recovery) {
             self.restore_cwnd(w);

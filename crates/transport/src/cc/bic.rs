@@ -466,8 +466,9 @@ mod tests {
 
     #[test]
     fn linux_grows_twice_as_fast_as_its_count_of_segments_says() {
-        // tcp_bic: 20 segments a step before any loss, shortened by a ratio of segments to acknowledgements that begins
-        // at 32 / 16 and in whole numbers does not fall below 31 / 16 even when each segment is acknowledged
+        // tcp_bic: 20 segments a step before any loss, shortened by a ratio of segments to acknowledgements
+        // that begins at 32 / 16 and in whole numbers does not fall below 31 / 16 even when each segment is
+        // acknowledged
         let mut c = instance(&ROW, &[("variant", "linux")]);
         let mut w = window(2000.0, 2.0);
         round_trip(&mut c, &mut w);
@@ -496,7 +497,8 @@ mod tests {
     #[test]
     fn linux_steps_by_at_most_16_segments_a_round_trip_and_counts_whole_ones() {
         let step = bic(&[("variant", "linux")]).step;
-        // greatest step 500 / 16 = 31.25; (1000 - 960) / 4 = 10; at 990 a distance of 2; then 20 / 4 per segment
+        // greatest step 500 / 16 = 31.25; (1000 - 960) / 4 = 10; at 990 a distance of 2; then 20 / 4 per
+        // segment
         for (cwnd, count) in
             [(500.0, 31.0), (900.0, 56.0), (960.9, 96.0), (990.0, 495.0), (996.0, 4980.0), (1003.0, 5015.0)]
         {

@@ -1,5 +1,5 @@
-//! CAIA delay-gradient TCP (Hayes, Armitage 2011): the change of the round-trip time from one round trip to the next,
-//! and not its size, tells of congestion.
+//! CAIA delay-gradient TCP (Hayes, Armitage 2011): the change of the round-trip time from one round trip to
+//! the next, and not its size, tells of congestion.
 //!
 //! Once per round trip, of its least and its greatest round-trip time:
 //! ```text
@@ -9,8 +9,9 @@
 //! full queue   g_min > 0, g_max <= 0:    a loss halves cwnd, though not below the shadow window
 //! other queue                            a loss leaves cwnd as it is
 //! ```
-//! After five backoffs without a falling gradient it stops backing off for five round trips: others fill the queue. The
-//! shadow window is the one that backoffs on delay would not have reduced; a loss with a full queue halves it.
+//! After five backoffs without a falling gradient it stops backing off for five round trips: others fill the
+//! queue. The shadow window is the one that backoffs on delay would not have reduced; a loss with a full
+//! queue halves it.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -156,8 +157,8 @@ struct SlowStart {
 }
 
 impl SlowStart {
-    /// Whether this acknowledgement shows that the path is full. `least_us` is the least round-trip time of this round
-    /// trip, if there is one.
+    /// Whether this acknowledgement shows that the path is full. `least_us` is the least round-trip time of
+    /// this round trip, if there is one.
     fn ends(&mut self, now: Time, least_us: Option<f64>) -> bool {
         if let Some(us) = least_us {
             self.least_us = if self.least_us > 0.0 { self.least_us.min(us) } else { us };
@@ -253,8 +254,8 @@ impl Cdg {
         self.gradients.push_back(change);
     }
 
-    /// The mean gradients, in microseconds per round trip. In the paper's form those missing at the beginning are 0,
-    /// in Linux's they are as the others.
+    /// The mean gradients, in microseconds per round trip. In the paper's form those missing at the beginning
+    /// are 0, in Linux's they are as the others.
     fn means(&self) -> Extremes {
         let count = if self.is_linux { self.gradients.len() as f64 } else { f64::from(self.smoothing) };
         Extremes { least: self.sum.least / count, greatest: self.sum.greatest / count }

@@ -70,7 +70,8 @@ pub enum Cause {
     Timeout,
 }
 
-/// One congestion event: reported once per recovery episode, and where the scenario says so for each timeout in it.
+/// One congestion event: reported once per recovery episode, and where the scenario says so for each timeout
+/// in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
     /// Why.
@@ -174,7 +175,8 @@ pub struct Opening {
     pub now: Time,
     /// The round-trip time of the request, unless it is unknown.
     pub rtt: Option<Interval>,
-    /// The receiver acknowledges selectively (C.has_selective_acks), so several losses in a round trip can be found.
+    /// The receiver acknowledges selectively (C.has_selective_acks), so several losses in a round trip can be
+    /// found.
     pub selective: bool,
 }
 
@@ -184,10 +186,11 @@ pub struct Opening {
 pub struct Delivery {
     /// When it arrived.
     pub now: Time,
-    /// The delivery rate, segments per second (RS.delivery_rate). `None` if the acknowledgement delivered nothing,
-    /// or in less time than the least round-trip time.
+    /// The delivery rate, segments per second (RS.delivery_rate). `None` if the acknowledgement delivered
+    /// nothing, or in less time than the least round-trip time.
     pub rate: Option<f64>,
-    /// Segments delivered since the newest segment that it delivered had left (RS.delivered); 0 if there is none.
+    /// Segments delivered since the newest segment that it delivered had left (RS.delivered); 0 if there is
+    /// none.
     pub delivered: u64,
     /// What had been delivered when that segment left (RS.prior_delivered), if there is one.
     pub prior_delivered: Option<u64>,
@@ -322,8 +325,8 @@ pub trait CongestionControl {
     fn on_lost(&mut self, _lost: &LostSegment, _w: &mut Window) {}
 
     /// Model-based: the retransmission timer has expired, perhaps within an episode; `on_congestion` has been
-    /// called if that began one, and `on_lost` for what counts as lost now. The sender has set `w.cwnd` to what is in
-    /// flight and one segment more.
+    /// called if that began one, and `on_lost` for what counts as lost now. The sender has set `w.cwnd` to
+    /// what is in flight and one segment more.
     fn on_timeout(&mut self, _now: Time, _w: &mut Window) {}
 
     /// Model-based: a segment is about to leave, nothing is in flight, and the application has been limiting.

@@ -112,8 +112,8 @@ impl Controller {
         self.algorithm = AnyAlgorithm::Aimd(super::aimd::Aimd); // the smallest one
     }
 
-    /// Writes [`CongestionControl::explicit`] to its place. Each arm writes by itself: a header that the arms returned
-    /// together would be copied byte by byte, as the bytes of one header are gaps in another.
+    /// Writes [`CongestionControl::explicit`] to its place. Each arm writes by itself: a header that the arms
+    /// returned together would be copied byte by byte, as the bytes of one header are gaps in another.
     #[inline]
     pub(crate) fn write_explicit(&self, place: &mut Option<Explicit>, cwnd_bytes: f64, srtt: Interval) {
         each!(&self.algorithm, c => *place = c.explicit(cwnd_bytes, srtt));

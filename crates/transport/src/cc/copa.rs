@@ -1,6 +1,6 @@
-//! Copa (Arun, Balakrishnan: Copa: Practical Delay-Based Congestion Control for the Internet, NSDI 2018): the window
-//! moves towards a target rate that is inversely proportional to the queueing delay, and the queue empties every few
-//! round trips, so that flows see the path's own delay.
+//! Copa (Arun, Balakrishnan: Copa: Practical Delay-Based Congestion Control for the Internet, NSDI 2018): the
+//! window moves towards a target rate that is inversely proportional to the queueing delay, and the queue
+//! empties every few round trips, so that flows see the path's own delay.
 //!
 //! ```text
 //! d_q      = RTTstanding - RTTmin
@@ -14,8 +14,8 @@
 //!                   (while no d_q of the last 5 round trips was below a tenth of RTTmax - RTTmin)
 //! ```
 //!
-//! RTTstanding is the least round-trip time of the last srtt / 2, RTTmin of the last 10 s, and RTTmax the greatest of
-//! the last four round trips. Losses matter only in competitive mode.
+//! RTTstanding is the least round-trip time of the last srtt / 2, RTTmin of the last 10 s, and RTTmax the
+//! greatest of the last four round trips. Losses matter only in competitive mode.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -36,10 +36,10 @@
 //! | least window | 2 | segments | genericCC, update_intersend_time | none |
 //! | timeout | slow-start, v = 1 | | chosen here | genericCC ignores it |
 //!
-//! The paper's rules were read as quoted, section by section, in public notes on its text; the rest is from the authors'
-//! genericCC (markoviancc.cc, rtt-window.cc, estimators.cc) and Meta's mvfst (Copa.cpp). A round trip is counted by
-//! deliveries for v, and is an srtt elsewhere. The round-trip time of the handshake does not count, because its packets
-//! are small.
+//! The paper's rules were read as quoted, section by section, in public notes on its text; the rest is from
+//! the authors' genericCC (markoviancc.cc, rtt-window.cc, estimators.cc) and Meta's mvfst (Copa.cpp). A round
+//! trip is counted by deliveries for v, and is an srtt elsewhere. The round-trip time of the handshake does
+//! not count, because its packets are small.
 
 use super::congestion_control::{
     Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, Opening, Window,
@@ -56,7 +56,8 @@ const PACING_GAIN: f64 = 2.0;
 const NEARLY_EMPTY: f64 = 0.1;
 const EMPTY_SRTTS: f64 = 5.0;
 const GREATEST_SRTTS: f64 = 4.0;
-/// The share of lost segments above which the window shrinks, in a period of at least so many segments and srtts.
+/// The share of lost segments above which the window shrinks, in a period of at least so many segments and
+/// srtts.
 const SEVERE_LOSS: f64 = 0.3;
 const SEVERE_SEGMENTS: u64 = 20;
 const SEVERE_SRTTS: f64 = 2.0;

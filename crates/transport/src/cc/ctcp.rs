@@ -286,8 +286,8 @@ mod tests {
         assert!((a - b).abs() < 1e-9, "{a} is not {b}");
     }
 
-    /// The size that a window of `cwnd` with this dwnd reaches within the round trip after the one in which it was
-    /// measured.
+    /// The size that a window of `cwnd` with this dwnd reaches within the round trip after the one in which
+    /// it was measured.
     fn after_two_round_trips(c: &mut Ctcp, cwnd: f64, path: &mut Path) -> f64 {
         let mut w = window(cwnd, 2.0);
         path.run(1.999 * path.rtt_s(cwnd), c, &mut w);

@@ -237,7 +237,8 @@ mod tests {
         ROW.instance(&given.map(|(k, v)| (k.to_owned(), v))).unwrap()
     }
 
-    /// The mean window under one loss in `period` packets; the connection starts at the peak of the tables' formula.
+    /// The mean window under one loss in `period` packets; the connection starts at the peak of the tables'
+    /// formula.
     fn mean(word: &str, c: f64, rtt_s: f64, period: u64, printed: f64) -> f64 {
         let cycles = (1_000_000 / period).clamp(2, 60) as u32;
         periodic(&mut variant(word, c), rtt_s, period, printed / 0.925, cycles).mean

@@ -1,6 +1,6 @@
-//! Data Center TCP (Alizadeh, Greenberg, Maltz, Padhye, Patel, Prabhakar, Sengupta, Sridharan: SIGCOMM 2010; RFC
-//! 8257): the window shrinks in proportion to the share of packets that a queue has marked, so a queue that marks
-//! above a threshold K stays short and is never empty.
+//! Data Center TCP (Alizadeh, Greenberg, Maltz, Padhye, Patel, Prabhakar, Sengupta, Sridharan: SIGCOMM 2010;
+//! RFC 8257): the window shrinks in proportion to the share of packets that a queue has marked, so a queue
+//! that marks above a threshold K stays short and is never empty.
 //!
 //! ```text
 //! once a window:  M     <- marked / acknowledged
@@ -198,8 +198,8 @@ mod tests {
 
     #[test]
     fn alpha_is_an_average_of_the_windows_shares_with_a_weight_of_a_sixteenth() {
-        // The first acknowledgement ends a window, and each 21st after it: segments 2 to 22, 23 to 43 and 44 to 64.
-        // Marked are 1 to 20 and 61 to 70.
+        // The first acknowledgement ends a window, and each 21st after it: segments 2 to 22, 23 to 43 and 44
+        // to 64. Marked are 1 to 20 and 61 to 70.
         let found = windows("rfc8257", &[20, 0, 0, 10]);
         let (first, second) = (15.0 / 16.0 + 19.0 / 21.0 / 16.0, 0.931_919_6);
         let third = 15.0 / 16.0 * second + 4.0 / 21.0 / 16.0;

@@ -1,6 +1,6 @@
-//! ERICA's sender (Kalyanaraman, Jain, Fahmy, Goyal, Vandalore: The ERICA Switch Algorithm for ABR Traffic Management
-//! in ATM Networks, IEEE/ACM Transactions on Networking 8(1), 2000), on IP packets: it sends at the least rate that
-//! routers (`crates/net/src/router/erica.rs`) allow.
+//! ERICA's sender (Kalyanaraman, Jain, Fahmy, Goyal, Vandalore: The ERICA Switch Algorithm for ABR Traffic
+//! Management in ATM Networks, IEEE/ACM Transactions on Networking 8(1), 2000), on IP packets: it sends at
+//! the least rate that routers (`crates/net/src/router/erica.rs`) allow.
 //!
 //! ```text
 //! Out :  CCR <- x, ER <- infinite in the header; packets leave exactly 1/x apart
@@ -8,9 +8,9 @@
 //! Loss:  x stays        only routers change it, also in recovery
 //! ```
 //!
-//! In ATM the rules of the source belong to the service (ABR), not to ERICA. There a source raises its rate by a part
-//! of its peak rate for each resource management cell that returns, up to ER. With the whole of the peak rate, which
-//! this sender takes, the rate is ER at once.
+//! In ATM the rules of the source belong to the service (ABR), not to ERICA. There a source raises its rate
+//! by a part of its peak rate for each resource management cell that returns, up to ER. With the whole of the
+//! peak rate, which this sender takes, the rate is ER at once.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|

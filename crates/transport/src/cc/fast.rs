@@ -1,8 +1,8 @@
 //! FAST TCP (Jin, Wei and Low 2004): each round trip the window moves half-way to the one that keeps `alpha`
 //! of its own packets queued, judged by the queueing delay.
 //!
-//! The rule of Li, Leith and Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks", IEEE/ACM
-//! Transactions on Networking 15(5), 2007 (LLS below), section IV-E (`variant = "lls"`):
+//! The rule of Li, Leith and Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks",
+//! IEEE/ACM Transactions on Networking 15(5), 2007 (LLS below), section IV-E (`variant = "lls"`):
 //!
 //! ```text
 //! Each RTT: cwnd <- [cwnd + (Tmin / T) cwnd + alpha] / 2     T: average latency, alpha = f(throughput)

@@ -1,8 +1,9 @@
-//! The rate of a sender that routers tell how fast to send. Packets leave at this rate; the window only follows it,
-//! with room for a queue. Without a router of the protocol on the path the sender is standard TCP (chosen here).
+//! The rate of a sender that routers tell how fast to send. Packets leave at this rate; the window only
+//! follows it, with room for a queue. Without a router of the protocol on the path the sender is standard TCP
+//! (chosen here).
 //!
-//! A loss says nothing about the rate that routers allow, and they also speak to a sender in recovery. So the rate
-//! stays after a loss, unless the sender is made by [`Guided::halving`].
+//! A loss says nothing about the rate that routers allow, and they also speak to a sender in recovery. So the
+//! rate stays after a loss, unless the sender is made by [`Guided::halving`].
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Cause, Congestion, Window};
@@ -61,8 +62,8 @@ impl Guided {
         self.srtt_s = srtt.as_secs_f64();
     }
 
-    /// A header has come back as it left: no router has seen it. If routers have set the rate so far, the path has
-    /// changed, and the window goes on from the data in flight at the rate.
+    /// A header has come back as it left: no router has seen it. If routers have set the rate so far, the
+    /// path has changed, and the window goes on from the data in flight at the rate.
     pub fn hear_nobody(&mut self, w: &mut Window) {
         if self.guide == Guide::Routers {
             w.cwnd = (self.rate * self.srtt_s).max(1.0);
@@ -71,8 +72,8 @@ impl Guided {
         self.guide = Guide::Nobody;
     }
 
-    /// A router has written into a header. The first rate is the window in a round trip. Returns whether this is
-    /// the first time.
+    /// A router has written into a header. The first rate is the window in a round trip. Returns whether this
+    /// is the first time.
     pub fn hear_router(&mut self, w: &mut Window) -> bool {
         let first = self.guide != Guide::Routers && self.srtt_s > 0.0;
         if first {
@@ -149,8 +150,8 @@ impl Guided {
         }
     }
 
-    /// A congestion event. Returns the slow-start threshold: the window if only routers change the rate, otherwise half
-    /// of it. A rate that a loss halves is one segment per round trip after a timeout.
+    /// A congestion event. Returns the slow-start threshold: the window if only routers change the rate,
+    /// otherwise half of it. A rate that a loss halves is one segment per round trip after a timeout.
     pub fn congestion(&mut self, event: &Congestion, w: &Window) -> f64 {
         if self.guide == Guide::Routers {
             if !self.halves {
@@ -177,7 +178,8 @@ impl Guided {
         }
     }
 
-    /// The window is again what it was before a spurious event, and so is the rate, unless routers have set another.
+    /// The window is again what it was before a spurious event, and so is the rate, unless routers have set
+    /// another.
     pub fn undone(&mut self, w: &mut Window) {
         if self.guide != Guide::Routers {
             return;

@@ -8,8 +8,9 @@
 //! a(w) = w^2 p(w) 2 b(w) / (2 - b(w))
 //! ```
 //!
-//! Up to Low_Window it is standard TCP: a = 1, b = 1/2. `variant = "linux"` is the kernel's module: a(w) and b(w) from
-//! the RFC's table, growth for each acknowledgement rather than each segment, and b of the last growth.
+//! Up to Low_Window it is standard TCP: a = 1, b = 1/2. `variant = "linux"` is the kernel's module: a(w) and
+//! b(w) from the RFC's table, growth for each acknowledgement rather than each segment, and b of the last
+//! growth.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|

@@ -1,6 +1,6 @@
 //! HSTCP-LP (Kuzmanovic, Knightly, Cottrell, PFLDnet 2004): HighSpeed TCP's growth and decrease (RFC 3649),
-//! with the early congestion indication of TCP-LP (see `low_priority`), so that it uses only the capacity that
-//! others leave. The constants of both are in their files.
+//! with the early congestion indication of TCP-LP (see `low_priority`), so that it uses only the capacity
+//! that others leave. The constants of both are in their files.
 
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};
 use super::hstcp::Hstcp;

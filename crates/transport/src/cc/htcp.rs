@@ -1,8 +1,8 @@
 //! H-TCP (Shorten and Leith 2004): additive increase that grows with the time since the last
 //! congestion event, and a decrease that just empties the bottleneck's queue.
 //!
-//! The rule of Li, Leith and Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks", IEEE/ACM
-//! Transactions on Networking 15(5), 2007 (LLS below), section IV-C:
+//! The rule of Li, Leith and Shorten, "Experimental Evaluation of TCP Protocols for High-Speed Networks",
+//! IEEE/ACM Transactions on Networking 15(5), 2007 (LLS below), section IV-C:
 //!
 //! ```text
 //! Ack :  cwnd <- cwnd + 2 (1 - beta) f(D) / cwnd

@@ -1,5 +1,5 @@
-//! TCP Hybla (Caini, Firrincieli 2004): a connection with a long round-trip time, such as one over a satellite, sends
-//! as fast as one with the round-trip time RTT0 would.
+//! TCP Hybla (Caini, Firrincieli 2004): a connection with a long round-trip time, such as one over a
+//! satellite, sends as fast as one with the round-trip time RTT0 would.
 //!
 //! ```text
 //! rho = max(RTT / RTT0, 1)
@@ -296,7 +296,8 @@ mod tests {
         let mut w = window(10.0, f64::INFINITY);
         c.on_ack(&ack(2.0), &mut w);
         assert_eq!(w.cwnd, 13.0);
-        // 4 segments a round trip at a window of 40: each acknowledgement brings 12 of 128, the eleventh fills a segment
+        // 4 segments a round trip at a window of 40: each acknowledgement brings 12 of 128, the eleventh
+        // fills a segment
         let mut w = window(40.0, 2.0);
         for _ in 0..10 {
             c.on_ack(&ack(2.0), &mut w);

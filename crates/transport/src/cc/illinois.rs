@@ -10,8 +10,8 @@
 //!         k3 + k4 da           d2 < da < d3      k1, k2: alpha(d1) = alpha_max, alpha(dm) = alpha_min
 //!         beta_max             da >= d3          k3, k4: beta(d2) = beta_min, beta(d3) = beta_max
 //! ```
-//! Below `win_thresh` it is standard TCP. Once da has been above d1, alpha goes back to `alpha_max` only after
-//! `theta` round trips with da below.
+//! Below `win_thresh` it is standard TCP. Once da has been above d1, alpha goes back to `alpha_max` only
+//! after `theta` round trips with da below.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -325,7 +325,8 @@ mod tests {
 
     #[test]
     fn the_curves_take_the_values_of_the_printed_constants_and_halve_by_hand_between_them() {
-        // dm = 100 ms: d1 = 1, d2 = 10, d3 = 80; k1 = 99 * 3 / 9.7 = 30.61856, k2 = 99 * 0.3 / 9.7 - 1 = 2.06186
+        // dm = 100 ms: d1 = 1, d2 = 10, d3 = 80; k1 = 99 * 3 / 9.7 = 30.61856, k2 = 99 * 0.3 / 9.7 - 1 =
+        // 2.06186
         let c = illinois(&[]).curves;
         for (da_ms, alpha) in [(1.0, 10.0), (10.0, 2.53846), (50.0, 0.58812), (100.0, 0.3)] {
             near(c.alpha(da_ms, 100.0), alpha);
@@ -390,7 +391,8 @@ mod tests {
             path.run(1.0, &mut i, &mut w);
             // ten round trips, or eleven
             assert!((95.0..=111.0).contains(&(w.cwnd - first)), "{word}: {first} {}", w.cwnd);
-            // the delay of the last round trip is always close to the greatest seen: the queue is full as far as it knows
+            // the delay of the last round trip is always close to the greatest seen: the queue is full as far
+            // as it knows
             w.cwnd = 1500.0;
             path.run(1.5, &mut i, &mut w);
             let before = w.cwnd;

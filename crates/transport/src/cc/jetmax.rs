@@ -9,8 +9,8 @@
 //! Loss:  x <- x / 2
 //! ```
 //!
-//! In JetMax-r the receiver does the sum, as XCP-r's does XCP's (Lopez Pacheco 2008, chapter 5 and section 7.4: the
-//! mechanism suits any explicit protocol). Routers are the same:
+//! In JetMax-r the receiver does the sum, as XCP-r's does XCP's (Lopez Pacheco 2008, chapter 5 and section
+//! 7.4: the mechanism suits any explicit protocol). Routers are the same:
 //!
 //! ```text
 //! Data:  x' <- 1/delta - tau (1/delta - g)            at the receiver

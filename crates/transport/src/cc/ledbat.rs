@@ -1,5 +1,5 @@
-//! LEDBAT, Low Extra Delay Background Transport (RFC 6817): the window settles where the flow's own queueing delay is
-//! the target, and gives way to others, who make it longer.
+//! LEDBAT, Low Extra Delay Background Transport (RFC 6817): the window settles where the flow's own queueing
+//! delay is the target, and gives way to others, who make it longer.
 //!
 //! ```text
 //! queueing_delay = min(last CURRENT_FILTER delays) - min(base delays of the last BASE_HISTORY minutes)

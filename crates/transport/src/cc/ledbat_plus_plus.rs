@@ -1,5 +1,6 @@
-//! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus): LEDBAT with round-trip times, slower growth, multiplicative decrease,
-//! and slowdowns in which the queue drains, so that flows find the true base delay and share the link.
+//! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus): LEDBAT with round-trip times, slower growth, multiplicative
+//! decrease, and slowdowns in which the queue drains, so that flows find the true base delay and share the
+//! link.
 //!
 //! ```text
 //! GAIN = 1 / min(16, ceil(2 TARGET / base))
@@ -219,7 +220,8 @@ mod tests {
         Interval::from_millis(ms)
     }
 
-    /// A flow past its first slow-start whose least round-trip time is 120 ms and whose last ones are `last_ms`.
+    /// A flow past its first slow-start whose least round-trip time is 120 ms and whose last ones are
+    /// `last_ms`.
     fn after(last_ms: u64) -> LedbatPlusPlus {
         let mut c = plus_plus();
         c.phase = Phase::Steady { until: Time::NEVER };
@@ -270,8 +272,8 @@ mod tests {
         }
     }
 
-    /// Alone on a path of 120 ms and 1000 segments a second, which holds 120: when slowdowns begin and end in this many
-    /// acknowledgements.
+    /// Alone on a path of 120 ms and 1000 segments a second, which holds 120: when slowdowns begin and end in
+    /// this many acknowledgements.
     fn slowdowns(acks: u32) -> Vec<(f64, f64)> {
         let (mut c, mut path, mut w) = (plus_plus(), Path::new(0.12, 1000.0), window(10.0, f64::INFINITY));
         let (mut seen, mut begun) = (Vec::new(), None);

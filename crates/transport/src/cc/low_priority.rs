@@ -1,5 +1,5 @@
-//! Low priority by one-way delays (Kuzmanovic, Knightly: TCP-LP: A Distributed Algorithm for Low Priority Data Transfer,
-//! INFOCOM 2003): a flow gives way before others lose packets.
+//! Low priority by one-way delays (Kuzmanovic, Knightly: TCP-LP: A Distributed Algorithm for Low Priority
+//! Data Transfer, INFOCOM 2003): a flow gives way before others lose packets.
 //!
 //! ```text
 //! d     <- (1 - gamma) d + gamma * one-way delay        each acknowledgement

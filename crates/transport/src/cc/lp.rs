@@ -1,6 +1,6 @@
-//! TCP-LP (Kuzmanovic, Knightly: TCP-LP: A Distributed Algorithm for Low Priority Data Transfer, INFOCOM 2003):
-//! standard TCP that gives way as soon as one-way delays show other traffic. `low_priority` has the mechanism, its
-//! constants and their sources.
+//! TCP-LP (Kuzmanovic, Knightly: TCP-LP: A Distributed Algorithm for Low Priority Data Transfer, INFOCOM
+//! 2003): standard TCP that gives way as soon as one-way delays show other traffic. `low_priority` has the
+//! mechanism, its constants and their sources.
 //!
 //! ```text
 //! early indication, first:                     cwnd <- cwnd / 2, then no growth for 3 round trips
@@ -9,8 +9,8 @@
 //! Loss:  cwnd <- cwnd / 2
 //! ```
 //!
-//! Linux's tcp_lp is no variant here: it takes 15 % of absolute differences of two clocks in milliseconds, so what it
-//! does depends on the random offset of the receiver's timestamps.
+//! Linux's tcp_lp is no variant here: it takes 15 % of absolute differences of two clocks in milliseconds, so
+//! what it does depends on the random offset of the receiver's timestamps.
 
 use super::aimd::{standard_decrease, standard_increase};
 use super::congestion_control::{Ack, Congestion, CongestionControl, Internals, Window};

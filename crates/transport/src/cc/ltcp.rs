@@ -1,5 +1,5 @@
-//! LTCP (Bhandarkar, Jain, Reddy, Computer Communication Review 36(1), 2006): a flow with a large window behaves as
-//! K standard flows, layers, and loses at most one of them with a loss.
+//! LTCP (Bhandarkar, Jain, Reddy, Computer Communication Review 36(1), 2006): a flow with a large window
+//! behaves as K standard flows, layers, and loses at most one of them with a loss.
 //!
 //! ```text
 //! Ack :  W <- W + K / W                     while W_K <= W < W_(K+1),   W_K = W_T K (K + 1) (K - 1) / 6
@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn up_to_nineteen_layers_the_decrease_spares_the_layer_below_of_its_own_accord() {
-        // layer 20 begins at 66500, 19 at 57000: more than .85 of that; there the layer stays, its window does not
+        // layer 20 begins at 66500, 19 at 57000: more than .85 of that; there the layer stays, its window
+        // does not
         for (cwnd, inside) in [(57_001.0, true), (66_499.0, true), (66_501.0, false), (183_000.0, false)] {
             let mut l = ltcp(&[]);
             let mut w = window(cwnd, 2.0);
@@ -245,7 +246,8 @@ mod tests {
 
     #[test]
     fn a_sawtooth_within_one_layer_has_the_windows_of_so_many_standard_flows() {
-        // AIMD(K, beta) loses every N packets at sqrt(K N / (beta (1 - beta / 2))); both ends are in layer 3, or 6
+        // AIMD(K, beta) loses every N packets at sqrt(K N / (beta (1 - beta / 2))); both ends are in layer 3,
+        // or 6
         for (packets, peak, mean) in [(10_000, 465.0, 430.1), (100_000, 2079.4, 1923.5)] {
             let s = sawtooth(&mut instance(&ROW, &[]), packets);
             assert!((s.peak / peak - 1.0).abs() < 0.005, "{packets}: {} against {peak}", s.peak);
@@ -275,8 +277,8 @@ mod tests {
 
     #[test]
     fn the_exponent_sets_how_unfair_unlike_round_trip_times_are() {
-        // synchronised losses: throughputs go as the RTT ratio to 2.5 without, as standard TCP's to 2 with 1/3,
-        // and to 1 with 1
+        // synchronised losses: throughputs go as the RTT ratio to 2.5 without, as standard TCP's to 2 with
+        // 1/3, and to 1 with 1
         for (exponent, ratio) in [(0.0, 5.66), (1.0 / 3.0, 4.0), (1.0, 2.0)] {
             let measured = throughput(exponent, 0.05) / throughput(exponent, 0.1);
             assert!((measured / ratio - 1.0).abs() < 0.06, "{exponent}: {measured}, expected {ratio}");

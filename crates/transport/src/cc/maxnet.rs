@@ -1,7 +1,8 @@
-//! TCP MaxNet's sender (Wydrowski, Zukerman: MaxNet: A Congestion Control Architecture, IEEE Communications Letters
-//! 6(11), 2002; Suchara, Witt, Wydrowski: TCP MaxNet, ICON 2005; Suchara, Andrew, Witt, Jacobsson, Wydrowski, Low:
-//! Implementation of Provably Stable MaxNet, BROADNETS 2008): its rate x is a function of one price, the greatest of
-//! the links on its path (`crates/net/src/router/maxnet.rs`), and packets leave exactly 1/x apart.
+//! TCP MaxNet's sender (Wydrowski, Zukerman: MaxNet: A Congestion Control Architecture, IEEE Communications
+//! Letters 6(11), 2002; Suchara, Witt, Wydrowski: TCP MaxNet, ICON 2005; Suchara, Andrew, Witt, Jacobsson,
+//! Wydrowski, Low: Implementation of Provably Stable MaxNet, BROADNETS 2008): its rate x is a function of one
+//! price, the greatest of the links on its path (`crates/net/src/router/maxnet.rs`), and packets leave
+//! exactly 1/x apart.
 //!
 //! ```text
 //! Out   :  p <- 0 in the header
@@ -12,11 +13,12 @@
 //! Loss  :  x stays        only prices change it, also in recovery
 //! ```
 //!
-//! `static` is the letter's source with the demand function chosen here. `stable` is the law of Paganini, Wang, Doyle
-//! and Low (Congestion Control for High Performance, Stability, and Fairness in General Networks, IEEE/ACM
-//! Transactions on Networking 13(1), 2005) for one bottleneck, which the later MaxNet papers take over: x = X e^(xi -
-//! alpha p / tau), where xi moves slowly until the marginal utility of x is p. tau is the smoothed round-trip time. At
-//! rest both have x = D(p), which no round-trip time enters, so rates are max-min fair.
+//! `static` is the letter's source with the demand function chosen here. `stable` is the law of Paganini,
+//! Wang, Doyle and Low (Congestion Control for High Performance, Stability, and Fairness in General Networks,
+//! IEEE/ACM Transactions on Networking 13(1), 2005) for one bottleneck, which the later MaxNet papers take
+//! over: x = X e^(xi - alpha p / tau), where xi moves slowly until the marginal utility of x is p. tau is the
+//! smoothed round-trip time. At rest both have x = D(p), which no round-trip time enters, so rates are
+//! max-min fair.
 //!
 //! Only abstracts and the authors' overview were at hand; the law of 2005 is from memory.
 //!
@@ -82,8 +84,8 @@ pub const ROW: Row<MaxNet> = Row {
     build: MaxNet::build,
 };
 
-/// How much ln x moves when the price moves by `price_change_s` in `span_s`, with a round-trip time `tau_s` and a
-/// demand of e^`gap` times x.
+/// How much ln x moves when the price moves by `price_change_s` in `span_s`, with a round-trip time `tau_s`
+/// and a demand of e^`gap` times x.
 pub fn step(alpha: f64, zeta: f64, tau_s: f64, price_change_s: f64, span_s: f64, gap: f64) -> f64 {
     // more than the whole gap would pass the demand
     let share = (zeta * alpha * Header::SCALE_S / tau_s * span_s).min(1.0);

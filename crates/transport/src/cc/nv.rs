@@ -1,5 +1,5 @@
-//! TCP-NV (Brakmo 2010; Linux tcp_nv): a successor of Vegas for data centres. It compares the window with the one that
-//! the greatest rate of the round trip needs on the empty path, and allows for noise in both.
+//! TCP-NV (Brakmo 2010; Linux tcp_nv): a successor of Vegas for data centres. It compares the window with the
+//! one that the greatest rate of the round trip needs on the empty path, and allows for noise in both.
 //!
 //! ```text
 //! each ACK, outside of recovery:
@@ -15,7 +15,8 @@
 //! Loss:  cwnd <- 0.8 cwnd, no growth until the next decision
 //! ```
 //!
-//! min_rtt is the least rtt of a period of 3.75 to 6.25 s, random so that flows do not measure at the same time.
+//! min_rtt is the least rtt of a period of 3.75 to 6.25 s, random so that flows do not measure at the same
+//! time.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|
@@ -321,7 +322,8 @@ mod tests {
         instance(&ROW, &[])
     }
 
-    /// A flow that knows the path of 100 ms and 1000 segments a second, and has settled after a window of `cwnd`.
+    /// A flow that knows the path of 100 ms and 1000 segments a second, and has settled after a window of
+    /// `cwnd`.
     fn settled(period_s: f64, cwnd: f64) -> (Nv, Path, Window) {
         let mut c = with_numbers(&ROW, &[("period", period_s)]);
         let (mut path, mut w) = (Path::new(0.1, 1000.0), window(50.0, 2.0));
@@ -349,7 +351,8 @@ mod tests {
 
     #[test]
     fn a_decision_takes_38_of_128_of_the_excess() {
-        // 1000 segments a second need 100 at 100 ms, 110 with the pad: 200 are 90 too many, of which it takes 26
+        // 1000 segments a second need 100 at 100 ms, 110 with the pad: 200 are 90 too many, of which it takes
+        // 26
         let (mut c, mut w) = (nv(), window(200.0, 2.0));
         (c.max_rate, c.min_rtt_s, c.samples, c.rounds) = (1000.5, 0.1, 60, 1);
         let ack = Path::new(0.1, 1000.0).ack(0.2, 200.0);

@@ -1,6 +1,7 @@
-//! Prague (De Schepper, Tilmans, Briscoe, Goel: draft-briscoe-iccrg-prague-congestion-control-04, 2024), the scalable
-//! congestion control of L4S: as DCTCP it reduces the window by the share of marked packets, but it grows between marks in
-//! every phase, paces, keeps a fractional window, and shares a queue evenly with flows of other round-trip times.
+//! Prague (De Schepper, Tilmans, Briscoe, Goel: draft-briscoe-iccrg-prague-congestion-control-04, 2024), the
+//! scalable congestion control of L4S: as DCTCP it reduces the window by the share of marked packets, but it
+//! grows between marks in every phase, paces, keeps a fractional window, and shares a queue evenly with flows
+//! of other round-trip times.
 //!
 //! ```text
 //! once a round: alpha <- (1 - g) alpha + g marked / delivered        (from the first mark on)
@@ -22,13 +23,14 @@
 //! | longest burst | 2^-12 | s | tcp_prague.c, prague_burst_shift | at least a segment |
 //! | loss | 1/2 | of cwnd | tcp_prague.c, prague_enter_loss | none |
 //!
-//! In tcp_prague.c a mark begins a phase of a round-trip time (CWR), and only its beginning can reduce the window, so with
-//! 20 ms the window is reduced every 40 ms and not every 25 ms. Here a flow that has rounds of 25 ms answers the first
-//! mark after them.
+//! In tcp_prague.c a mark begins a phase of a round-trip time (CWR), and only its beginning can reduce the
+//! window, so with 20 ms the window is reduced every 40 ms and not every 25 ms. Here a flow that has rounds
+//! of 25 ms answers the first mark after them.
 //!
-//! The file that was read is net/ipv4/tcp_prague.c of the L4S team's kernel 6.6 (version 0.7), in its window-based mode. Its
-//! rate-based mode for windows below four packets, its smaller segments, and the 3 % by which its pacing alternates are left
-//! out; below two segments the window acts by pacing alone. The draft's own text was not at hand.
+//! The file that was read is net/ipv4/tcp_prague.c of the L4S team's kernel 6.6 (version 0.7), in its
+//! window-based mode. Its rate-based mode for windows below four packets, its smaller segments, and the 3 %
+//! by which its pacing alternates are left out; below two segments the window acts by pacing alone. The
+//! draft's own text was not at hand.
 
 use super::congestion_control::{
     Ack, Cause, Congestion, CongestionControl, Delivery, Internals, MarkSample, Opening, Repair, Window,
@@ -78,7 +80,8 @@ const LONGEST_BURST_S: f64 = 1.0 / 4096.0;
 /// What a loss leaves.
 const LEFT: f64 = 0.5;
 
-/// The growth per round-trip time of a flow that behaves as if its round-trip time were `target` (section 2.4.4).
+/// The growth per round-trip time of a flow that behaves as if its round-trip time were `target` (section
+/// 2.4.4).
 fn increase(srtt: Interval, target: Interval) -> f64 {
     if srtt >= target {
         return 1.0;

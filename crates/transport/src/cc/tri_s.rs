@@ -1,5 +1,5 @@
-//! Tri-S (Wang, Crowcroft: A New Congestion Control Scheme: Slow Start and Search (Tri-S), ACM CCR 21(1), 1991):
-//! grows as long as more in flight brings more throughput, and takes a step back that brought none.
+//! Tri-S (Wang, Crowcroft: A New Congestion Control Scheme: Slow Start and Search (Tri-S), ACM CCR 21(1),
+//! 1991): grows as long as more in flight brings more throughput, and takes a step back that brought none.
 //!
 //! ```text
 //! T(W) = W / D                              D: round-trip time with the window W
@@ -293,7 +293,8 @@ mod tests {
 
     #[test]
     fn a_lower_threshold_takes_less_for_more() {
-        // a path that fills up gently: each segment above 50 lengthens the round trip by half of a segment's time
+        // a path that fills up gently: each segment above 50 lengthens the round trip by half of a segment's
+        // time
         let gentle = |cwnd: f64| 0.1 + 0.0005 * (cwnd - 50.0).max(0.0);
         let settled = |threshold: f64| {
             let mut c = with_numbers(&ROW, &[("gradient", threshold)]);

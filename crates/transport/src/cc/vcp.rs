@@ -223,7 +223,8 @@ mod tests {
 
     #[test]
     fn at_high_load_a_window_grows_by_the_square_of_the_round_trip_time_in_t_rho() {
-        // one segment at 200 ms, a quarter at 100 ms, four at 400 ms: the rates then grow equally fast in time
+        // one segment at 200 ms, a quarter at 100 ms, four at 400 ms: the rates then grow equally fast in
+        // time
         for (rtt, growth) in [(200, 1.0), (100, 0.25), (400, 4.0)] {
             assert!((grown("paper", rtt) - growth).abs() < 1e-9, "{rtt}: {}", grown("paper", rtt));
         }
@@ -231,7 +232,8 @@ mod tests {
 
     #[test]
     fn the_published_code_scales_by_100_ms_and_only_between_20_and_500_ms() {
-        // per RTT: 1 at 100 ms, .25 at 50; below 20 ms linear (10 ms: .1 x .2), above 500 ms too (700 ms: 25 + 2)
+        // per RTT: 1 at 100 ms, .25 at 50; below 20 ms linear (10 ms: .1 x .2), above 500 ms too (700 ms: 25
+        // + 2)
         for (rtt, growth) in [(100, 1.0), (50, 0.25), (10, 0.02), (500, 25.0), (700, 27.0)] {
             assert!((grown("ns2", rtt) - growth).abs() < 1e-9, "{rtt}: {}", grown("ns2", rtt));
         }

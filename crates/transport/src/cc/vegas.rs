@@ -312,7 +312,8 @@ mod tests {
         queue
     }
 
-    /// The values at which a window from below and one from above settle; a decision shows after two round trips.
+    /// The values at which a window from below and one from above settle; a decision shows after two round
+    /// trips.
     fn settles_within(words: &[(&str, &str)], mss_bytes: u32, least: f64, most: f64) {
         let below = settled_queue(&mut started(words, mss_bytes), 60.0);
         let above = settled_queue(&mut started(words, mss_bytes), 150.0);

@@ -1,5 +1,5 @@
-//! TCP Veno (Fu, Liew 2003): standard TCP that estimates, as Vegas does, how many segments are queued. A loss with a
-//! short queue is taken for a random one, as on a wireless link, and removes less of the window.
+//! TCP Veno (Fu, Liew 2003): standard TCP that estimates, as Vegas does, how many segments are queued. A loss
+//! with a short queue is taken for a random one, as on a wireless link, and removes less of the window.
 //!
 //! ```text
 //! N = cwnd (RTT - BaseRTT) / RTT                     segments queued

@@ -1,5 +1,6 @@
-//! PCC Vivace (Dong, Meng, Zarchy, Arslan, Gilad, Godfrey, Schapira: PCC Vivace: Online-Learning Congestion Control,
-//! NSDI 2018): the sender tries rates, computes the utility of each from what came back, and climbs its gradient.
+//! PCC Vivace (Dong, Meng, Zarchy, Arslan, Gilad, Godfrey, Schapira: PCC Vivace: Online-Learning Congestion
+//! Control, NSDI 2018): the sender tries rates, computes the utility of each from what came back, and climbs
+//! its gradient.
 //!
 //! ```text
 //! u(x)   = x^0.9 - 900 x dRTT/dT - 11.35 x L            x in Mbit/s, L the share of lost segments
@@ -35,8 +36,9 @@
 //! | window | 2 | rate srtt | chosen here | none in the published code |
 //! | late segments that end an interval | 4 | segments | chosen here: losses are found by then | |
 //!
-//! The paper's rules were read as quoted in public notes on its text; files are those of the authors' PCC-Uspace, on its
-//! main branch if the table names no other one. Megabits are 10^6 bits, of full packets; 2^20 in that code.
+//! The paper's rules were read as quoted in public notes on its text; files are those of the authors'
+//! PCC-Uspace, on its main branch if the table names no other one. Megabits are 10^6 bits, of full packets;
+//! 2^20 in that code.
 
 use super::congestion_control::{
     Ack, Congestion, CongestionControl, Delivery, Internals, LostSegment, MOST_CWND, Opening, Window,

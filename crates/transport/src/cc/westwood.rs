@@ -187,8 +187,8 @@ impl Westwood {
         ns as f64 * self.hz / 1e9
     }
 
-    /// The number of segments that the path holds without a queue; `None` before the first sample, or before the first
-    /// round-trip time, which without timestamps may come later.
+    /// The number of segments that the path holds without a queue; `None` before the first sample, or before
+    /// the first round-trip time, which without timestamps may come later.
     #[inline]
     fn pipe(&self, base_rtt: Option<Interval>) -> Option<f64> {
         let pipe = self.bandwidth * base_rtt?.as_secs_f64();
@@ -432,8 +432,8 @@ mod tests {
         assert!((samples[2] - filtered(100.0, filtered(100.0, 200.0))).abs() < 1e-6, "{samples:?}");
     }
 
-    /// Acknowledgements of a path that carries 1000 segments a second in the long run, but reach the sender in
-    /// bursts of fifty at ten times the rate: compressed by a queue on their way.
+    /// Acknowledgements of a path that carries 1000 segments a second in the long run, but reach the sender
+    /// in bursts of fifty at ten times the rate: compressed by a queue on their way.
     fn compressed(c: &mut Westwood) -> f64 {
         let mut path = path();
         for i in 0..5000_u32 {

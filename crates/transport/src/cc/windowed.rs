@@ -1,9 +1,9 @@
 //! The greatest of the recent values in constant space: Kathleen Nichols' windowed filter, as in Linux
 //! lib/win_minmax.c, which draft-ietf-ccwg-bbr recommends.
 //!
-//! The filter keeps the best value, the best since that one, and the best since the second. When the best has left
-//! the window, the second takes its place. The second and third choices are renewed once they are a quarter and
-//! half of the window behind, so that they do not all leave together.
+//! The filter keeps the best value, the best since that one, and the best since the second. When the best has
+//! left the window, the second takes its place. The second and third choices are renewed once they are a
+//! quarter and half of the window behind, so that they do not all leave together.
 
 /// A value and when it was measured, in whatever unit the window has.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,7 +24,8 @@ impl WindowedMax {
         self.best[0].value
     }
 
-    /// Includes a value measured `at`, not before the last one, and returns the greatest of the last `window`.
+    /// Includes a value measured `at`, not before the last one, and returns the greatest of the last
+    /// `window`.
     pub fn include(&mut self, window: u64, at: u64, value: f64) -> f64 {
         let new = Measured { at, value };
         if value >= self.best[0].value || at - self.best[2].at > window {

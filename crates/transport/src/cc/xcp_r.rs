@@ -373,8 +373,8 @@ mod tests {
 
     #[test]
     fn the_first_formula_takes_one_packet_s_feedback_for_that_of_the_window() {
-        // section 5.3: a router's interval may end within a window. Here 50 of 100 packets are given 30 bytes and then 50
-        // nothing: one more segment, where the last packet alone says none, and the fiftieth two.
+        // section 5.3: a router's interval may end within a window. Here 50 of 100 packets are given 30 bytes
+        // and then 50 nothing: one more segment, where the last packet alone says none, and the fiftieth two.
         let last = |variant, packets: usize| {
             let words = [("variant", variant)];
             let (c, mut r) = (instance(&ROW, &words), receiver(&ROW, &words, false));

@@ -1,5 +1,5 @@
-//! YeAH-TCP (Baiocchi, Castellani, Vacirca 2007): Scalable TCP's growth while the queue is short, standard TCP's
-//! beyond, and a queue that is emptied before it overflows.
+//! YeAH-TCP (Baiocchi, Castellani, Vacirca 2007): Scalable TCP's growth while the queue is short, standard
+//! TCP's beyond, and a queue that is emptied before it overflows.
 //!
 //! Once a round trip, from its least round-trip time RTTmin and the connection's, RTTbase:
 //!
@@ -331,7 +331,8 @@ mod tests {
         }
     }
 
-    /// A window of 1000 that stands still but for decongestion, first without a queue, then with Q = 1000 - 1000 / 1.1.
+    /// A window of 1000 that stands still but for decongestion, first without a queue, then with Q = 1000 -
+    /// 1000 / 1.1.
     fn decongested(variant: &str) -> (Yeah, Wire) {
         let mut y = yeah(variant);
         y.increase = 0.0;
@@ -470,7 +471,8 @@ mod tests {
 
     #[test]
     fn alone_it_fills_the_link_and_keeps_no_more_than_a_round_trips_growth_above_the_greatest_queue() {
-        // 1000 packets of bandwidth-delay product: Qmax and one hundredth of 1080 that came before it was seen, twice
+        // 1000 packets of bandwidth-delay product: Qmax and one hundredth of 1080 that came before it was
+        // seen, twice
         for variant in VARIANTS {
             let (mut y, mut w) = (yeah(variant), window(500.0, 2.0));
             let mut path = Path::new(0.1, 1e4);

@@ -10,8 +10,9 @@ struct Transmission {
     last: u64,
 }
 
-/// The transmissions from the first one under way on. Each that is no longer under way points to an earlier one, and
-/// searches shorten the ways that they go, so that any number of searches costs little more than the transmissions.
+/// The transmissions from the first one under way on. Each that is no longer under way points to an earlier
+/// one, and searches shorten the ways that they go, so that any number of searches costs little more than the
+/// transmissions.
 #[derive(Clone, Debug, Default)]
 pub struct Transmissions {
     /// The number of the first one here.
@@ -62,7 +63,8 @@ impl Transmissions {
         }
     }
 
-    /// Exactly these are under way, in the order of their numbers; the last transmission of all has number `latest`.
+    /// Exactly these are under way, in the order of their numbers; the last transmission of all has number
+    /// `latest`.
     pub fn restart(&mut self, under_way: impl Iterator<Item = (u64, u64)>, latest: u64) {
         self.all.clear();
         for (number, seq) in under_way {

@@ -12,14 +12,15 @@
 //! | blocks that may be new while some wait | 2 | Linux, TCP_SACK_BLOCKS_EXPECTED | none |
 //! | blocks that it remembers | 4 | Linux, TCP_NUM_SACKS | none |
 //!
-//! Linux takes the RTT of the handshake if it is the least it knows. Its timer is a soft one, whose slack another
-//! interrupt does not shorten: only another such timer of the same processor does (`hrtimer_interrupt`,
-//! kernel/time/hrtimer.c). validation/live/ack_timer.py measures it. Linux 6.19 has a setting in place of
-//! RTT/20, tcp_comp_sack_rtt_percent, which is 33 by default: on a short path it waits up to 6.6 times as
-//! long, and the slack is 10 us. A segment below the gap puts Linux into its quick mode, where up to 16
-//! acknowledgements leave at once (tcp_enter_quickack_mode); a mark does so for two of them. Here such a
-//! segment alone is acknowledged at once, and after a mark each one until the sender has answered it. Linux is
-//! in that mode also for as long as its receive window grows (`tcp_grow_window`), which it does not here.
+//! Linux takes the RTT of the handshake if it is the least it knows. Its timer is a soft one, whose slack
+//! another interrupt does not shorten: only another such timer of the same processor does
+//! (`hrtimer_interrupt`, kernel/time/hrtimer.c). validation/live/ack_timer.py measures it. Linux 6.19 has a
+//! setting in place of RTT/20, tcp_comp_sack_rtt_percent, which is 33 by default: on a short path it waits up
+//! to 6.6 times as long, and the slack is 10 us. A segment below the gap puts Linux into its quick mode,
+//! where up to 16 acknowledgements leave at once (tcp_enter_quickack_mode); a mark does so for two of them.
+//! Here such a segment alone is acknowledged at once, and after a mark each one until the sender has answered
+//! it. Linux is in that mode also for as long as its receive window grows (`tcp_grow_window`), which it does
+//! not here.
 
 use longfat_units::{Interval, Time};
 

@@ -30,8 +30,8 @@ pub enum FirstReduction {
     /// As far as the algorithm says, like all others.
     #[default]
     Own,
-    /// To half of the window, whatever the algorithm's factor is: the first reduction of a connection, each one
-    /// in slow-start, and each one by a timeout (ns-2, TcpAgent::slowdown, first_decrease_).
+    /// To half of the window, whatever the algorithm's factor is: the first reduction of a connection, each
+    /// one in slow-start, and each one by a timeout (ns-2, TcpAgent::slowdown, first_decrease_).
     Half,
 }
 
@@ -83,9 +83,9 @@ pub struct SenderConfig {
     pub timeout_reductions: TimeoutReductions,
     /// How far early reductions and those by a timeout go.
     pub first_reduction: FirstReduction,
-    /// Bound the window to the segments in flight + 3 at each dubious acknowledgement outside of recovery: one
-    /// with SACK blocks (without SACK: a duplicate) or a mark, and each until a recovery or a timeout is over, the last one
-    /// included (Linux 2.6, tcp_moderate_cwnd).
+    /// Bound the window to the segments in flight + 3 at each dubious acknowledgement outside of recovery:
+    /// one with SACK blocks (without SACK: a duplicate) or a mark, and each until a recovery or a timeout is
+    /// over, the last one included (Linux 2.6, tcp_moderate_cwnd).
     pub cwnd_moderation: bool,
     /// Paced segments leave only at multiples of this (host timer granularity); zero means at any time. A
     /// host that also takes acknowledgements only at its ticks needs a driver that calls
@@ -101,7 +101,8 @@ pub struct SenderConfig {
     pub codepoints: Codepoints,
     /// What the receiver tells of marks.
     pub feedback: Feedback,
-    /// Reduce the window less by a mark than by a loss (ABE, RFC 8511), where the algorithm has a factor for it.
+    /// Reduce the window less by a mark than by a loss (ABE, RFC 8511), where the algorithm has a factor for
+    /// it.
     pub abe: bool,
     /// Ask for a rate with the connection request (Quick-Start, RFC 4782).
     pub quick_start: Option<QuickStartRequest>,

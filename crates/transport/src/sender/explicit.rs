@@ -51,8 +51,8 @@ impl Sender {
         packet.extra = Some(extra);
     }
 
-    /// Takes back what a data packet of this sender carried, so that a later one need not allocate it. Routers may have
-    /// changed its header and its trail, and nothing else.
+    /// Takes back what a data packet of this sender carried, so that a later one need not allocate it.
+    /// Routers may have changed its header and its trail, and nothing else.
     #[inline]
     pub fn recycle(&mut self, extra: Box<Extra>) {
         if self.explicit {

@@ -6,8 +6,8 @@ use longfat_units::Time;
 use longfat_wire::SimPacket;
 
 impl Sender {
-    /// An acknowledgement arrived that is the first to report `newly` segments: counts its marks, and tells the
-    /// algorithm of them before anything is made of them.
+    /// An acknowledgement arrived that is the first to report `newly` segments: counts its marks, and tells
+    /// the algorithm of them before anything is made of them.
     #[cold]
     pub(super) fn hear_marks(&mut self, now: Time, packet: &SimPacket, newly: u64) {
         let unacknowledged = self.board.base();

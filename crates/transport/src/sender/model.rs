@@ -1,5 +1,5 @@
-//! Model-based algorithms at the sender: it samples delivery rates for them, tells them of each lost segment, and
-//! leaves the window to them.
+//! Model-based algorithms at the sender: it samples delivery rates for them, tells them of each lost segment,
+//! and leaves the window to them.
 
 use super::usage::Limit;
 use super::{Phase, Sender};
@@ -91,8 +91,8 @@ impl Sender {
         found
     }
 
-    /// An acknowledgement has been read, which delivered `newly` segments, and losses have been found; `on_sample` has
-    /// been called.
+    /// An acknowledgement has been read, which delivered `newly` segments, and losses have been found;
+    /// `on_sample` has been called.
     #[cold]
     #[inline(never)]
     pub(super) fn deliver(&mut self, now: Time, newly: u64) {

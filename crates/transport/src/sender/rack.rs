@@ -58,13 +58,14 @@ impl Sender {
         }
     }
 
-    /// What an acknowledgement echoes. Without timestamps nothing says that it answers an earlier transmission.
+    /// What an acknowledgement echoes. Without timestamps nothing says that it answers an earlier
+    /// transmission.
     fn echo(&self, now: Time, packet: &SimPacket) -> Time {
         if self.config.timestamps { packet.stamp } else { now }
     }
 
-    /// The least round-trip time. Before the first sample an arrival says nothing of the last transmission: it may
-    /// always be that of an earlier one.
+    /// The least round-trip time. Before the first sample an arrival says nothing of the last transmission:
+    /// it may always be that of an earlier one.
     fn min_rtt(&self) -> Interval {
         self.rtt.base().unwrap_or(Interval::MAX)
     }
@@ -111,8 +112,8 @@ impl Sender {
         Interval::from_ns(base.as_ns() / 4 * u64::from(steps)).min(self.rtt.srtt())
     }
 
-    /// Goes back after a timeout: only segments that have been under way for long count as lost (section 6.3).
-    /// The window is one more than is in flight (Linux, tcp_enter_loss); usually that is one.
+    /// Goes back after a timeout: only segments that have been under way for long count as lost (section
+    /// 6.3). The window is one more than is in flight (Linux, tcp_enter_loss); usually that is one.
     pub(super) fn restart_by_time(&mut self, now: Time) {
         self.phase = Phase::Loss;
         let window = self.reordering_window();
@@ -158,7 +159,8 @@ impl Sender {
         }
     }
 
-    /// Whether silence calls for a probe: other means find losses once segments were selectively acknowledged.
+    /// Whether silence calls for a probe: other means find losses once segments were selectively
+    /// acknowledged.
     fn may_probe(&self) -> bool {
         let waits = self.board.base() < self.next && self.board.sacked() == 0;
         waits && matches!(self.phase, Phase::Open | Phase::Reducing)
@@ -199,7 +201,8 @@ impl Sender {
         }
     }
 
-    /// Sends a new segment, or the last one again, whatever the window (section 7.3). One probe may be under way.
+    /// Sends a new segment, or the last one again, whatever the window (section 7.3). One probe may be under
+    /// way.
     fn send_probe(&mut self, now: Time, out: &mut impl Outbox) {
         if self.rack.as_ref().is_some_and(|rack| rack.probe.end.is_none() && rack.probe.sampled) {
             let edge = self.end.min(self.board.base().saturating_add(self.receiver_window));

@@ -183,7 +183,8 @@ impl Sender {
             self.congestion(now, Cause::Loss);
             return self.restart();
         }
-        // a response to the extent of marking does not stand for the response to a loss (RFC 8257, section 3.5)
+        // a response to the extent of marking does not stand for the response to a loss (RFC 8257, section
+        // 3.5)
         if self.phase != Phase::Reducing || self.marks.is_some() {
             let before = self.window;
             self.congestion(now, Cause::Loss);

@@ -5,8 +5,8 @@ use crate::slow_start::Progress;
 use longfat_units::{Interval, Time};
 
 impl Sender {
-    /// An acknowledgement arrived: ends slow-start if it is time. Once slow-start has ended, nothing is watched any
-    /// more (RFC 9406, section 4.3: only the first slow-start).
+    /// An acknowledgement arrived: ends slow-start if it is time. Once slow-start has ended, nothing is
+    /// watched any more (RFC 9406, section 4.3: only the first slow-start).
     #[cold]
     pub(super) fn watch_slow_start(&mut self, now: Time, rtt: Option<Interval>) {
         if self.phase != Phase::Open || !self.window.in_slow_start() {

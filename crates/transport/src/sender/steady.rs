@@ -1,5 +1,5 @@
-//! The usual acknowledgement: the flow is steady, and nothing is lost or in doubt. What [`Sender::on_packet`] does
-//! then, and nothing else.
+//! The usual acknowledgement: the flow is steady, and nothing is lost or in doubt. What [`Sender::on_packet`]
+//! does then, and nothing else.
 
 use super::transmission::Outbox;
 use super::{Happened, Phase, Sender};
@@ -62,8 +62,8 @@ impl Sender {
         self.transmit_new::<false>(now, in_flight, out);
     }
 
-    /// What the algorithm learns from an acknowledgement that counts `acked` segments and is the first to report
-    /// `newly` of them.
+    /// What the algorithm learns from an acknowledgement that counts `acked` segments and is the first to
+    /// report `newly` of them.
     #[inline(always)]
     pub(super) fn describe(
         &self,

@@ -1,8 +1,8 @@
 //! A sender that somebody steers and watches from outside of the connection.
 //!
-//! Whoever steers sets the window once, or holds it against the algorithm, recovery and timeouts, and sets the
-//! pacing rate. Loss detection and retransmissions stay as they are, and the algorithm learns everything as
-//! before.
+//! Whoever steers sets the window once, or holds it against the algorithm, recovery and timeouts, and sets
+//! the pacing rate. Loss detection and retransmissions stay as they are, and the algorithm learns everything
+//! as before.
 
 use super::steering::{Steer, Steering, Watched};
 use super::{Outbox, Phase, Sender};
@@ -13,9 +13,9 @@ use longfat_units::{Interval, Time};
 const MOST_SET: f64 = 0.1 * MOST_CWND;
 
 impl Sender {
-    /// Sets the window and the pacing rate, and sends what they allow. The window is brought into the range that a
-    /// sender can have, from 1 to a tenth of [`MOST_CWND`] segments. Returns false, and changes nothing, if the
-    /// window is not finite, or the rate not finite and above 0.
+    /// Sets the window and the pacing rate, and sends what they allow. The window is brought into the range
+    /// that a sender can have, from 1 to a tenth of [`MOST_CWND`] segments. Returns false, and changes
+    /// nothing, if the window is not finite, or the rate not finite and above 0.
     pub fn steer(&mut self, now: Time, steer: Steer, out: &mut impl Outbox) -> bool {
         let sound = steer.cwnd.is_none_or(f64::is_finite)
             && steer.rate.is_none_or(|rate| rate.is_finite() && rate > 0.0);

@@ -1,4 +1,5 @@
-//! What somebody outside of the connection sets and sees: an experiment that is stepped, or a learnt controller.
+//! What somebody outside of the connection sets and sees: an experiment that is stepped, or a learnt
+//! controller.
 
 use crate::cc::{Ack, Window};
 use longfat_units::Interval;

@@ -1,6 +1,6 @@
-//! HyStart++ (Balasubramanian, Huang, Olson: RFC 9406, 2023): slow-start gives way to Conservative Slow Start (CSS) once
-//! the least round-trip time of a round has risen, and that to congestion avoidance after some rounds, unless the
-//! round-trip time falls again.
+//! HyStart++ (Balasubramanian, Huang, Olson: RFC 9406, 2023): slow-start gives way to Conservative Slow Start
+//! (CSS) once the least round-trip time of a round has risen, and that to congestion avoidance after some
+//! rounds, unless the round-trip time falls again.
 //!
 //! ```text
 //! round:  ends when windowEnd is acknowledged; windowEnd <- SND.NXT, lastRoundMinRTT <- currentRoundMinRTT
@@ -105,8 +105,8 @@ mod tests {
 
     const ACKS: u64 = 10;
 
-    /// One round of ten acknowledgements that measure these times, ms. Returns the growth after it, or `None` if
-    /// slow-start has ended.
+    /// One round of ten acknowledgements that measure these times, ms. Returns the growth after it, or `None`
+    /// if slow-start has ended.
     fn round(h: &mut HystartPlus, number: u64, rtt_ms: u64) -> Option<f64> {
         for n in 1..=ACKS {
             let unacknowledged = ACKS * number + n;

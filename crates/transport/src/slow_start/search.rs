@@ -1,6 +1,6 @@
-//! SEARCH, Slow start Exit At Right CHokepoint (Chung, Kachooei, Li, Claypool: draft-chung-ccwg-search, version 3 of the
-//! algorithm; Kachooei, Chung, Li, Peters, Chung, Claypool: WoWMoM 2024): in slow-start a sender's deliveries double
-//! each round trip; once they clearly do not, the path is full.
+//! SEARCH, Slow start Exit At Right CHokepoint (Chung, Kachooei, Li, Claypool: draft-chung-ccwg-search,
+//! version 3 of the algorithm; Kachooei, Chung, Li, Peters, Chung, Claypool: WoWMoM 2024): in slow-start a
+//! sender's deliveries double each round trip; once they clearly do not, the path is full.
 //!
 //! ```text
 //! bins of BIN_DURATION hold what was delivered in them; at the end of a bin:
@@ -20,7 +20,8 @@
 //! | bins that may be missed | 2 of INITIAL_RTT | the authors' Linux module, search_missed_bins_threshold | then it begins again |
 //! | least window after the exit | the initial window | the authors' Linux module | the draft sets none |
 //!
-//! Bins hold segments, not bytes. Their sums are differences of running totals, as in the authors' implementations.
+//! Bins hold segments, not bytes. Their sums are differences of running totals, as in the authors'
+//! implementations.
 
 use super::progress::{Exit, Progress};
 use longfat_units::{Interval, Time};
@@ -106,8 +107,8 @@ mod tests {
 
     const RTT_MS: u64 = 100;
 
-    /// Deliveries of so many segments a millisecond in each round trip of 100 ms. Returns when slow-start ends, in
-    /// round trips, and with which overshoot.
+    /// Deliveries of so many segments a millisecond in each round trip of 100 ms. Returns when slow-start
+    /// ends, in round trips, and with which overshoot.
     fn run(rates: &[u64], rtt_ms: impl Fn(usize) -> u64) -> Option<(f64, f64)> {
         let mut search = Search::default();
         let mut delivered = 0;
@@ -138,8 +139,8 @@ mod tests {
 
     #[test]
     fn it_ends_about_two_round_trips_after_deliveries_have_stopped_doubling() {
-        // the draft, section 4: 0.27 one round trip after capacity is reached with a window of four round trips, 0.5
-        // in the end; the threshold of 0.35 is reached after about two
+        // the draft, section 4: 0.27 one round trip after capacity is reached with a window of four round
+        // trips, 0.5 in the end; the threshold of 0.35 is reached after about two
         let mut rates: Vec<u64> = (0..8).map(|n| 1 << n).collect();
         rates.extend([128; 8]);
         let (round_trips, overshoot) = run(&rates, |_| RTT_MS).expect("an end");

@@ -1,10 +1,11 @@
-//! The control connection of SABUL, Reliable Blast UDP and Tsunami, which is TCP in the originals: it brings the messages
-//! of the receiver to the sender, all of them and in order.
+//! The control connection of SABUL, Reliable Blast UDP and Tsunami, which is TCP in the originals: it brings
+//! the messages of the receiver to the sender, all of them and in order.
 //!
-//! Each message is a segment. The sender acknowledges each segment cumulatively; the receiver sends the oldest one again
-//! after three duplicate acknowledgements (RFC 5681, and one for each partial acknowledgement: RFC 6582) or after the
-//! retransmission timeout (RFC 6298). There is no congestion window, so a message leaves at once, and no delayed
-//! acknowledgement; both are left out because the messages are few and small.
+//! Each message is a segment. The sender acknowledges each segment cumulatively; the receiver sends the
+//! oldest one again after three duplicate acknowledgements (RFC 5681, and one for each partial
+//! acknowledgement: RFC 6582) or after the retransmission timeout (RFC 6298). There is no congestion window,
+//! so a message leaves at once, and no delayed acknowledgement; both are left out because the messages are
+//! few and small.
 //!
 //! | constant | value | source |
 //! |---|---|---|
@@ -178,7 +179,8 @@ mod tests {
     use super::*;
     use crate::udp::testing::{config, ms};
 
-    /// Both ends; messages and acknowledgements take 20 ms each way, and `loses` says which messages are lost.
+    /// Both ends; messages and acknowledgements take 20 ms each way, and `loses` says which messages are
+    /// lost.
     fn exchange(count: u64, mut loses: impl FnMut(Time, &SimPacket) -> bool) -> Vec<(Time, u64)> {
         let (mut outbox, mut inbox) = (Outbox::new(&config()), Inbox::default());
         (0..count).for_each(|i| outbox.push(Time::ZERO, Report::Arrived(i), 8));

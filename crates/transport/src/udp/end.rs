@@ -33,8 +33,8 @@ pub trait SendingEnd {
     fn wake(&self) -> Time {
         self.books().connection.wake()
     }
-    /// The window that limits what is outstanding or leaves at once, packets. A reliable protocol that limits its rate
-    /// alone gives what it sends in a round-trip time at that rate; NaN where there is neither.
+    /// The window that limits what is outstanding or leaves at once, packets. A reliable protocol that limits
+    /// its rate alone gives what it sends in a round-trip time at that rate; NaN where there is neither.
     fn cwnd(&self) -> f64 {
         f64::NAN
     }

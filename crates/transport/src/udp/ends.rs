@@ -1,4 +1,5 @@
-//! The list of all transports over UDP, and the enums through which their ends are called without a virtual call.
+//! The list of all transports over UDP, and the enums through which their ends are called without a virtual
+//! call.
 
 use super::end::{Books, ReceivingEnd, SendingEnd};
 use super::row::Row;
@@ -96,14 +97,14 @@ impl Sender {
         &self.books().counters
     }
 
-    /// Whether the sender has finished: the receiver has acknowledged everything, or, without acknowledgements,
-    /// everything has been sent.
+    /// Whether the sender has finished: the receiver has acknowledged everything, or, without
+    /// acknowledgements, everything has been sent.
     pub fn is_done(&self) -> bool {
         self.books().done
     }
 
-    /// The window that limits what is outstanding or leaves at once, packets, or what a rate sends in a round-trip time;
-    /// NaN where there is neither. No protocol here has a slow-start threshold.
+    /// The window that limits what is outstanding or leaves at once, packets, or what a rate sends in a
+    /// round-trip time; NaN where there is neither. No protocol here has a slow-start threshold.
     pub fn window(&self) -> Window {
         let cwnd = self.cwnd();
         let ssthresh = if cwnd.is_nan() { f64::NAN } else { f64::INFINITY };

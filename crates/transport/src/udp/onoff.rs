@@ -1,5 +1,5 @@
-//! On-off: constant bit rate while on, nothing while off (the UDP flows of Lopez Pacheco 2008, section 3.2, that take
-//! away and give back capacity). It begins with an on-period.
+//! On-off: constant bit rate while on, nothing while off (the UDP flows of Lopez Pacheco 2008, section 3.2,
+//! that take away and give back capacity). It begins with an on-period.
 //!
 //! ```text
 //! packet n leaves when the source has been on for  n 8 (mss + headers) / rate

@@ -35,7 +35,8 @@ impl Periods {
         }
     }
 
-    /// How long after its start the source has been on for `sending` in total. Successive calls never ask for less.
+    /// How long after its start the source has been on for `sending` in total. Successive calls never ask for
+    /// less.
     pub(super) fn when(&mut self, sending: Interval) -> Interval {
         while sending >= self.before + self.length {
             let pause = Interval::from_secs_f64(self.off.draw(&mut self.stream));

@@ -1,6 +1,6 @@
-//! Reliable Blast UDP (He, Leigh, Yu, DeFanti: Reliable Blast UDP: Predictable High Performance Bulk Data Transfer, IEEE
-//! Cluster 2002): the whole payload at a rate that the user sets, a bitmap of what is missing, and blasts of the missing
-//! packets until there are none.
+//! Reliable Blast UDP (He, Leigh, Yu, DeFanti: Reliable Blast UDP: Predictable High Performance Bulk Data
+//! Transfer, IEEE Cluster 2002): the whole payload at a rate that the user sets, a bitmap of what is missing,
+//! and blasts of the missing packets until there are none.
 //!
 //! ```text
 //! blast 1:   all packets of the payload, one every 8 (mss + headers) / rate; then DONE
@@ -9,12 +9,12 @@
 //! end:       no packet is missing
 //! ```
 //!
-//! The original exchanges DONE and the bitmap over TCP. Here the bitmap travels as [`super::channel`] says, and the sender
-//! repeats DONE after the timeout of RFC 6298 until the bitmap begins to arrive.
+//! The original exchanges DONE and the bitmap over TCP. Here the bitmap travels as [`super::channel`] says,
+//! and the sender repeats DONE after the timeout of RFC 6298 until the bitmap begins to arrive.
 //!
-//! The paper's text could not be had: this follows its abstract, the authors' description of the tool (Electronic
-//! Visualization Laboratory, Reliable Blast UDP) and their source (QUANTA, `QUANTAnet_rbudpSender_c` and `sendstream`,
-//! 2003).
+//! The paper's text could not be had: this follows its abstract, the authors' description of the tool
+//! (Electronic Visualization Laboratory, Reliable Blast UDP) and their source (QUANTA,
+//! `QUANTAnet_rbudpSender_c` and `sendstream`, 2003).
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|

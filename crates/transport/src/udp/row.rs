@@ -44,8 +44,8 @@ impl Config {
     }
 }
 
-/// One row: a protocol over UDP. `S` and `R` are the ends it makes: a protocol's own types in that protocol's file, any
-/// sender and receiver in the list.
+/// One row: a protocol over UDP. `S` and `R` are the ends it makes: a protocol's own types in that protocol's
+/// file, any sender and receiver in the list.
 #[derive(Debug)]
 pub struct Row<S, R> {
     /// Names, source, parameters, page and look.

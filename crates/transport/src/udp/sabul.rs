@@ -1,5 +1,5 @@
-//! SABUL (Gu, Grossman: SABUL: A Transport Protocol for Grid Computing, Journal of Grid Computing 1, 2003): data over UDP
-//! at a rate that is looked at each SYN, control messages over TCP. UDT is its successor.
+//! SABUL (Gu, Grossman: SABUL: A Transport Protocol for Grid Computing, Journal of Grid Computing 1, 2003):
+//! data over UDP at a rate that is looked at each SYN, control messages over TCP. UDT is its successor.
 //!
 //! ```text
 //! P: time between two packets, l: losses reported over packets sent since the last SYN, h <- w h + (1 - w) l
@@ -13,13 +13,13 @@
 //!                  ERR:    changes nothing
 //! ```
 //!
-//! The receiver sends a SYN each 10 ms, an ACK with the first packet missing each 100 ms, an ERR with the packets of a gap
-//! at once, and each 20 ms one with those that were reported longer than 1.5 round trips ago. Lost packets go before new
-//! ones. Control messages travel as [`super::channel`] says.
+//! The receiver sends a SYN each 10 ms, an ACK with the first packet missing each 100 ms, an ERR with the
+//! packets of a gap at once, and each 20 ms one with those that were reported longer than 1.5 round trips
+//! ago. Lost packets go before new ones. Control messages travel as [`super::channel`] says.
 //!
-//! The paper's text could not be had, only its abstract: this follows the authors' published library (SABUL 2, University
-//! of Illinois, `sender.cpp` of 16 March 2003, `recver.cpp`, `sabul.cpp` and `recver.h` of 7 January 2003). Its comments
-//! keep the rule that "mimd" follows, the library's earlier one.
+//! The paper's text could not be had, only its abstract: this follows the authors' published library (SABUL
+//! 2, University of Illinois, `sender.cpp` of 16 March 2003, `recver.cpp`, `sabul.cpp` and `recver.h` of 7
+//! January 2003). Its comments keep the rule that "mimd" follows, the library's earlier one.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|

@@ -96,8 +96,8 @@ impl<S: SendingEnd, R: ReceivingEnd> Path<S, R> {
         }
     }
 
-    /// Loses every seventh packet of any kind, and everything for 2 s. The transfer of `packets` packets still
-    /// arrives, and then both ends are quiet.
+    /// Loses every seventh packet of any kind, and everything for 2 s. The transfer of `packets` packets
+    /// still arrives, and then both ends are quiet.
     pub fn survives_losses(&mut self, packets: u64) {
         let mut count = 0_u64;
         self.run(ms(600_000), |at, _| {

@@ -1,6 +1,6 @@
-//! Tsunami (Meiss: Tsunami: A High-Speed Rate-Controlled Protocol for File Transfer, Indiana University, 2002; Wallace:
-//! Tsunami File Transfer Protocol, PFLDnet 2003): blocks at a distance that follows the error rate, and lists of missing
-//! blocks that the client sends again and again.
+//! Tsunami (Meiss: Tsunami: A High-Speed Rate-Controlled Protocol for File Transfer, Indiana University,
+//! 2002; Wallace: Tsunami File Transfer Protocol, PFLDnet 2003): blocks at a distance that follows the error
+//! rate, and lists of missing blocks that the client sends again and again.
 //!
 //! ```text
 //! every 50 blocks, if 350 ms have passed since the last time, the client
@@ -13,12 +13,12 @@
 //! the last block comes again until the client has everything; at each the client asks for what is missing
 //! ```
 //!
-//! Requests travel over TCP in the original, and here as [`super::channel`] says. The server serves them before new blocks,
-//! one at a time, a block each D.
+//! Requests travel over TCP in the original, and here as [`super::channel`] says. The server serves them
+//! before new blocks, one at a time, a block each D.
 //!
-//! The papers' texts could not be had: this follows the published source (tsunami-udp 1.1, 2009-2013, `client/command.c`,
-//! `client/protocol.c`, `server/main.c`, `server/protocol.c`, `client/config.c`, `tsunami-client.h`), which the first of
-//! the authors wrote.
+//! The papers' texts could not be had: this follows the published source (tsunami-udp 1.1, 2009-2013,
+//! `client/command.c`, `client/protocol.c`, `server/main.c`, `server/protocol.c`, `client/config.c`,
+//! `tsunami-client.h`), which the first of the authors wrote.
 //!
 //! | constant | value | unit | source | deviation |
 //! |---|---|---|---|---|

@@ -121,7 +121,8 @@ fn greatest_rtt(times: SendingTimes, path: impl FnOnce(Controller) -> Path) -> I
 
 #[test]
 fn sending_times_leave_out_the_wait_of_the_first_segment_of_a_pair_for_the_second() {
-    // one segment a millisecond fills the path; an odd window makes pairs of segments that did not leave together
+    // one segment a millisecond fills the path; an odd window makes pairs of segments that did not leave
+    // together
     let greatest = |times| {
         let first_flight = |seq| ms(if seq < 101 { seq } else { 0 });
         greatest_rtt(times, |c| {

@@ -55,7 +55,8 @@ fn slow_start_doubles_the_window_each_round_trip() {
 
 #[test]
 fn byte_counting_makes_up_for_delayed_acknowledgements_in_slow_start() {
-    // the receiver acknowledges the first 16 segments at once, then every second: RFC 3465 counts both of a pair
+    // the receiver acknowledges the first 16 segments at once, then every second: RFC 3465 counts both of a
+    // pair
     let counting = SenderConfig { initial_window: 16.0, ..config() };
     let mut path = Path::new(counting.clone(), standard()).delayed_acks(ms(40)).start();
     path.run_to(at_ms(RTT_MS * 5));
@@ -123,7 +124,8 @@ fn without_byte_counting_delayed_acknowledgements_halve_the_growth_of_congestion
 #[test]
 fn limited_slow_start_adds_half_of_max_ssthresh_each_round_trip() {
     // RFC 3742, section 2: K = int(cwnd / (max_ssthresh / 2)), 1 / K segments for each acknowledged one: with
-    // max_ssthresh = 100 the window grows by 1/2 a segment for each from 100 on, 1/3 from 150 on, 1/4 from 200 on
+    // max_ssthresh = 100 the window grows by 1/2 a segment for each from 100 on, 1/3 from 150 on, 1/4 from
+    // 200 on
     let limited = SenderConfig { initial_window: 100.0, max_ssthresh: 100.0, ..config() };
     let mut path = Path::new(limited, standard()).start();
     let windows: Vec<f64> = (0..8).map(|n| cwnd_after(&mut path, n)).collect();
@@ -157,8 +159,8 @@ fn an_acknowledgement_of_many_segments_adds_at_most_one_in_congestion_avoidance(
 
 #[test]
 fn an_acknowledgement_after_a_timeout_that_covers_more_than_a_window_adds_at_most_one_segment() {
-    // segments 31..60 arrive, but 30 and all acknowledgements for a while do not: the retransmission of 30 is answered
-    // by one acknowledgement of thirty segments, at a window of no more than a few
+    // segments 31..60 arrive, but 30 and all acknowledgements for a while do not: the retransmission of 30 is
+    // answered by one acknowledgement of thirty segments, at a window of no more than a few
     let mut path = Path::new(steady(30.0), standard())
         .losing_once(&[30])
         .losing_acks(|now, p| p.kind == Kind::Ack && (at_ms(240)..at_ms(450)).contains(&now));

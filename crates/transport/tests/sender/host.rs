@@ -72,7 +72,8 @@ fn the_window_still_bounds_a_paced_sender() {
 fn a_paced_retransmission_leaves_at_once() {
     let mut path = Path::new(steady(20.0), paced(100.0)).losing_once(&[30]).start();
     path.run_to(at_ms(2000));
-    // 31, 32 and 33 left 10, 20 and 30 ms after segment 30 (at 400 ms); the third is answered after a round trip
+    // 31, 32 and 33 left 10, 20 and 30 ms after segment 30 (at 400 ms); the third is answered after a round
+    // trip
     assert_eq!(path.again(), [(at_ms(530), 30)]);
 }
 

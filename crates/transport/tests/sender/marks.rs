@@ -160,8 +160,8 @@ fn each_feedback_counts_every_mark_whether_acknowledgements_are_delayed_or_lost(
 
 #[test]
 fn dctcps_echo_with_delayed_acknowledgements_is_right_on_average() {
-    // the acknowledgement of a change may cover one segment of the other state, at the beginning of a run of marks
-    // and at its end alike
+    // the acknowledgement of a change may cover one segment of the other state, at the beginning of a run of
+    // marks and at its end alike
     let listener = Listener::default();
     let samples = listener.samples.clone();
     let config = SenderConfig { bytes: Some(900_000), ..told(Feedback::Dctcp, 20.0) };

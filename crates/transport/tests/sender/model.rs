@@ -165,6 +165,7 @@ fn a_timeout_leaves_one_segment_and_the_end_of_the_data_limits_the_samples() {
     assert!(told.deliveries.last().is_some_and(|(d, _)| d.app_limited), "there was nothing more to send");
     let limited = |d: &Delivery| d.app_limited && d.total_delivered > 10;
     let early = told.deliveries.iter().filter(|(d, _)| limited(d) && d.now < at_ms(450)).count();
-    // C.app_limited is 1 from the first write until two segments are delivered, at 201 ms: 101 have left by then
+    // C.app_limited is 1 from the first write until two segments are delivered, at 201 ms: 101 have left by
+    // then
     assert_eq!(early, 91);
 }

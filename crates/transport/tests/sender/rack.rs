@@ -1,5 +1,6 @@
-//! RACK-TLP (RFC 8985): losses found by time, and probes of a tail. The round trip takes 100 ms, so SRTT and the least
-//! RTT are 100 ms, a quarter of it is 25 ms, two of it are 200 ms, and the retransmission timeout is 300 ms.
+//! RACK-TLP (RFC 8985): losses found by time, and probes of a tail. The round trip takes 100 ms, so SRTT and
+//! the least RTT are 100 ms, a quarter of it is 25 ms, two of it are 200 ms, and the retransmission timeout
+//! is 300 ms.
 
 use crate::path::{Constant, Path, RTT_MS, Sent, at_ms, config, constant, ms, standard, steady};
 use longfat_transport::cc::{
@@ -26,8 +27,9 @@ fn repairs(path: &Path) -> (u64, u64, Vec<(Time, u64)>) {
 
 #[test]
 fn a_probe_repairs_a_lost_tail_without_a_timeout() {
-    // 0 to 9 leave at 100 ms, 10 to 24 at 200, and the last acknowledgement comes at 300. Two segments are under way
-    // from then on, so the probe is due after 2 SRTT. Its acknowledgement comes at 600 and finds 23 lost.
+    // 0 to 9 leave at 100 ms, 10 to 24 at 200, and the last acknowledgement comes at 300. Two segments are
+    // under way from then on, so the probe is due after 2 SRTT. Its acknowledgement comes at 600 and finds 23
+    // lost.
     let mut path = Path::new(by_time(SenderConfig { bytes: Some(25_000), ..config() }), standard())
         .losing_once(&[23, 24])
         .start();
@@ -37,7 +39,8 @@ fn a_probe_repairs_a_lost_tail_without_a_timeout() {
 
 #[test]
 fn the_probe_of_a_single_segment_waits_for_a_delayed_acknowledgement_but_not_beyond_the_timeout() {
-    // section 7.2: 2 x 100 + 200 ms would be 700 ms, the timeout expires 300 ms after the last acknowledgement
+    // section 7.2: 2 x 100 + 200 ms would be 700 ms, the timeout expires 300 ms after the last
+    // acknowledgement
     let mut path = Path::new(by_time(SenderConfig { bytes: Some(25_000), ..config() }), standard())
         .losing_once(&[24])
         .start();
@@ -48,8 +51,8 @@ fn the_probe_of_a_single_segment_waits_for_a_delayed_acknowledgement_but_not_bey
 
 #[test]
 fn the_probe_of_a_lost_flight_is_new_data_beyond_the_window_and_finds_all_of_it_lost() {
-    // the flight of 300 ms is lost. The probe is due at 300 + 200 ms; its acknowledgement comes at 600, when the
-    // timeout would have expired, and says that a segment sent 200 ms after the flight has arrived
+    // the flight of 300 ms is lost. The probe is due at 300 + 200 ms; its acknowledgement comes at 600, when
+    // the timeout would have expired, and says that a segment sent 200 ms after the flight has arrived
     let lost = |s: &Sent| s.packet.kind == Kind::Data && (20..30).contains(&s.packet.seq) && s.earlier == 0;
     let mut path = Path::new(by_time(steady(10.0)), constant()).losing(lost).start();
     path.run_to(at_ms(599));
@@ -79,8 +82,9 @@ fn a_lost_first_flight_gets_a_probe_after_the_round_trip_of_the_request() {
 
 #[test]
 fn without_timestamps_an_acknowledgement_a_round_trip_after_a_retransmission_counts_as_its_own() {
-    // Section 6.2, step 2. 0 and 1 are lost or late, and sent again at 200 ms, which is lost too. The original of 1
-    // arrives at 300 and is acknowledged at 350: with timestamps it says nothing of the second 0.
+    // Section 6.2, step 2. 0 and 1 are lost or late, and sent again at 200 ms, which is lost too. The
+    // original of 1 arrives at 300 and is acknowledged at 350: with timestamps it says nothing of the second
+    // 0.
     let run = |timestamps| {
         let lost = |s: &Sent| {
             let data = s.packet.kind == Kind::Data;
@@ -116,7 +120,8 @@ fn a_loss_that_the_probe_repairs_alone_is_a_congestion_event_once_later_data_arr
 
 #[test]
 fn a_probe_that_was_not_needed_is_no_congestion_event() {
-    // The acknowledgement of 5 is lost, so the receiver gets it twice. The duplicate says so without DSACK (case 2).
+    // The acknowledgement of 5 is lost, so the receiver gets it twice. The duplicate says so without DSACK
+    // (case 2).
     let single = SenderConfig { max_window: 1.0, ..transfer(12, 10.0) };
     let slow = |s: &Sent| {
         let delayed = s.packet.kind == Kind::Data && s.packet.seq == 5 && s.earlier == 0;
@@ -131,7 +136,8 @@ fn a_probe_that_was_not_needed_is_no_congestion_event() {
 
 #[test]
 fn a_lost_retransmission_is_found_when_a_later_one_arrives() {
-    // section 9.1, example 2: the retransmission of 20 is lost, that of 22 arrives. Counting to three needs a timeout.
+    // section 9.1, example 2: the retransmission of 20 is lost, that of 22 arrives. Counting to three needs a
+    // timeout.
     let again = |s: &Sent| s.packet.kind == Kind::Data && s.packet.seq == 20 && s.earlier < 2;
     let other = |s: &Sent| s.packet.kind == Kind::Data && s.packet.seq == 22 && s.earlier < 1;
     let run = |detection| {
@@ -294,9 +300,9 @@ fn nothing_is_undone_where_segments_are_lost_but_none_is_late() {
 
 #[test]
 fn recovery_finds_at_once_what_waited_for_the_reordering_window() {
-    // 0 to 3 leave 10 ms apart and 0 and 1 are lost, so there are duplicates at 220 and 230 ms. Then 0 is late, as it
-    // has been since 100 + 100 + 25 ms. Recovery needs no reordering window, so 1 is not waited for until 235 ms.
-    // (Rate halving would hold it back.)
+    // 0 to 3 leave 10 ms apart and 0 and 1 are lost, so there are duplicates at 220 and 230 ms. Then 0 is
+    // late, as it has been since 100 + 100 + 25 ms. Recovery needs no reordering window, so 1 is not waited
+    // for until 235 ms. (Rate halving would hold it back.)
     let paced = Controller::custom(Properties::CUSTOM, Constant { pacing_rate_pps: Some(100.0) });
     let config = SenderConfig { recovery: Recovery::Prr, ..transfer(4, 20.0) };
     let mut path = Path::new(config, paced).losing_once(&[0, 1]).start();

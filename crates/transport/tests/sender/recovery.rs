@@ -35,7 +35,8 @@ fn one_loss_is_one_event_and_one_retransmission_whatever_the_recovery() {
         let path = lost_at(detection, 20.0, &[50]);
         let c = path.counters();
         assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (1, 1, 0), "{detection:?}");
-        // found one round trip after the flight that lost it left (40..60 left after 300 ms), repaired at once
+        // found one round trip after the flight that lost it left (40..60 left after 300 ms), repaired at
+        // once
         assert_eq!(path.again(), [(at_ms(400), 50)], "{detection:?}");
         assert_eq!((path.cwnd(), path.ssthresh()), (10.0, 10.0), "{detection:?}");
         assert_eq!(path.receiver().duplicates, 0, "{detection:?}");
@@ -44,7 +45,8 @@ fn one_loss_is_one_event_and_one_retransmission_whatever_the_recovery() {
 
 #[test]
 fn three_duplicates_are_needed() {
-    // RFC 5681, section 3.2: with two segments after the lost one there are two duplicates and no retransmission
+    // RFC 5681, section 3.2: with two segments after the lost one there are two duplicates and no
+    // retransmission
     for detection in ALL.into_iter().filter(|&detection| detection != LossDetection::Rack) {
         for (after, found) in [(2, false), (3, true)] {
             let bytes = Some(1000 * (1 + after));
@@ -67,8 +69,8 @@ fn rate_halving_sends_one_segment_for_two_that_arrived_until_the_window_has_reac
     let (ended, cwnd) = when(&log, Happened::Recovered);
     assert_eq!(cwnd, 20.0);
     assert_eq!(ended.since(found), ms(RTT_MS));
-    // 39 of the flight arrived: two segments for the first two (RFC 3042), the retransmission for the third, then one
-    // for every other
+    // 39 of the flight arrived: two segments for the first two (RFC 3042), the retransmission for the third,
+    // then one for every other
     let sent = path.data_between(found, ended).count();
     assert_eq!(sent, 2 + 1 + 36 / 2);
     assert_eq!(path.flights(8)[6..], [20, 20]);
@@ -132,7 +134,8 @@ fn a_moderated_window_allows_three_segments_when_the_end_of_recovery_finds_an_em
     };
     assert_eq!(after(false), (20, 20.0, 20.0));
     let (burst, cwnd, ssthresh) = after(true);
-    // one segment is still under way when the first of two acknowledgements arrives; the second one is not dubious
+    // one segment is still under way when the first of two acknowledgements arrives; the second one is not
+    // dubious
     assert_eq!((burst, cwnd, ssthresh), (4, 4.0, 20.0));
 }
 
@@ -190,8 +193,8 @@ fn several_losses_of_one_flight_are_one_event_with_sack_repaired_in_one_round_tr
 
 #[test]
 fn the_proportional_reduction_of_rfc_9937_sends_what_its_figures_show() {
-    // RFC 9937, section 8: 20 in flight, ssthresh 10; the first of them is lost, or the first 15. Segments 0 to 39 leave
-    // in two flights before.
+    // RFC 9937, section 8: 20 in flight, ssthresh 10; the first of them is lost, or the first 15. Segments 0
+    // to 39 leave in two flights before.
     const BURST: [u64; 15] = [40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54];
     let sent_on_each_ack = |lost: &'static [u64], acks: usize| -> String {
         let config = SenderConfig { recovery: Recovery::Prr9937, ..steady(20.0) };
@@ -257,8 +260,8 @@ fn tahoe_goes_back_to_one_segment_and_slow_starts() {
     assert!(before >= 20.0, "{before}");
     let c = path.counters();
     assert_eq!((c.congestion_events, c.timeouts), (1, 0));
-    // its one retransmission fills the hole (the first two duplicates had let new segments go: RFC 3042); from then on
-    // the window doubles each round trip up to half of what it was
+    // its one retransmission fills the hole (the first two duplicates had let new segments go: RFC 3042);
+    // from then on the window doubles each round trip up to half of what it was
     let mut counts: Vec<_> = (0..5)
         .map(|i| path.data_between(found + ms(RTT_MS * i), found + ms(RTT_MS * (i + 1))).count())
         .collect();
@@ -306,8 +309,9 @@ fn without_sack_a_lost_retransmission_takes_a_timeout() {
 
 #[test]
 fn a_loss_among_what_was_sent_in_recovery_is_an_event_of_its_own() {
-    // RFC 6675, section 5: recovery ends when all that was outstanding at its beginning is acknowledged; a hole above
-    // that begins another. The retransmission is lost too, so that the later hole is seen while the first one lasts.
+    // RFC 6675, section 5: recovery ends when all that was outstanding at its beginning is acknowledged; a
+    // hole above that begins another. The retransmission is lost too, so that the later hole is seen while
+    // the first one lasts.
     let later = |s: &Sent| s.packet.seq == 125 && s.earlier == 0;
     let mut path = Path::new(steady(40.0), constant())
         .losing(move |s| s.packet.kind == Kind::Data && (s.packet.seq == 80 && s.earlier < 2 || later(s)))
@@ -317,7 +321,8 @@ fn a_loss_among_what_was_sent_in_recovery_is_an_event_of_its_own() {
     assert_eq!(first_recovery, Some(at_ms(400)), "segment 125 left in the first recovery");
     let c = path.counters();
     assert_eq!((c.congestion_events, c.retransmits, c.timeouts), (2, 3, 0));
-    // halved twice; the first recovery may end a segment or two below its target, for what is in flight bounds it
+    // halved twice; the first recovery may end a segment or two below its target, for what is in flight
+    // bounds it
     assert!((9.0..=10.0).contains(&path.cwnd()), "{}", path.cwnd());
 }
 

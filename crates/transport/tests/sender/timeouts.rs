@@ -49,7 +49,8 @@ fn timeouts_in_a_row_double_their_distance_and_hold_ssthresh() {
 
 #[test]
 fn the_first_timeout_comes_when_an_acknowledgement_is_late_by_the_margin() {
-    // a steady round trip of 100 ms and a margin of at least 200 ms; the timer restarts with each acknowledgement
+    // a steady round trip of 100 ms and a margin of at least 200 ms; the timer restarts with each
+    // acknowledgement
     let mut path = Path::new(steady(20.0), constant()).losing(silent(1950, 100_000)).start();
     path.run_until_counted(|c| c.timeouts == 1);
     // the last flight that got through left at 1900 ms
@@ -140,7 +141,8 @@ fn a_timeout_after_a_loss_is_not_undone() {
 
 #[test]
 fn a_loss_among_what_was_sent_after_a_timeout_is_an_event_of_its_own() {
-    // the timer expires for the flight of 400 ms; segments beyond it leave as the window opens, one of them is lost
+    // the timer expires for the flight of 400 ms; segments beyond it leave as the window opens, one of them
+    // is lost
     let lost_later = |s: &Sent| s.packet.kind == Kind::Data && s.packet.seq == 95 && s.earlier == 0;
     let mut silence = silent(350, 450);
     let mut path = Path::new(steady(20.0), standard()).losing(move |s| silence(s) || lost_later(s)).start();
@@ -209,8 +211,8 @@ fn mild() -> Controller {
 
 #[test]
 fn each_timeout_may_reduce_ssthresh_also_in_recovery_and_after_another_timeout() {
-    // four segments of a flight of forty are lost, whenever they are sent: the timer expires in the recovery that
-    // halves the window to 20, and again when the window is 1
+    // four segments of a flight of forty are lost, whenever they are sent: the timer expires in the recovery
+    // that halves the window to 20, and again when the window is 1
     for (reductions, halved, events) in
         [(TimeoutReductions::Once, [20.0, 20.0, 20.0], 1), (TimeoutReductions::Each, [20.0, 10.0, 2.0], 3)]
     {
@@ -252,8 +254,8 @@ fn the_first_reduction_those_in_slow_start_and_those_by_timeouts_may_leave_half(
     };
     assert_eq!(after(FirstReduction::Own), [24.0, 0.6 * 24.0, 0.6 * (0.6 * 24.0)]);
     assert_eq!(after(FirstReduction::Half), [20.0, 12.0, 6.0]);
-    // below ssthresh, and not the first: a loss of data sent after a timeout, whose flight of eight was all that the
-    // receiver's window allowed; a full window had grown by one more
+    // below ssthresh, and not the first: a loss of data sent after a timeout, whose flight of eight was all
+    // that the receiver's window allowed; a full window had grown by one more
     let in_slow_start = |first_reduction| {
         let lost = |s: &Sent| s.packet.kind == Kind::Data && s.packet.seq == 34 && s.earlier == 0;
         let mut silence = silent(350, 450);

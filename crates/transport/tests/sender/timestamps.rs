@@ -68,8 +68,8 @@ fn without_timestamps_segments_that_were_sent_twice_give_no_round_trip_time() {
                 path.losing(move |s| s.packet.kind == Kind::Data && s.packet.seq == lost && s.earlier == 0)
             });
             assert!(told.len() > 20, "{detection:?} {lost} {told:?}");
-            // without a queue an exact sample is the round trip, but a segment sent while a hole is open waits for
-            // the repair
+            // without a queue an exact sample is the round trip, but a segment sent while a hole is open
+            // waits for the repair
             assert!(told.iter().all(|told| told.1 >= ms(RTT_MS)), "{detection:?} {lost} {told:?}");
         }
     }

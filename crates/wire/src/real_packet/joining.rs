@@ -1,10 +1,11 @@
-//! Packets of one conversation that follow each other leave as a train again: which can be joined, and its headers.
+//! Packets of one conversation that follow each other leave as a train again: which can be joined, and its
+//! headers.
 
 use super::*;
 
 impl RealPacket {
-    /// Whether `next` can be joined to this packet, behind which it has left: the same conversation, the next bytes of
-    /// it, and headers that say the same. `step` is the payload of the packets before.
+    /// Whether `next` can be joined to this packet, behind which it has left: the same conversation, the next
+    /// bytes of it, and headers that say the same. `step` is the payload of the packets before.
     pub fn leads_to(&self, next: &RealPacket, step: usize) -> bool {
         let (one, other) = (self.train(), next.train());
         let payload = next.payload_bytes();
@@ -27,8 +28,8 @@ impl RealPacket {
                 .is_some_and(|(a, b)| Arc::ptr_eq(a, b) || says_the_same(a, b))
     }
 
-    /// Writes the headers of these packets, each of which [`leads_to`](RealPacket::leads_to) the next, and returns what
-    /// a device has to be told of them. Their payloads follow ([`RealPacket::payloads`]).
+    /// Writes the headers of these packets, each of which [`leads_to`](RealPacket::leads_to) the next, and
+    /// returns what a device has to be told of them. Their payloads follow ([`RealPacket::payloads`]).
     pub fn write_joined(packets: &[RealPacket], head: &mut Vec<u8>) -> Offload {
         let [first, .., last] = packets else {
             return packets
@@ -54,8 +55,8 @@ impl RealPacket {
         })
     }
 
-    /// Writes the headers of a packet that `count` packets are joined to, with a payload of this length in all. The
-    /// checksum of the transport covers the pseudo-header only if the packet is not as it was read.
+    /// Writes the headers of a packet that `count` packets are joined to, with a payload of this length in
+    /// all. The checksum of the transport covers the pseudo-header only if the packet is not as it was read.
     pub(super) fn write_head(
         &self,
         last: &RealPacket,

@@ -1,5 +1,5 @@
-//! A router's knowledge about another router on the far side of a cloud, and the virtual router that represents
-//! the cloud.
+//! A router's knowledge about another router on the far side of a cloud, and the virtual router that
+//! represents the cloud.
 
 use crate::router::{DynLaw, Laws, Stretch};
 use crate::{Capacity, Meter};
@@ -36,8 +36,8 @@ enum Talk {
 /// An entry of the table.
 pub struct Upstream<P> {
     law: DynLaw<P>,
-    /// The capacity of the virtual router's link; `None` while the other side does not respond. Data then pass
-    /// as if there were no virtual router.
+    /// The capacity of the virtual router's link; `None` while the other side does not respond. Data then
+    /// pass as if there were no virtual router.
     bandwidth: Option<Capacity>,
     /// The rate of packets with a header from there.
     input: Meter,

@@ -254,9 +254,9 @@ impl Case {
             "loss_detection": loss_detection, "recovery": recovery, "host_tick": 0.0, "rto_min": 0.2, "ecn": false})
     }
 
-    /// A link with drop-tail at a constant rate, except for what its kind says. Kinds that are no disciplines:
-    /// `steps` halves the rate after a sixth of the time, restores it after a third, and takes a quarter away
-    /// after half; `sine` goes down to half the rate and back in 10 s; `xcp` adds a router.
+    /// A link with drop-tail at a constant rate, except for what its kind says. Kinds that are no
+    /// disciplines: `steps` halves the rate after a sixth of the time, restores it after a third, and takes a
+    /// quarter away after half; `sine` goes down to half the rate and back in 10 s; `xcp` adds a router.
     fn link(&self, name: &str, kind: &str, loss: f64) -> Value {
         let loss =
             if loss > 0.0 { json!({"kind": "random", "probability": loss}) } else { json!({"kind": "none"}) };

@@ -123,8 +123,8 @@ impl Interrupts {
     }
 }
 
-/// Delays of what a host sends, as ns-2's `overhead_` has them (`tcp.cc`, `TcpAgent::send_much`): packets that
-/// may leave wait for a random time; whatever else may leave until then goes with them.
+/// Delays of what a host sends, as ns-2's `overhead_` has them (`tcp.cc`, `TcpAgent::send_much`): packets
+/// that may leave wait for a random time; whatever else may leave until then goes with them.
 #[derive(Clone, Debug)]
 pub struct Jitter {
     longest: Interval,

@@ -330,8 +330,8 @@ impl AnyReceiver {
         each!([&] AnyReceiver, OtherReceiver, self, r => r.wake())
     }
 
-    /// Whether it sends nothing more by itself. A receiver that acknowledges data ahead of their arrival may have a
-    /// delayed acknowledgement to send when its sender is done.
+    /// Whether it sends nothing more by itself. A receiver that acknowledges data ahead of their arrival may
+    /// have a delayed acknowledgement to send when its sender is done.
     pub fn is_silent(&self) -> bool {
         self.wake() == Time::NEVER
     }

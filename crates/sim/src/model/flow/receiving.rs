@@ -166,9 +166,9 @@ impl ReceivingEnd {
         }
     }
 
-    /// The part of [`ReceivingEnd::take_ahead`] for when timers or samples come first, or the packet, the receiver or
-    /// the host is another than the usual one; apart from that case, to keep it fast. A packet that arrives after
-    /// the run's next pause waits.
+    /// The part of [`ReceivingEnd::take_ahead`] for when timers or samples come first, or the packet, the
+    /// receiver or the host is another than the usual one; apart from that case, to keep it fast. A packet
+    /// that arrives after the run's next pause waits.
     #[inline(never)]
     fn serve_and_take(&mut self, at: Time, packet: &SimPacket) {
         if self.waits {

@@ -78,8 +78,8 @@ pub struct SendingEnd {
     pub stop_at: Time,
     /// Packets it sent minus packets it took.
     pub balance: i64,
-    /// Acknowledgements wait for the rest of a burst, or for the run to go on after a pause; later ones have to
-    /// queue behind them.
+    /// Acknowledgements wait for the rest of a burst, or for the run to go on after a pause; later ones have
+    /// to queue behind them.
     waits: bool,
     /// The sender itself.
     pub sender: AnySender,
@@ -138,8 +138,8 @@ impl SendingEnd {
 
     /// Handles an acknowledgement now that will arrive at `at`. That is correct once all earlier ones have
     /// been handled: only its own packets and alarms change a sender, so it may run ahead of everything else.
-    /// Returns false if it does not: the acknowledgement arrives after the run's end or its next pause, or after a
-    /// burst that has not left as a whole, or it may complete a transfer.
+    /// Returns false if it does not: the acknowledgement arrives after the run's end or its next pause, or
+    /// after a burst that has not left as a whole, or it may complete a transfer.
     #[inline(always)]
     pub fn take_ahead(&mut self, at: Time, packet: &SimPacket, in_transfer: bool) -> bool {
         match self.sender {
@@ -149,8 +149,8 @@ impl SendingEnd {
         }
     }
 
-    /// The sender of a transfer takes nothing ahead that may complete it, since its session hears of that. Later
-    /// acknowledgements then wait too.
+    /// The sender of a transfer takes nothing ahead that may complete it, since its session hears of that.
+    /// Later acknowledgements then wait too.
     #[inline(never)]
     fn take_ahead_in_transfer(&mut self, at: Time, packet: &SimPacket) -> bool {
         match &self.sender {
@@ -190,8 +190,8 @@ impl SendingEnd {
         true
     }
 
-    /// Does what is due by itself before `now`. Returns false at a burst, which may be of any length: the driver goes
-    /// on with it.
+    /// Does what is due by itself before `now`. Returns false at a burst, which may be of any length: the
+    /// driver goes on with it.
     #[inline(always)]
     fn serve_until(&mut self, now: Time) -> bool {
         while self.alarm() < now {
@@ -222,8 +222,8 @@ impl SendingEnd {
         }
     }
 
-    /// The run will pause at `until`: the sender runs no further ahead than that. It takes at once what has waited
-    /// for the run to go on, as far as that arrives before.
+    /// The run will pause at `until`: the sender runs no further ahead than that. It takes at once what has
+    /// waited for the run to go on, as far as that arrives before.
     pub fn pause_at(&mut self, until: Time) {
         self.snapshots.pause_at(until);
         loop {
@@ -238,8 +238,8 @@ impl SendingEnd {
         self.waits = !self.incoming.is_empty();
     }
 
-    /// Steers the sender, or leaves it to its algorithm again if `steer` is `None`. Returns false over UDP, where
-    /// there is nothing to steer, and if a value is not finite.
+    /// Steers the sender, or leaves it to its algorithm again if `steer` is `None`. Returns false over UDP,
+    /// where there is nothing to steer, and if a value is not finite.
     pub fn steer(&mut self, now: Time, steer: Option<Steer>) -> bool {
         self.advance(now); // a sample at this time sees what was before
         let SendingEnd { sender, access, outgoing, balance, .. } = self;
@@ -252,7 +252,8 @@ impl SendingEnd {
         sender.steer(now, steer, &mut out)
     }
 
-    /// From now on, what the algorithm knows of itself is there at each sample time; before the sender starts.
+    /// From now on, what the algorithm knows of itself is there at each sample time; before the sender
+    /// starts.
     pub fn keep_internals(&mut self, times: SampleTimes) {
         self.internals.get_or_insert_with(|| Box::new(Snapshots::new(times, self.start_at)));
     }

@@ -173,7 +173,8 @@ impl<P: Packet + Clone, E: Element<P> + ?Sized, X: Exit<P>> Service<'_, P, E, X>
         wake(self.asks(), self.out.line, self.special.as_deref())
     }
 
-    /// Takes all arrivals, and what happens by itself before each and then before `until`. Returns how many events.
+    /// Takes all arrivals, and what happens by itself before each and then before `until`. Returns how many
+    /// events.
     #[inline(never)] // a loop that needs the registers
     fn run(&mut self, mut arrivals: impl Iterator<Item = (Time, P)>, until: Time) -> u64 {
         let (before, mut events) = (self.out.counters.packets_in, 0);

@@ -1,8 +1,9 @@
-//! Long-term bandwidth: how BBR v1 finds that a token-bucket policer limits it (Linux tcp_bbr.c, bbr_lt_bw_*).
+//! Long-term bandwidth: how BBR v1 finds that a token-bucket policer limits it (Linux tcp_bbr.c,
+//! bbr_lt_bw_*).
 //!
-//! An interval begins and ends with a loss and lasts 4 to 16 round trips. If two intervals in a row lose at least a
-//! fifth of what they deliver, at rates that differ by at most an eighth, their mean is the policed rate. BBR sends
-//! at that rate for 48 round trips.
+//! An interval begins and ends with a loss and lasts 4 to 16 round trips. If two intervals in a row lose at
+//! least a fifth of what they deliver, at rates that differ by at most an eighth, their mean is the policed
+//! rate. BBR sends at that rate for 48 round trips.
 
 use longfat_units::{Interval, Time};
 
@@ -11,8 +12,8 @@ const LEAST_ROUNDS: u32 = 4;
 const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
 /// Segments lost for each delivered that make an interval lossy (bbr_lt_loss_thresh).
 const LOSSY: f64 = 50.0 / 256.0;
-/// The greatest difference of two consistent rates, of the first one (bbr_lt_bw_ratio), and in bytes per second
-/// after the pacing margin (bbr_lt_bw_diff).
+/// The greatest difference of two consistent rates, of the first one (bbr_lt_bw_ratio), and in bytes per
+/// second after the pacing margin (bbr_lt_bw_diff).
 const SAME_RATIO: f64 = 1.0 / 8.0;
 const SAME_BYTES_PER_S: f64 = 4000.0 / 8.0;
 /// How long the rate is used, round trips (bbr_lt_bw_max_rtts).
@@ -136,8 +137,8 @@ impl Policer {
 mod tests {
     use super::*;
 
-    /// A path of 100 ms that delivers `rate` segments a second and loses `lost` for each: one acknowledgement a round
-    /// trip. Returns the verdicts of `rounds` round trips from `policer`'s `at`th on.
+    /// A path of 100 ms that delivers `rate` segments a second and loses `lost` for each: one acknowledgement
+    /// a round trip. Returns the verdicts of `rounds` round trips from `policer`'s `at`th on.
     fn rounds(policer: &mut Policer, at: u64, rounds: u64, rate: u64, lost: f64) -> Vec<Verdict> {
         let each = rate / 10;
         (at..at + rounds)
@@ -159,7 +160,8 @@ mod tests {
     #[test]
     fn two_lossy_intervals_at_the_same_rate_reveal_a_policer_whose_rate_is_used_for_48_round_trips() {
         let mut policer = Policer::default();
-        // an interval ends in the fourth round trip after it began; the one that begins it is the first of four
+        // an interval ends in the fourth round trip after it began; the one that begins it is the first of
+        // four
         let verdicts = rounds(&mut policer, 1, 8, 1000, 0.25);
         assert_eq!(verdicts[7], Verdict::Policed, "{verdicts:?}");
         assert!(verdicts[..7].iter().all(|&v| v == Verdict::Nothing));

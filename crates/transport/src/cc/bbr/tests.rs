@@ -143,8 +143,8 @@ fn the_cycle_probes_drains_and_cruises_for_six_round_trips() {
 fn the_target_is_twice_the_bdp_and_three_quanta() {
     let mut path = Rounds::filled();
     (0..20).for_each(|_| path.round(1000.0, 100, 100));
-    // 2 x 100 + 3 x 2, and 2 where it probes; one acknowledgement of 100 segments a round trip is no more than expected,
-    // but begins an epoch with 100 segments that came at once
+    // 2 x 100 + 3 x 2, and 2 where it probes; one acknowledgement of 100 segments a round trip is no more
+    // than expected, but begins an epoch with 100 segments that came at once
     let probing = if path.bbr.cycle_index == 0 { 2.0 } else { 0.0 };
     assert_eq!(path.bbr.aggregation.extra(), 100.0);
     assert_eq!(path.w.cwnd, 200.0 + 100.0 + 6.0 + probing);

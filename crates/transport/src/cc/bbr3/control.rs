@@ -1,4 +1,5 @@
-//! The pacing rate, the send quantum and the window (draft-ietf-ccwg-bbr, section "Updating Control Parameters").
+//! The pacing rate, the send quantum and the window (draft-ietf-ccwg-bbr, section "Updating Control
+//! Parameters").
 
 use super::{Bbr3, Delivery, Interval, MIN_PIPE_CWND, PACING_MARGIN, State, Window};
 
@@ -10,7 +11,8 @@ const NOMINAL_RTT: Interval = Interval::from_millis(1);
 const QUANTUM_S: f64 = 0.001;
 const MOST_QUANTUM_BYTES: f64 = 65_536.0;
 const LEAST_QUANTUM: f64 = 2.0;
-/// google: a second divided by 2 to this power (sk_pacing_shift); the allowance for short paths halves each 512 us.
+/// google: a second divided by 2 to this power (sk_pacing_shift); the allowance for short paths halves each
+/// 512 us.
 const GOOGLE_QUANTUM_S: f64 = 1.0 / 1024.0;
 const GOOGLE_RTT_STEP_NS: u64 = 512_000;
 const GOOGLE_MOST_HALVINGS: u64 = 31;

@@ -1,5 +1,5 @@
-//! The model of the path: bandwidths, bursts of acknowledgements, and what losses say of it (draft-ietf-ccwg-bbr,
-//! section "Updating Network Path Model Parameters").
+//! The model of the path: bandwidths, bursts of acknowledgements, and what losses say of it
+//! (draft-ietf-ccwg-bbr, section "Updating Network Path Model Parameters").
 
 use super::super::aggregation::WINDOW_ROUNDS;
 use super::{Bbr3, Delivery, LostSegment, Repair, State, Time, Undo, Window};
@@ -45,7 +45,8 @@ impl Bbr3 {
         self.max_bw[0].max(self.max_bw[1])
     }
 
-    /// What the path is used with: bounded at the end of each acknowledgement, by google whenever it is asked for.
+    /// What the path is used with: bounded at the end of each acknowledgement, by google whenever it is asked
+    /// for.
     pub(super) fn bw(&self) -> f64 {
         if self.google { self.max_bw().min(self.bw_shortterm) } else { self.bw }
     }
@@ -146,8 +147,8 @@ impl Bbr3 {
         self.extra_acked.include(rounds, self.rounds, extra);
     }
 
-    /// NoteLoss; and the ranges that were lost, for the end of Startup. The state to undo was saved when the episode
-    /// began.
+    /// NoteLoss; and the ranges that were lost, for the end of Startup. The state to undo was saved when the
+    /// episode began.
     pub(super) const fn note_loss(&mut self, lost: &LostSegment) {
         if !self.is_loss_in_round {
             self.loss_round_delivered = lost.total_delivered;
@@ -168,7 +169,8 @@ impl Bbr3 {
         lost as f64 > most || (lost > 0 && !self.selective)
     }
 
-    /// InflightAtLoss: what was in flight when the losses crossed the threshold, of which this segment is the last.
+    /// InflightAtLoss: what was in flight when the losses crossed the threshold, of which this segment is the
+    /// last.
     pub(super) fn inflight_at_loss(&self, lost: u64, tx_in_flight: u64) -> f64 {
         let thresh = self.constants.loss_thresh;
         let inflight_prev = tx_in_flight as f64 - 1.0;

@@ -1,6 +1,6 @@
-//! A path for tests: a BBR v3 flow whose application can pause, on a link whose rate can change, with a buffer,
-//! scripted losses, a policer, and acknowledgements that arrive one by one or in bursts. Every segment is acknowledged
-//! selectively; three segments sent later and acknowledged make one lost.
+//! A path for tests: a BBR v3 flow whose application can pause, on a link whose rate can change, with a
+//! buffer, scripted losses, a policer, and acknowledgements that arrive one by one or in bursts. Every
+//! segment is acknowledged selectively; three segments sent later and acknowledged make one lost.
 
 use super::super::testing::{instance, loss, window};
 use super::*;

@@ -77,8 +77,8 @@ fn drain_ends_when_little_is_in_flight() {
 
 #[test]
 fn drain_ends_after_three_round_trips() {
-    // the draft lowers the bandwidth by 10 %, so that more than the BDP stays in flight; with a gain of 0.5 that
-    // takes a path whose bandwidth was overestimated twice over
+    // the draft lowers the bandwidth by 10 %, so that more than the BDP stays in flight; with a gain of 0.5
+    // that takes a path whose bandwidth was overestimated twice over
     let mut path = Path::new("draft", 50.0, RTT, 8.0);
     path.run_to(State::Drain, at_ms(3_000));
     path.scale_rate(0.45);

@@ -41,7 +41,8 @@ fn delivery(now: Time, rtt: Interval, srtt: Interval, total_delivered: u64, prio
     }
 }
 
-/// A packet in flight: when it left, when its acknowledgement arrives, and what had been delivered when it left.
+/// A packet in flight: when it left, when its acknowledgement arrives, and what had been delivered when it
+/// left.
 struct Packet {
     left: Time,
     acknowledged: Time,

@@ -5,8 +5,8 @@ use super::response::Response;
 /// Linux holds b as a whole number of these.
 const LINUX_DECREASE_UNIT: f64 = 1.0 / 256.0;
 
-/// The RFC's appendix B: row i (from 1) begins at the least whole window whose a(w) reaches i. There is a row for
-/// each of up to 1e8 segments, so rows are computed as windows come to need them.
+/// The RFC's appendix B: row i (from 1) begins at the least whole window whose a(w) reaches i. There is a row
+/// for each of up to 1e8 segments, so rows are computed as windows come to need them.
 #[derive(Clone, Debug)]
 pub struct Rows {
     response: Response,

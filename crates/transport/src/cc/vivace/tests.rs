@@ -65,7 +65,8 @@ fn a_step_is_at_most_5_percent_and_6_more_after_each_that_was_cut() {
     assert_eq!((turned[0], turned[2]), (5.0, -5.0), "a turn begins again: {turned:?}");
 }
 
-/// A path that delivers in a round trip of 100 ms what a flow sends, up to a rate; what is beyond that it drops.
+/// A path that delivers in a round trip of 100 ms what a flow sends, up to a rate; what is beyond that it
+/// drops.
 struct Path {
     vivace: Boxed,
     w: Window,
