@@ -156,8 +156,9 @@ impl Btf {
         Ok(btf)
     }
 
-    /// What is wrong with the sizes of a type, as the kernel checks them (kernel/bpf/btf.c of Linux 6.12: the
-    /// `check_meta` and `check_member` functions). libbpf divides by sizes and copies members without a look.
+    /// What is wrong with the sizes of a type: libbpf divides by them, and copies members without a look. The
+    /// kernel has these limits for enumerations, floating-point numbers and members (kernel/bpf/btf.c of Linux
+    /// 6.12, `btf_enum_check_meta` and others); integers have the sizes of C's types.
     fn size_error(&self, of: &Type) -> Option<String> {
         match of {
             Type::Int { size, .. } if !matches!(size, 1 | 2 | 4 | 8 | 16) => {
