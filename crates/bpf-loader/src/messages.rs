@@ -32,12 +32,12 @@ fn exchange(function: libbpf_print_fn_t) -> libbpf_print_fn_t {
 fn receiver() -> libbpf_print_fn_t {
     type Function = unsafe extern "C" fn(libbpf_print_level, *const c_char, *mut c_void) -> c_int;
     // SAFETY: as an argument, a va_list is a pointer on every processor that libbpf_sys has.
-    Some(unsafe { std::mem::transmute::<Function, libbpf_print_fn_t>(keep) })
+    unsafe { std::mem::transmute::<Option<Function>, libbpf_print_fn_t>(Some(keep)) }
 }
 
 #[expect(unsafe_code, reason = "only C can format C's arguments")]
 unsafe extern "C" fn keep(level: libbpf_print_level, format: *const c_char, arguments: *mut c_void) -> c_int {
-    if level <= LIBBPF_WARN {
+    if level == LIBBPF_WARN {
         // SAFETY: libbpf calls this with a format and the arguments that belong to it.
         let message = unsafe { vsprintf::vsprintf_raw(format, arguments) };
         MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).extend(message.unwrap_or_default());
