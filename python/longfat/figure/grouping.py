@@ -67,7 +67,9 @@ def figure(
     along, up = axes_of(asked, source, places, rows.along, measured, most)
     x_factor = along.factor if asked.kind == "scatter" else 1.0
     rows = replace(rows, value=measured.factor * rows.value, along=x_factor * rows.along)
-    keys = ordered(asked.by, rows.by, source) if asked.by else [None]
+    # a level of a map is shown even if no cell of it has a value
+    levels = (level for _, level, *_ in found.gaps) if asked.kind == "heat" else ()
+    keys = ordered(asked.by, itertools.chain(rows.by, levels), source) if asked.by else [None]
     refuse_many(keys, named(asked.by, source), most)
     write = writer(asked.by, source)
     labels = ["" if key is None else write(key) for key in keys]
