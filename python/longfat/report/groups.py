@@ -11,8 +11,7 @@ from longfat.runs import metrics
 from longfat.runs.repeats import aggregate
 
 if TYPE_CHECKING:
-    from longfat.scenario.model import Scenario
-    from longfat.scenario.tables import Flow
+    from longfat.scenario.model import Part, Scenario
 
 MOST_FLOWS = 20
 """Flows with a row each; more are shown by group."""
@@ -53,7 +52,7 @@ def _keys(flows: Sequence[Mapping[str, Any]], scenario: Scenario | None) -> list
     return list(zip(algorithms, entries, strict=True))
 
 
-def _alike(entry: Flow) -> Hashable:
+def _alike(entry: Part) -> Hashable:
     """What single flows of a group have in common besides their algorithm's name."""
     algorithm = entry.algorithm
     parameters = sorted((algorithm.settings or algorithm.parameters).items())
