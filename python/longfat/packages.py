@@ -9,7 +9,7 @@ from typing import Any
 from longfat.errors import LongfatError
 
 WITHOUT_PAPERS = (
-    "comes with the package longfat-papers, which is not installed; accepted: it after `pip install "
+    "comes with the package longfat-papers, which is not installed; install it with `pip install "
     "longfat-papers`"
 )
 

@@ -29,7 +29,7 @@ def ask(path: Path, variable: str, name: str) -> tuple[Verdict, str | None]:
         variable: the algorithm's variable in the object.
         name: the algorithm's name in the kernel.
     """
-    call = [sys.executable, "-m", __name__, str(path), variable, name]
+    call = [sys.executable, "-P", "-m", __name__, str(path), variable, name]
     try:
         asked = subprocess.run(
             call, capture_output=True, timeout=LIMIT_S, stdin=subprocess.DEVNULL, check=False

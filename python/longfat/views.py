@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat.figure import matplotlib
+from longfat.figure import histories, matplotlib
 from longfat.figure.data import Figure, joined
 from longfat.report import columns, groups, panels, run
 from longfat.runs.repeats import Results
@@ -84,13 +84,14 @@ def result_html(result: Result) -> str:
     rows = columns.rows(listed, (by_group or summary)["flows"])
     metrics = columns.metrics(summary["metrics"], meaningless=result.scenario.meaningless_metrics())
     told = "; ".join(f"{name} {value}" for name, value in metrics if value != "-")
-    figure = joined(result.figures(("cwnd", "queue"), most=MOST_POINTS))
+    figures = result.figures(("cwnd", "queue"), most=MOST_POINTS, most_links=histories.MOST_LINKS)
     return block(
         result.scenario.title or "Run",
         [
             table([column.heading for column in listed], rows, [column.is_number for column in listed]),
             f"<p>{html.escape(told)}</p>",
-            small(figure),
+            small(joined(figures)),
+            *(f"<p>{figure.caption}</p>" for figure in figures if figure.caption),
         ],
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from longfat_papers.aqm import common as aq
-from longfat_papers.kit import Curve, Estimate, Panel, Runs, points
+from longfat_papers.kit import Curve, MeanOfRuns, Panel, Runs, points
 
 SIGNALS = {aq.DROPS: "Drops", aq.MARKS: "Marks (ECN)"}
 DELAY_AXIS = "queueing delay, ms"
@@ -54,13 +54,13 @@ def over_queues(
 
 
 def for_each_queue(
-    runs: Runs, coordinate: str, positions: Mapping[Any, float], estimate: Estimate
+    runs: Runs, coordinate: str, positions: Mapping[Any, float], mean: MeanOfRuns
 ) -> tuple[Curve, ...]:
     """Returns a curve for each queue over a coordinate; ``positions`` are x at the coordinate's values."""
     return tuple(
         points(
             aq.TITLES[name],
-            [(x, estimate(runs.where(queue=name, **{coordinate: value}))) for value, x in positions.items()],
+            [(x, mean(runs.where(queue=name, **{coordinate: value}))) for value, x in positions.items()],
             name,
         )
         for name in aq.TITLES

@@ -19,7 +19,7 @@ from longfat_papers.kit import (
     Curve,
     Declaration,
     Drawing,
-    Estimate,
+    MeanOfRuns,
     Measured,
     Mode,
     Panel,
@@ -318,17 +318,17 @@ def metric(
     text: str,
     runs: Runs,
     y_label: str,
-    estimate: Estimate,
+    mean: MeanOfRuns,
     y_range: tuple[float, float] | None = None,
 ) -> Drawing:
     """Draws a metric over the protocols, without and with background side by side."""
-    return Drawing(f"{text} {NO_RATE}{repeated(runs)}", panels(runs, y_label, estimate, y_range=y_range))
+    return Drawing(f"{text} {NO_RATE}{repeated(runs)}", panels(runs, y_label, mean, y_range=y_range))
 
 
 def panels(
     runs: Runs,
     y_label: str,
-    estimate: Estimate,
+    mean: MeanOfRuns,
     *,
     of: str = "",
     y_range: tuple[float, float] | None = None,
@@ -341,7 +341,7 @@ def panels(
             points(
                 f"{rtt} ms",
                 [
-                    (float(index), estimate(runs.where(algorithm=name, background=background, rtt_ms=rtt)))
+                    (float(index), mean(runs.where(algorithm=name, background=background, rtt_ms=rtt)))
                     for index, name in enumerate(names)
                 ],
                 stroke=stroke,

@@ -8,7 +8,7 @@ from longfat.words import Mode
 from longfat_papers.kit.checks import above, at_least, at_most, below, between, held, within_factor
 from longfat_papers.kit.claims import CHOSEN_HERE, Check, Evidence, Measured, Missing, Setting, settings
 from longfat_papers.kit.curves import (
-    Estimate,
+    MeanOfRuns,
     by_algorithm,
     cwnd_panel,
     mean_of,
@@ -24,8 +24,8 @@ from longfat_papers.kit.suite import Coordinate, Run, Runs
 from longfat_papers.kit.text import counted, listed, multiple, part, percent, seconds, short, with_error
 
 __all__ = [
-    "CHOSEN_HERE", "Check", "Checks", "Coordinate", "Curve", "Declaration", "Drawing", "Estimate",
-    "Evidence", "Measured", "Missing", "Mode", "Panel", "Paper", "Run", "Runs", "Setting", "Table",
+    "CHOSEN_HERE", "Check", "Checks", "Coordinate", "Curve", "Declaration", "Drawing", "Evidence",
+    "MeanOfRuns", "Measured", "Missing", "Mode", "Panel", "Paper", "Run", "Runs", "Setting", "Table",
     "above", "at_least", "at_most", "below", "between", "by_algorithm", "counted", "cwnd_panel",
     "geometric_mean", "held", "history", "kept_as", "listed", "mean", "mean_factor", "mean_of",
     "multiple", "part", "percent", "points", "reduce_run", "repeats", "repeats_text", "samples",

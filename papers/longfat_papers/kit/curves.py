@@ -9,15 +9,15 @@ from typing import Any
 from longfat.figure.data import Curve, Panel, points
 from longfat_papers.kit.suite import Runs
 
-Estimate = Callable[[Runs], tuple[float, float]]
-"""A mean over the repeats at one point, and its standard error."""
+MeanOfRuns = Callable[[Runs], tuple[float, float]]
+"""Returns a mean over the repeats at one point, and its standard error."""
 
 MOST_SAMPLES = 1500
 """Samples of a history: as many as a figure can show and a page can hold."""
 
 
-def mean_of(quantity: str) -> Estimate:
-    """Returns the estimate of a quantity."""
+def mean_of(quantity: str) -> MeanOfRuns:
+    """Returns what gives the mean of a quantity over runs."""
     return lambda at: at.mean_stderr(quantity)
 
 

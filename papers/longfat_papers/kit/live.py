@@ -31,6 +31,7 @@ from longfat.store.store import Store
 from longfat.words import Mode
 from longfat_papers.kit import folder, runner
 from longfat_papers.kit.claims import judged, ledger_row, unfinished
+from longfat_papers.kit.faults import StudyError
 from longfat_papers.kit.hosts import Hosts, Unfit
 from longfat_papers.kit.suite import Data, Experiment, Run, Runs, Suite
 from longfat_papers.kit.text import counted
@@ -60,7 +61,8 @@ class LiveOutcome(runner.SuiteOutcome):
         return {**super().to_json(), "backend": "live", **more}
 
     def raise_if_invalid(self) -> None:
-        """Raises `LongfatError` if experiments lack results, because live runs of theirs were not valid."""
+        """Raises `LongfatError` if drawings or rules of claims failed, or live runs were not valid."""
+        super().raise_if_invalid()
         if self.invalid:
             why = "; ".join(f"{name}: {text}" for name, text in self.invalid.items())
             raise LongfatError(f"suite {self.suite}: --backend live: without live results: {why}")
@@ -173,7 +175,7 @@ class LiveStudy(runner.Study):
         whys = {**self.without, **{name: f"{why}." for name, why in self.invalid.items()}}
         data = {side: Data(self._rows(kept, side), whys) for side in SIDES}
         done = set.intersection(*(set(each.experiments) for each in data.values()))
-        briefs = []
+        briefs, failed = [], []
         for item in self.experiments:
             if item.name not in self.by_experiment:
                 continue
@@ -181,9 +183,12 @@ class LiveStudy(runner.Study):
             if item.name in done:
                 sides = {side: data[side][item.name] for side in SIDES}
                 kernel = {"divided": divided(runs), "kernel": platform.release()}
-                folder.write_live(self.directory, item, sides, self.mode, provenance, **kernel)
+                try:
+                    folder.write_live(self.directory, item, sides, self.mode, provenance, **kernel)
+                except StudyError as error:  # the other experiments and the ledger go on
+                    failed.append(str(error))
             briefs.append(item.brief(len(runs), item.name in done, divided=divided(runs)))
-        rows = self._write_ledger(data, provenance)
+        rows, rules = self._write_ledger(data, provenance)
         self._write_suite(status, provenance)
         return LiveOutcome(
             self.suite.name,
@@ -192,6 +197,7 @@ class LiveStudy(runner.Study):
             briefs,
             self.directory / PAGE,
             self.effort.performance(),
+            tuple(failed + rules),
             without=self.without,
             invalid=self.invalid,
         )
@@ -249,15 +255,20 @@ class LiveStudy(runner.Study):
         }
         return self.data(kept, places, self.hosts.restore).experiments
 
-    def _write_ledger(self, data: Mapping[str, Data], provenance: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Puts the live verdicts of the claims into the ledger and returns their rows.
+    def _write_ledger(
+        self, data: Mapping[str, Data], provenance: Mapping[str, Any]
+    ) -> tuple[list[dict[str, Any]], list[str]]:
+        """Puts the live verdicts of the claims into the ledger; returns their rows, and why rules failed.
 
         A verdict that was not measured does not replace one that was (`ledger.later`).
         """
         rows = folder.stored_ledger(self.directory)
         here = unfinished(f"`longfat suite {self.suite.name}` measures it.")
+        failed: list[str] = []
         for claim in self.claims:
-            live, simulated = (judged(claim, data[side]).to_json() for side in SIDES)
+            sides = [judged(claim, data[side]) for side in SIDES]
+            failed += dict.fromkeys(side.note for side in sides if side.failed)
+            live, simulated = (side.to_json() for side in sides)
             runs = [each for name in claim.experiments for each in self.by_experiment.get(name, ())]
             found = {
                 **live,
@@ -271,7 +282,7 @@ class LiveStudy(runner.Study):
             row = rows.get(claim.id) or ledger_row(claim, here, self.mode)
             rows[claim.id] = ledger.later(row, {**row, "live": found})
         folder.write_ledger(self.directory, self.suite.name, rows)
-        return [rows[claim.id] for claim in self.claims]
+        return [rows[claim.id] for claim in self.claims], failed
 
     def _write_suite(self, status: str, provenance: Mapping[str, Any]) -> None:
         """Writes suite.json: which suite it is, and this command under `live`."""

@@ -135,7 +135,7 @@ class Study:
 class SuiteOutcome:
     """What a suite produced: the rows of the selected claims, its experiments, and the report.
 
-    ``failed`` has the drawings that failed, each with the reason.
+    ``failed`` has the drawings and the rules of claims that failed, each with the reason.
     """
 
     suite: str
@@ -154,9 +154,8 @@ class SuiteOutcome:
 
     def raise_if_invalid(self) -> None:
         """Raises `LongfatError` if drawings or rules of claims failed."""
-        failed = [*self.failed, *(row["note"] for row in self.ledger if FAILED in row)]
-        if failed:
-            raise LongfatError(f"suite {self.suite}: {'; '.join(failed)}")
+        if self.failed:
+            raise LongfatError(f"suite {self.suite}: {'; '.join(self.failed)}")
 
     def to_json(self) -> dict[str, Any]:
         """Returns the object that `longfat suite --json` prints."""
@@ -227,6 +226,7 @@ def measure(study: Study) -> SuiteOutcome:
                     except faults.StudyError as error:  # the other experiments go on
                         failed.append(str(error))
             rows = [judge(claim, data, mode) for claim in claims]
+            failed += [row["note"] for row in rows if FAILED in row]
             stored = folder.merge_ledger(directory, suite.name, rows, data.experiments)
             folder.keep_history(directory, rows, provenance)
             folder.write_suite(

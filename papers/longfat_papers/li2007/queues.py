@@ -31,7 +31,7 @@ RTT_MS = 82
 WELL_PROVISIONED_PERCENT = 10
 """The new protocols are compared with standard TCP from this queue on, % BDP."""
 FULL_USE_WITHIN = 0.005
-"""Of the capacity; at full use no flow can win."""
+"""How close to the capacity, as a share of it, full use is; at full use no flow can win."""
 COLLAPSED = 0.8
 """Share of the throughput at the usual queue, below which throughput has collapsed."""
 COLLAPSING_PERCENT = (1.0, 3.0)

@@ -26,7 +26,7 @@ LOWEST_RATIO = {"reno": 0.02, "htcp": 0.2, "hstcp": 0.003, "fast": 0.003}
 """Long over short throughput, as the paper prints it."""
 LOWEST_FACTOR = {"reno": 2.0, "htcp": 2.0, "hstcp": 3.0, "fast": 3.0}
 EXPONENT = {"htcp": 1.0, "reno": 2.0}
-"""Of the ratio over that of the RTTs."""
+"""The exponent of the throughput ratio as a power of the RTT ratio."""
 EXPONENT_MARGIN = {"htcp": 0.3, "reno": 0.4}
 
 NAMES = {**lls.TITLES, "reno": "standard TCP"}

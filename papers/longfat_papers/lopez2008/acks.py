@@ -22,7 +22,7 @@ RATES_MBPS = {lp.PLAIN: (83.5, 87.5), lp.MIRRORED: (82.0, 89.5)}
 """Least and greatest mean rate of a flow, as the thesis prints them."""
 LOST_FACTOR = 2.0
 WIDER = 0.05
-"""Of either end of the range of rates."""
+"""How far a rate may lie beyond either end of the printed range, as a share of this end."""
 TAKES_OVER_MBPS = 400.0
 SILENT_S, NOT_SILENT_S = 2.0, 1.0
 EVEN_AGAIN_S = (7.5, 30.0)

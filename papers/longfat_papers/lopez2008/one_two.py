@@ -16,7 +16,7 @@ from longfat_papers.lopez2008.reduction import rows
 FALLEN_MBPS = 60.0
 LEFT_SEGMENTS = 2.0
 KEPT_SHARE, TCP_SHARE = 0.5, 1.1
-"""Of XCP's target, and of TCP's."""
+"""Shares of XCP's target and of TCP's."""
 UPDATES = ("packet", "interval")
 
 

@@ -26,10 +26,11 @@ Span = tuple[float, float]
 
 @kept_as("longfat.suites.lopez2008_reduction.reduce_run", "ea1e09105b62d1f5")
 def reduce_run(result: Any) -> dict[str, Any]:
-    """Reduces a Result to one row about each measured flow and, for drops, each link.
+    """Reduces a Result to one row with lists about its measured flows, and about its links.
 
     `rates_mbps`, `cwnd` and `lost` hold a list over time for each flow; `lost` counts packets of the flow
-    that the network dropped. `queue` is the first link's, in packets.
+    that the network dropped, `dropped` those of all flows at each link. `queue` is the first link's, in
+    packets.
     """
     summary = result.summary
     flows = [flow for flow in summary["flows"] if not flow["name"].startswith((DATAGRAMS, SCOUT, CROSS))]

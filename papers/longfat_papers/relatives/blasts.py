@@ -56,7 +56,7 @@ FASTS = ("sabul", "rbudp", "tsunami", "udt", "reno")
 SMALL_GB = 0.1
 """The smaller transfer of RBUDP's prediction."""
 PAYLOAD = 1448.0 / 1500.0
-"""Of RBUDP's packets."""
+"""The share of RBUDP's packets that is data."""
 LOSSY, LOSSY_RTT_MS, LOSSY_S = 0.03, 150, 30
 """Tsunami's demonstration: losses, and a path from Brussels to Seattle."""
 DELAYS_MS, DELAYS_MBPS, DELAYS_S = (20, 100), 300, 60.0

@@ -49,7 +49,7 @@ BDP_SHARES = (60, 80, 90)
 """Windows whose times are measured, percent of the BDP (5.3.3)."""
 
 QUARTILES = 4
-"""Of the sizes of files (6.1)."""
+"""How many parts the sizes of files are cut into (6.1)."""
 
 LOT = ("A", "B", "C")
 """The bottlenecks of the parking lot (Figure 10)."""

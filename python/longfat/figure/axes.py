@@ -19,7 +19,7 @@ from longfat.units import dimension_of, in_si, split
 Array = NDArray[np.float64]
 
 MOST_GROUPS = 60
-"""Groups or places along an axis; more could not be read."""
+"""Groups, panels or categories of a figure that someone asks for; more could not be read."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Axis:
 
 
 def axes_of(
-    asked: Checked, source: Source, x: Iterable[Any], along: Array, measured: Axis
+    asked: Checked, source: Source, x: Iterable[Any], along: Array, measured: Axis, most: int | None
 ) -> tuple[Axis, Axis]:
     """The axis along the figure and the one up.
 
@@ -50,6 +50,7 @@ def axes_of(
         x: the values that have places along the axis.
         along: the values along the axis of a scatter.
         measured: the axis of what is measured.
+        most: how many categories the axis along the figure may have; any number if None.
     """
     if asked.kind == "cdf":
         return measured, Axis("share of the values")
@@ -57,10 +58,10 @@ def axes_of(
         return Axis("time", "s"), measured
     if asked.kind == "scatter":
         return _in_ms(Axis(*_worded(asked.x, source)), along), measured
-    return _along(asked, source, x), Axis(named(asked.by, source)) if asked.kind == "heat" else measured
+    return _along(asked, source, x, most), Axis(named(asked.by, source)) if asked.kind == "heat" else measured
 
 
-def _along(asked: Checked, source: Source, x: Iterable[Any]) -> Axis:
+def _along(asked: Checked, source: Source, x: Iterable[Any], most: int | None) -> Axis:
     """The axis of x with the place of each value: numbers where lines have some, else categories."""
     steps = ordered(asked.x, x, source)
     axis = Axis(*_worded(asked.x, source))
@@ -69,7 +70,7 @@ def _along(asked: Checked, source: Source, x: Iterable[Any]) -> Axis:
         axis = _in_ms(axis, np.array(steps, dtype=float))
         places = {step: axis.factor * float(step) for step in steps}
         return replace(axis, places=places, log=scales.is_log(list(places.values())))
-    refuse_many(steps, axis.name)
+    refuse_many(steps, axis.name, most)
     write = writer(asked.x, source)
     places = {step: float(place) for place, step in enumerate(steps)}
     # titles say what they are themselves
@@ -186,11 +187,11 @@ def _quantity(asked: Checked, source: Source) -> tuple[str, str, float]:
     )
 
 
-def refuse_many(keys: Sequence[Any], what: str) -> None:
-    """Raises InputError for more groups than `MOST_GROUPS`."""
-    if len(keys) > MOST_GROUPS:
+def refuse_many(keys: Sequence[Any], what: str, most: int | None) -> None:
+    """Raises InputError for more groups than `most`, if it is a number."""
+    if most is not None and len(keys) > most:
         raise InputError(
-            f"{what}: there are {len(keys)} values; accepted: up to {MOST_GROUPS} (--where leaves some out)"
+            f"{what}: there are {len(keys)} values; accepted: up to {most} (--where leaves some out)"
         )
 
 

@@ -35,10 +35,10 @@ class Band:
 class Curve:
     """One curve. ``algorithm`` gives its colour, ``stroke`` its dash (flow 1, flow 2, …); NaN leaves a gap.
 
-    ``error`` is half of the interval around each y: its standard error, if the caption names no other. It is
-    a bar, or a band around a line or steps. ``samples`` are the values of each box, ``x_error`` is half of
-    the interval along x. ``bands`` are around a line, the widest first. ``flow`` is the flow that the curve
-    belongs to: a page shows and hides its curves together.
+    ``error`` is half of the interval around each y; the caption names the interval (a confidence interval, or
+    a standard error both ways). It is a bar, or a band around a line or steps. ``samples`` are the values of
+    each box, ``x_error`` is half of the interval along x. ``bands`` are around a line, the widest first.
+    ``flow`` is the flow that the curve belongs to: a page shows and hides its curves together.
     """
 
     label: str
@@ -201,7 +201,7 @@ def points(
     algorithm: str | None = None,
     stroke: int = 0,
 ) -> Curve:
-    """Returns a measured curve from (x, (mean, standard error)), in the order of x."""
+    """Returns a measured curve from (x, (mean, half of its interval)), in the order of x."""
     ordered = sorted(samples, key=lambda sample: sample[0])
     return Curve(
         label,

@@ -10,6 +10,7 @@ from dataclasses import replace
 from longfat.errors import InputError
 from longfat.figure import scales
 from longfat.figure.axes import (
+    MOST_GROUPS,
     Axis,
     axes_of,
     is_bare,
@@ -38,7 +39,14 @@ ROOM = 0.05
 """Room beyond the values of several panels, as a share of their range."""
 
 
-def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float = WIDTHS["column"]) -> Figure:
+def figure(
+    asked: Checked,
+    source: Source,
+    look: Look = USUAL,
+    width_in: float = WIDTHS["column"],
+    *,
+    most: int | None = MOST_GROUPS,
+) -> Figure:
     """Returns the figure; its caption says what a point is.
 
     Args:
@@ -46,6 +54,7 @@ def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float =
         source: the results.
         look: its axes.
         width_in: how wide it will be, which decides how many panels stand side by side.
+        most: how many groups, panels or categories it may have; any number if None.
 
     Raises:
         NoValuesError: no row that is left has a value.
@@ -55,17 +64,20 @@ def figure(asked: Checked, source: Source, look: Look = USUAL, width_in: float =
     rows = found.rows
     measured = measured_axis(asked, source, rows.value)
     places = itertools.chain(rows.x, (place for place, *_ in found.gaps))
-    along, up = axes_of(asked, source, places, rows.along, measured)
+    along, up = axes_of(asked, source, places, rows.along, measured, most)
     x_factor = along.factor if asked.kind == "scatter" else 1.0
     rows = replace(rows, value=measured.factor * rows.value, along=x_factor * rows.along)
-    keys = ordered(asked.by, rows.by, source) if asked.by else [None]
-    refuse_many(keys, named(asked.by, source))
+    # a level of a map is shown even if no cell of it has a value
+    levels = (level for _, level, *_ in found.gaps) if asked.kind == "heat" else ()
+    keys = ordered(asked.by, itertools.chain(rows.by, levels), source) if asked.by else [None]
+    refuse_many(keys, named(asked.by, source), most)
     write = writer(asked.by, source)
     labels = ["" if key is None else write(key) for key in keys]
     across = ordered(asked.panels, rows.panel, source) if asked.panels else [None]
     down = ordered(asked.rows, rows.row, source) if asked.rows else [None]
     steps = list(itertools.product(down, across))
-    refuse_many(steps, " and ".join(named(name, source) for name in (asked.panels, asked.rows) if name))
+    what = " and ".join(named(name, source) for name in (asked.panels, asked.rows) if name)
+    refuse_many(steps, what, most)
     titles = titled(asked.panels, source), titled(asked.rows, source)
     first = _first_panel(asked, look, along, up, measured)
     groups = dict(zip(keys, labels, strict=True))

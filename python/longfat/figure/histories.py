@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from longfat.errors import InputError
 from longfat.figure.data import Band, Curve, Figure, History, Ticks
 from longfat.figure.style import LIMIT_STROKE
 from longfat.intervals import half_width_95
+from longfat.words import choice, shown
 
 if TYPE_CHECKING:
     import pyarrow
@@ -39,7 +41,7 @@ QUANTILES = ((0.05, 0.95), (0.25, 0.75))
 MOST_FLOWS = 200
 """Flows that are among the details; the quantiles are those of all flows."""
 MOST_LINKS = 12
-"""Links with a panel: those with the longest queues."""
+"""Links whose queues a page draws: those with the longest ones."""
 MOST_TICKS = 600
 """Places on the axis of time at which losses, drops and marks are shown."""
 LEAST_POINTS = 300
@@ -61,6 +63,7 @@ def figures(
     wanted: Iterable[str] = tuple(TITLES),
     *,
     most: int | None = None,
+    most_links: int | None = None,
 ) -> list[Figure]:
     """Returns the figures of a run; those of quantities that it does not have are left out, or have no curve.
 
@@ -71,18 +74,32 @@ def figures(
         wanted: which figures; names of `TITLES`. Without others, that of queues also shows empty ones.
         most: the numbers in a panel; longer histories keep the least and the greatest of each stretch. All
             if None.
+        most_links: how many links have their queue drawn, those with the longest ones; all if None. A caption
+            notes that there are more.
+
+    Raises:
+        InputError: there is no such figure.
     """
     names = tuple(wanted)
+    for name in names:
+        if name not in TITLES:
+            raise InputError(f"figure {shown(name)}: {choice(name, tuple(TITLES), what='figure')}")
     run = _Run(summary, tables, most)
+    filled = run.longest(empty=names == ("queue",)) if "queue" in names else []
+    queues = filled[:most_links]
+    left_out = len(filled) - len(queues)
+    captions = {"queue": f"The {len(queues)} longest of {len(filled)} queues."} if left_out else {}
     drawn = {
         "cwnd": run.cwnd,
         "rtt": run.rtt,
         "throughput": run.throughput,
-        "queue": lambda: run.queues(empty=names == ("queue",)),
+        "queue": lambda: run.queues(queues),
         "internals": run.internals,
     }
     return [
-        Figure(name, name, TITLES[name], "", panels, columns=2 if name == "internals" else 1)
+        Figure(
+            name, name, TITLES[name], captions.get(name, ""), panels, columns=2 if name == "internals" else 1
+        )
         for name in names
         for panels in [tuple(drawn[name]())]
         if panels
@@ -218,8 +235,13 @@ class _Run:
         shape = (len(binned_runs), len(self._names), times.size)
         yield self._of_flows(_Grid(times, rates.reshape(shape)), "", "throughput, Mbit/s")
 
-    def queues(self, *, empty: bool) -> Iterator[History]:
-        """A panel for each of the longest queues, and for its capacity if that varies."""
+    def longest(self, *, empty: bool) -> list[int]:
+        """The places of the links, the longest queues first; of links without a packet only if `empty`."""
+        greatest = self._link_series.grid("queue_packets", [link["name"] for link in self._links]).greatest()
+        return [place for place in np.argsort(-greatest, kind="stable").tolist() if greatest[place] or empty]
+
+    def queues(self, places: Sequence[int]) -> Iterator[History]:
+        """A panel for the queue of each of these links, and for its capacity if that varies."""
         names = [link["name"] for link in self._links]
         queues = self._link_series.grid("queue_packets", names)
         capacities = self._link_series.grid("capacity_bps", names).scaled(1e-6)
@@ -228,9 +250,7 @@ class _Run:
             for label, column in (("drop", "packets_dropped"), ("mark", "packets_marked"))
         }
         greatest = queues.greatest()
-        for place in map(int, np.argsort(-greatest, kind="stable")[:MOST_LINKS]):
-            if not greatest[place] and not empty:
-                continue  # never a packet
+        for place in places:
             name, limit = names[place], self._links[place].get("queue_limit_packets")
             room = "" if limit is None else f", room for {limit:,.0f} packets"
             ticks = [

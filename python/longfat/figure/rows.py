@@ -23,6 +23,8 @@ MOST_NAMES = 4
 """Flows, links or groups without a value that the caption names."""
 COLOURED = ("algorithm", "queue")
 """The columns whose values have colours of their own."""
+STEPPED = ("lines", "bars", "box", "heat")
+"""Kinds with places along the axis, which are shown without a value too."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def rows_of(asked: Checked, source: Source) -> Found:
         without = table.filter(pa.array(has_value & ~known))
         which = " or ".join(named(name, source) for name in drawn if without[name].null_count)
         notes.append(f"{unplaced:,} of {value.size:,} rows are left out: they have no {which}.")
-    unvalued = table.filter(pa.array(~has_value)) if asked.kind == "lines" else table.slice(0, 0)
+    unvalued = table.filter(pa.array(~has_value)) if asked.kind in STEPPED else table.slice(0, 0)
     without = list(_without(asked, source, every, table, kept))
     if without:
         notes.append(f"Without a value: {_some(without)}.")

@@ -1,4 +1,4 @@
-"""Summaries of many flows by group: the flows of one `[[flow]]`, or of equal algorithm and path."""
+"""Summaries of many flows by group: those of one `[[flow]]`, or of equal algorithm, parameters and path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longfat.runs import metrics
 from longfat.runs.repeats import aggregate
 
 if TYPE_CHECKING:
-    from longfat.scenario.model import Scenario
+    from longfat.scenario.model import Part, Scenario
 
 MOST_FLOWS = 20
 """Flows with a row each; more are shown by group."""
@@ -43,13 +43,20 @@ def _keys(flows: Sequence[Mapping[str, Any]], scenario: Scenario | None) -> list
     if scenario is None:
         return algorithms
     entries = [
-        number if entry.count > 1 else (entry.origin, entry.to, entry.direction)
+        number if entry.count > 1 else _alike(entry)
         for number, entry in enumerate(scenario.flow)
         for _ in range(int(entry.count))
     ]
     if len(entries) != len(flows):
         return algorithms  # not the scenario of this summary
     return list(zip(algorithms, entries, strict=True))
+
+
+def _alike(entry: Part) -> Hashable:
+    """What single flows of a group have in common besides their algorithm's name."""
+    algorithm = entry.algorithm
+    parameters = sorted((algorithm.settings or algorithm.parameters).items())
+    return entry.origin, entry.to, entry.direction, repr(entry.rtt), repr(parameters)
 
 
 def _group(flows: Sequence[Mapping[str, Any]], places: Sequence[int]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def build(root: Path) -> Path:
     scenario = root / "scenario.toml"
     first = summary["runs"][0] if "runs" in summary else summary
     tables = {name: read_series(root, name) for name in DRAWN}
-    figures = histories.figures(first, tables, most=MOST_NUMBERS)
+    figures = histories.figures(first, tables, most=MOST_NUMBERS, most_links=histories.MOST_LINKS)
     drawn = [figure for figure in figures if any(panel.curves for panel in figure.panels)]
     files = [{"title": figure.title, "links": downloads(root, figure)} for figure in drawn]
     window_s = first.get("window_s")
@@ -61,6 +61,7 @@ def build(root: Path) -> Path:
         else "{:g} s to {:g} s".format(*window_s),
         downloads=files,
         timeline=uplot.embedded(uplot.document(drawn)),
+        captions=[figure.caption for figure in drawn if figure.caption],
         empty=histories.empty_queues(first, tables["links"]),
         figures=[],
         provenance=provenance,

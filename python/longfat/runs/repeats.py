@@ -47,7 +47,13 @@ class Results(Sequence[Result]):
 
     @functools.cached_property
     def summary(self) -> dict[str, Any]:
-        """The object that `longfat run --repeats N --json` prints: runs, mean and stderr of each number."""
+        """The object that `longfat run --repeats N --json` prints: runs, mean and stderr of each number.
+
+        Raises:
+            InputError: there is no result, as in `results[0:0]`.
+        """
+        if not self._results:
+            raise InputError("there is no result to summarize; accepted: at least one")
         return aggregate([result.summary for result in self])
 
     @functools.cached_property

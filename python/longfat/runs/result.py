@@ -356,6 +356,7 @@ class Result:
         *,
         names: Sequence[str] | None = None,
         most: int | None = None,
+        most_links: int | None = None,
     ) -> list[Figure]:
         """Returns the figures over time as data, which the page, `plot` and the terminal draw.
 
@@ -364,9 +365,10 @@ class Result:
             names: the flows to show (of "queue" alone, the links); all if None.
             most: the numbers in a panel; longer histories keep the least and the greatest of each stretch.
                 All if None.
+            most_links: how many links have their queue drawn, the longest ones; all if None.
 
         Raises:
-            InputError: a name is of no flow (of no link, for "queue" alone).
+            InputError: there is no such figure, or a name is of no flow (of no link, for "queue" alone).
         """
         from longfat.figure import histories
 
@@ -378,7 +380,7 @@ class Result:
         tables = {"flows": self.flows, "links": self.links, "events": self.events}
         if self.has_internals:
             tables["internals"] = self.internals
-        return histories.figures(summary, tables, wanted, most=most)
+        return histories.figures(summary, tables, wanted, most=most, most_links=most_links)
 
     def plot(self, *, names: Sequence[str] | None = None, interactive: bool = False) -> Any:
         """Draws cwnd, RTT, throughput and queues over time.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 
@@ -41,8 +42,17 @@ class Rows:
         return pa.table({name: _column(values) for name, values in self._columns.items()})
 
 
+def _kind(value: Any) -> type:
+    """The kind of a value: numbers of NumPy are those of Python, and a bool is no int."""
+    if isinstance(value, bool | np.bool_):
+        return bool
+    if isinstance(value, int | np.integer):
+        return int
+    return float if isinstance(value, float | np.floating) else str
+
+
 def _column(values: list[Any]) -> pa.Array:
-    kinds = set(map(type, values)) - {type(None)}
+    kinds = {_kind(value) for value in values if value is not None}
     if kinds <= {float}:
         return pa.array(values, pa.float64())
     if kinds == {bool}:

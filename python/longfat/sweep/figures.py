@@ -1,6 +1,6 @@
 """The figures on the page of a sweep: those that its file asks for, or usual ones over the axes that vary.
 
-Each is drawn as `longfat plot` would draw it.
+Each is drawn as `longfat plot` would draw it, with any number of groups: its runs are done.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def draw(source: Source, layout: Layout, prefix: str = "") -> Figure:
     own = replace(source, defaults={})  # what the file leaves out is not drawn
     look = Look(log_y=layout.y_scale == "log", title=title)
     try:
-        drawn = figure(check(request, own), own, look, WRAPPED * PANEL_INCHES)
+        drawn = figure(check(request, own), own, look, WRAPPED * PANEL_INCHES, most=None)
     except NoValuesError as error:
         nothing = Panel("", source.names[layout.x], quantities.labelled(name, unit), ())
         drawn = Figure("", "", title, f"{error}.", (nothing,))

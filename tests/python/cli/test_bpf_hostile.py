@@ -114,6 +114,16 @@ def test_the_answer_of_the_process_that_asks_is_its_exit_code_and_one_line(
     assert verifier.ask(tmp_path / "x.bpf.o", "odd", "odd") == expected
 
 
+def test_the_process_that_asks_imports_nothing_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "longfat").mkdir()
+    (tmp_path / "longfat" / "__init__.py").write_text("open('imported', 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    verifier.ask(tmp_path / "x.bpf.o", "odd", "odd")
+    assert not (tmp_path / "imported").exists()
+
+
 def test_a_kernel_that_does_not_answer_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,7 +84,7 @@ def test_the_folder_of_a_suite_names_the_package_that_builds_its_page(tmp_path, 
         report.build(tmp_path)
     assert str(raised.value) == (
         f"{tmp_path}: the page of a suite comes with the package longfat-papers, which is not installed; "
-        "accepted: it after `pip install longfat-papers`"
+        "install it with `pip install longfat-papers`"
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from longfat.errors import InputError
 from longfat.figure import histories, uplot
 from longfat.figure import matplotlib as plots
 from longfat.intervals import half_width_95, student_t_95
@@ -172,6 +173,23 @@ def test_only_a_link_with_a_queue_has_a_panel_and_the_others_are_named():
     alone = figures(summary, "queue", links=links)[0]
     assert [panel.title for panel in alone.panels] == [*titles, "Queue of idle, room for 5 packets"]
     assert alone.panels[-1].y_range == (0.0, 1.0)
+
+
+def test_every_queue_is_drawn_unless_a_page_asks_for_the_longest():
+    names = [str(number) for number in range(15)]
+    columns = {"time_s": [0.0] * 15, "name": names, "queue_packets": [float(name) for name in names]}
+    summary = SUMMARY | {"flows": [], "links": [{"name": name} for name in names]}
+    tables = {"links": pa.table(columns)}
+    (every,) = histories.figures(summary, tables, ("queue",))
+    assert (len(every.panels), every.caption) == (15, "")
+    (longest,) = histories.figures(summary, tables, ("queue",), most_links=2)
+    assert [panel.title for panel in longest.panels] == ["Queue of 14", "Queue of 13"]
+    assert longest.caption == "The 2 longest of 15 queues."
+
+
+def test_a_figure_that_there_is_not_is_refused():
+    with pytest.raises(InputError, match='figure "cwn": there is no such figure, did you mean "cwnd"'):
+        figures({"flows": []}, "cwn")
 
 
 def test_a_paper_shows_the_limit_of_a_queue_that_comes_near_it_and_a_page_always():

@@ -24,6 +24,7 @@ from longfat.store import whole
 from longfat.store.ledger import load_ledgers, read_ledger
 from longfat_papers.kit import folder, live, page
 from longfat_papers.kit.claims import Check, Claim, Finding
+from longfat_papers.kit.faults import StudyError
 from longfat_papers.kit.hosts import Adapted, Hosts, Unfit
 from longfat_papers.kit.reduction import reduce_run
 from longfat_papers.kit.suite import Experiment, Run, Suite
@@ -363,6 +364,29 @@ BOTH = Suite(
     reduce_run,
     hosts=SUITE.hosts,
 )
+
+
+def test_a_rule_and_a_drawing_that_fail_end_the_command_and_keep_the_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def undrawn(runs: object, mode: str) -> Figure:
+        raise StudyError("A: its drawing failed: no ink")
+
+    def unruled(data: object) -> Finding:
+        raise StudyError("claim TINY-A: its rule failed: no paper")
+
+    broken = dataclasses.replace(BOTH.experiments[0], figure=undrawn)
+    wrong = dataclasses.replace(BOTH.claims[0], find=unruled)
+    suite = dataclasses.replace(
+        BOTH, experiments=(broken, BOTH.experiments[1]), claims=(wrong, BOTH.claims[1])
+    )
+    Machine(monkeypatch)
+    outcome = live.run_live(suite, out=tmp_path)
+    assert outcome.failed == ("A: its drawing failed: no ink", "claim TINY-A: its rule failed: no paper")
+    with pytest.raises(LongfatError, match=r"suite tiny: A: its drawing failed: no ink; claim TINY-A: "):
+        outcome.raise_if_invalid()
+    verdicts = {name: row["live"]["verdict"] for name, row in ledger(tmp_path).items()}
+    assert verdicts == {"TINY-A": "not measured", "TINY-C": "not reproduced"}
 
 
 def test_ctrl_c_judges_and_keeps_the_live_runs_that_have_ended(

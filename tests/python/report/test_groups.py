@@ -21,7 +21,7 @@ MANY = {
         {"algorithm": "cubic", "rtt": "60 ms", "count": 10, "name": "far"},
         {"algorithm": "reno", "rtt": "20 ms"},
         {"algorithm": "htcp", "rtt": "20 ms"},
-        {"algorithm": "reno", "rtt": "30 ms"},
+        {"algorithm": "reno", "rtt": "20 ms"},
     ],
 }
 NAMES = ["1 to 12", "far-1 to far-10", "23, 25", "24"]
@@ -47,6 +47,15 @@ def test_flows_of_one_entry_are_a_group_and_so_are_single_flows_of_equal_algorit
         (NAMES[3], "htcp", 1),
     ]
     assert len(result.summary["flows"]) == 25
+
+
+def test_single_flows_of_other_round_trip_times_or_parameters_are_groups_of_their_own():
+    usual = [{"algorithm": "cubic", "rtt": f"{10 * (i // 2 + 1)} ms"} for i in range(20)]
+    own = {"name": "cubic", "beta": 0.9}
+    flows = [*usual, {"algorithm": own, "rtt": "10 ms"}, {"algorithm": own, "rtt": "10 ms"}]
+    ran = longfat.run({"duration": "1 s", "bottleneck": {"rate": "20 Mbit/s"}, "flow": flows})
+    rows = grouped(ran.summary, ran.scenario)["flows"]
+    assert [row["name"] for row in rows] == [f"{i} to {i + 1}" for i in range(1, 22, 2)]
 
 
 def flow(number, **values):

@@ -8,8 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import longfat
 from longfat.cli import report
 from longfat.errors import InputError, LongfatError
+from longfat.figure import histories
 from longfat.figure.data import Figure, Panel, points
 from longfat.report import page
 
@@ -242,3 +244,17 @@ def test_many_figures_stay_in_their_order_on_any_number_of_processors(tmp_path):
     together = page.entries(tmp_path / "2", shown, jobs=2)
     assert [each["name"] for each in together] == names
     assert together == alone
+
+
+def test_a_page_and_a_notebook_draw_the_longest_queues_with_a_note_and_a_plot_draws_all(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(histories, "MOST_LINKS", 1)
+    flow = {"algorithm": "cubic", "rtt": "20 ms"}
+    bottleneck = {"rate": "5 Mbit/s", "buffer": "20 packets", "reverse_buffer": "20 packets"}
+    ways = [flow, flow | {"direction": "reverse"}]
+    result = longfat.run({"duration": "4 s", "bottleneck": bottleneck, "flow": ways})
+    assert len(result.plot_queue().axes) == 2
+    note = "The 1 longest of 2 queues."
+    assert note in result.report(tmp_path / "run").read_text()
+    assert note in result._repr_html_()

@@ -363,3 +363,11 @@ def test_type_checkers_know_what_run_and_run_many_return(tmp_path: Path) -> None
         assert_type(also, longfat.Result)
     pairs = longfat.run_many([LOSSY], jobs=1, ordered=False, reduce=lambda one: len(cwnd(one)))
     assert_type(next(pairs), tuple[int, int])
+
+
+def test_no_result_has_no_summary() -> None:
+    none = longfat.run(LOSSY, repeats=2)[0:0]
+    with pytest.raises(InputError, match="there is no result to summarize"):
+        _ = none.summary
+    with pytest.raises(InputError, match="there is no result to summarize"):
+        _ = none.intervals

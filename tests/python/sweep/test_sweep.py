@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -86,6 +87,13 @@ def test_rows_that_differ_make_one_table_with_columns_in_the_order_in_which_they
         "e": [None, None, None],
     }
     assert list(map(str, table.schema.types)) == ["int64", "double", "bool", "string", "double"]
+
+
+def test_numbers_of_numpy_are_numbers_of_a_table() -> None:
+    row = {"a": np.float64(0.5), "b": np.int64(2), "c": np.bool_(True), "d": np.int64(3)}
+    found = study_rows.table([row, {"a": 1, "b": 3, "c": False, "d": 0.5}])
+    assert found.to_pydict() == {"a": [0.5, 1.0], "b": [2, 3], "c": [True, False], "d": [3.0, 0.5]}
+    assert list(map(str, found.schema.types)) == ["double", "int64", "bool", "double"]
 
 
 def test_workers_do_not_import_what_only_reading_tables_takes() -> None:

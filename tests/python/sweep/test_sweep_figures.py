@@ -14,11 +14,14 @@ from longfat import errors, sweep
 from longfat.figure import matplotlib as plots
 from longfat.figure import scales
 from longfat.figure.data import Figure
+from longfat.figure.grouping import figure
+from longfat.figure.request import Request, check
 from longfat.store import sums
 from longfat.sweep import figures, page, words
 from longfat.sweep.handle import Swept
 from longfat.sweep.layout import Layout
 from longfat.sweep.source import of_sweep
+from plotted import made
 from tiny_sweeps import grid
 
 
@@ -220,6 +223,35 @@ def test_a_line_has_a_gap_where_no_run_has_a_value(tmp_path: Path) -> None:
     (curve,) = drawn_of(swept(tmp_path, {"ratio": gap}), "lines", "ratio", "flow.0.rtt").panels[0].curves
     assert curve.x == pytest.approx((10.0, 40.0, 160.0))
     assert [math.isnan(y) for y in curve.y] == [False, True, False]
+
+
+def test_a_map_keeps_the_rows_and_columns_without_a_value(tmp_path: Path) -> None:
+    gap = [None if number % 3 == 1 else value for number, value in enumerate(RATIOS)]
+    read = swept(tmp_path, {"ratio": gap})
+    (across,) = drawn_of(read, "heat", "ratio", "flow.0.rtt", "flow.0.algorithm").panels
+    assert across.categories == ("10 ms", "40 ms", "160 ms")
+    assert [[math.isnan(cell) for cell in row] for row in across.cells] == 2 * [[False, True, False]]
+    (up,) = drawn_of(read, "heat", "ratio", "flow.0.algorithm", "flow.0.rtt").panels
+    assert up.levels == ("10 ms", "40 ms", "160 ms")
+    assert [math.isnan(row[0]) for row in up.cells] == [False, True, False]
+
+
+def test_bars_keep_the_place_of_a_setting_without_a_value(tmp_path: Path) -> None:
+    none = [None if number // 3 % 2 else value for number, value in enumerate(RATIOS)]
+    source = of_sweep(swept(tmp_path, {"ratio": none}))
+    drawn = figure(check(Request("bars", "ratio", "flow.0.algorithm"), source), source)
+    assert drawn.panels[0].categories == ("reno", "cubic")
+    assert drawn.panels[0].curves[0].x == (0.0,)
+
+
+def test_a_sweep_draws_the_figures_of_its_own_however_many_values_an_axis_has(tmp_path: Path) -> None:
+    axes = {"flow.0.rtt": [f"{rtt} ms" for rtt in range(10, 71)], "flow.0.algorithm": ["reno", "cubic"]}
+    sweep.run(grid(axes=axes), tmp_path, jobs=1)
+    maps = [drawn for drawn in figures.page(sweep.open_sweep(tmp_path)) if drawn.panels[0].cells]
+    assert maps
+    assert {len(drawn.panels[0].categories) for drawn in maps} == {61}
+    with pytest.raises(errors.InputError, match=r"RTT of flow 1: there are 61 values; accepted: up to 60"):
+        made(tmp_path, kind="bars", x="flow.0.rtt", y="bottleneck_utilization")
 
 
 def test_a_line_without_a_value_is_said_to_be_one(tmp_path: Path) -> None:
