@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help release release-files setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheels wheel-test validate-elastic validate-matrix develop check test-rust test-python test-live test-alone test-changed
+.PHONY: help release release-files setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheels wheel-tools wheel-test validate-elastic validate-matrix develop check test-rust test-python test-live test-alone test-changed
 SHELL := /bin/bash
 PYTHON ?= python3
 # Tests start hundreds of Pythons: compiling Longfat in each of them would take longer than what some of them do.
@@ -200,9 +200,12 @@ wheel: .venv/.develop bpf $(PROFILE)
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./papers
 	@ls -l dist
 
-# Built here for every platform; needs ziglang, and `rustup target add` of each, and says so.
-wheels: wheel
+# Built here for every platform. What that needs is checked before the long build of `wheel`.
+wheels: wheel-tools wheel
 	$(BIN)/python supply/wheels.py
+
+wheel-tools: .venv/.develop
+	$(BIN)/python supply/wheels.py --tools
 
 wheel-test: $(WHEELS)
 	$(BIN)/python -m pytest -m wheel tests/python/project/test_wheel.py

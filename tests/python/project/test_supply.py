@@ -15,7 +15,9 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+import test_wheel
 from packaging.specifiers import SpecifierSet
+from packaging.tags import sys_tags
 
 ROOT = Path(__file__).parents[3]
 DEBIAN_12 = "3.11.2"
@@ -117,6 +119,32 @@ def test_the_audit_says_which_tool_is_missing(tool: str, tmp_path: Path) -> None
     assert f"not checked: {tool} is missing" in ended.stdout
     for name in LOCKS:
         assert f"{name}: nothing found" in ended.stdout
+
+
+def test_what_the_wheels_of_all_platforms_need_is_named_before_anything_is_built(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "supply" / "wheels.py"), "--tools"]
+    ended = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    for program in ("llvm-readobj: ", "x86_64-w64-mingw32-gcc: ", "rustup, "):
+        assert f"missing: {program}" in ended.stderr
+    listed = subprocess.run(
+        ["make", "--dry-run", "wheels"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert 0 < listed.index("wheels.py --tools") < listed.index("maturin build")
+
+
+def test_the_wheel_that_is_tried_is_the_one_that_pip_takes_here(tmp_path: Path) -> None:
+    here = [str(tag) for tag in sys_tags() if tag.interpreter == "cp311" and tag.abi == "abi3"]
+    names = [
+        f"longfat-1.2.3-{tag}.whl" for tag in (*here, "cp311-abi3-win_arm", "cp311-abi3-macosx_1_0_arm64")
+    ]
+    for name in names:
+        (tmp_path / name).touch()
+    (tmp_path / "longfat_papers-1.2.3-py3-none-any.whl").touch()
+    for name in names[: len(here)]:
+        assert test_wheel.fitting(tmp_path) == tmp_path / name
+        (tmp_path / name).unlink()
+    assert test_wheel.fitting(tmp_path) is None
 
 
 def test_a_wheel_that_needs_a_foreign_library_or_lacks_its_entry_does_not_pass(
