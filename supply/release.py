@@ -148,7 +148,9 @@ def release(version: str, root: Path, branch: str, wheels: str) -> None:
         OSError: files of the release are missing after the build, or cannot be copied.
         subprocess.CalledProcessError: a step failed.
     """
-    if (root / REPLACED).exists() and not (root / "dist").exists():  # an earlier release was killed between
+    if (root / REPLACED).exists() and not (
+        root / "dist"
+    ).exists():  # a release was killed while it replaced it
         (root / REPLACED).rename(root / "dist")
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     with tempfile.TemporaryDirectory(prefix="longfat-release-", ignore_cleanup_errors=True) as temporary:
