@@ -4,6 +4,7 @@ import _ctypes
 import importlib
 import itertools
 import json
+import os
 import platform
 import re
 import shutil
@@ -57,6 +58,38 @@ def test_make_setup_installs_what_longfat_needs_and_what_builds_it_and_make_deve
     assert {normal(re.match(r"[A-Za-z0-9._-]+", line).group()) for line in wanted} <= setup  # type: ignore[union-attr]
     assert not setup & develop
     assert not setup & {"mypy", "pandas", "polars", "pytest", "ruff", "sphinx"}
+
+
+def planned(*asked: str) -> str:
+    """What make would do, in its order."""
+    command = ["make", "--dry-run", "--always-make", *asked]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_installers_take_turns_in_the_environment() -> None:
+    for asked in (["develop"], ["develop", "lint"], ["setup", "docs"]):
+        done = planned(*asked)
+        assert (
+            0
+            < done.index("-r requirements-dev.lock")
+            < done.index("maturin develop")
+            < done.index("-e papers")
+        )
+    assert "requirements-dev.lock" not in planned("setup") + planned("demo")
+
+
+def test_the_parts_of_a_long_target_are_made_by_the_same_make(tmp_path: Path) -> None:
+    """As gmake, where make is another program."""
+    (tmp_path / "make").write_text("#!/bin/sh\nexit 9\n")
+    (tmp_path / "make").chmod(0o755)
+    make = shutil.which("make")
+    assert make is not None
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    ended = subprocess.run(
+        [make, "--dry-run", "check"], cwd=ROOT, env=os.environ | path, capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert re.findall(r"\d+ s  (.*)", ended.stdout) == ["develop", "lint", "test-changed", "total"]
 
 
 def test_every_locked_package_runs_on_the_python_of_debian_12() -> None:
