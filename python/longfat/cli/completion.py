@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+from longfat.scenario.loading import OBJECT
+
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
 """What click calls with the text so far, for `shell_complete`."""
 
@@ -43,7 +45,7 @@ def algorithms(context: click.Context, parameter: click.Parameter, begun: str) -
     }
     items = [CompletionItem(name, help=title) for name, title in known.items() if name.startswith(begun)]
     own = [CompletionItem(f"{path}:{name}") for path in sorted(_paths(begun)) for name in _classes(path)]
-    return [*files(".o")(context, parameter, begun), *items, *own]
+    return [*files(OBJECT)(context, parameter, begun), *items, *own]
 
 
 def _paths(begun: str) -> Iterator[str]:
