@@ -40,6 +40,11 @@ def name() -> str:
     return NAMES.get(platform.system(), platform.system())
 
 
+def host() -> str:
+    """Returns this machine's name in its network."""
+    return platform.node()
+
+
 def no_live() -> str:
     """Returns why nothing can run live here, "" if this system and this build of Longfat have live runs."""
     from longfat import _core
