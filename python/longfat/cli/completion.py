@@ -9,8 +9,6 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from longfat.scenario.loading import OBJECT
-
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
 """What click calls with the text so far, for `shell_complete`."""
 
@@ -25,6 +23,13 @@ def files(*endings: str) -> Complete:
         return [CompletionItem(begun, type="dir"), *found]
 
     return complete
+
+
+def objects(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem[str]]:
+    """Completes folders, and objects with eBPF programs."""
+    from longfat.scenario.loading import OBJECT
+
+    return files(OBJECT)(context, parameter, begun)
 
 
 def names(listed: Callable[[], Iterable[str]]) -> Complete:
@@ -45,7 +50,7 @@ def algorithms(context: click.Context, parameter: click.Parameter, begun: str) -
     }
     items = [CompletionItem(name, help=title) for name, title in known.items() if name.startswith(begun)]
     own = [CompletionItem(f"{path}:{name}") for path in sorted(_paths(begun)) for name in _classes(path)]
-    return [*files(OBJECT)(context, parameter, begun), *items, *own]
+    return [*objects(context, parameter, begun), *items, *own]
 
 
 def _paths(begun: str) -> Iterator[str]:
