@@ -1,6 +1,6 @@
 # Thin: each recipe is a command that a person could type.
 .DEFAULT_GOAL := help
-.PHONY: help release release-files setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheels wheel-test validate-elastic validate-matrix develop check test-rust test-python test-live test-alone test-changed
+.PHONY: help release release-files setup demo test test-build test-long soak relations kills lint lint-rust lint-python docs docs-rust generated clean bench bench-peers bench-live bench-guard audit fuzz fuzz-build flips validate-uml validate-ns2 validate-live validate-explicit validate-thesis validate-paths validate-objects validate-selftests validate-packetdrill bpf wheel wheels wheel-tools wheel-test validate-elastic validate-matrix develop check test-rust test-python test-live test-alone test-changed
 SHELL := /bin/bash
 PYTHON ?= python3
 # Tests start hundreds of Pythons: compiling Longfat in each of them would take longer than what some of them do.
@@ -64,12 +64,15 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(BIN)/py
 	$(call INSTALL,--require-hashes -r requirements.lock -r requirements-dev.lock)
 	@touch $@
 
+# Installers must not write into one environment at once: with `make --jobs` too they take turns.
+ALONE := $(if $(filter-out setup demo,$(MAKECMDGOALS)),.venv/.develop)
+
 # The profile is `dev`: Cargo.toml says what that leaves out.
-.venv/.core: .venv/.requirements pyproject.toml $(RUST)
+.venv/.core: .venv/.requirements pyproject.toml $(RUST) | $(ALONE)
 	PATH="$(abspath $(BIN)):$$PATH" PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --quiet $(if $(LOADER),--features loader)
 	@touch $@
 
-.venv/.papers: .venv/.requirements papers/pyproject.toml
+.venv/.papers: .venv/.requirements papers/pyproject.toml | .venv/.core
 	$(call INSTALL,--no-deps --no-build-isolation -e papers)
 	@touch $@
 
@@ -87,7 +90,7 @@ MARKED := $$(grep -lE 'mark\.(live|alone)\b' tests/python/*/test_*.py)
 CARGO_TEST := cargo test --workspace --exclude longfat-python $(LOADER) --quiet --lib --bins --tests
 
 test:
-	@tests/timed.sh develop test-build test-rust test-python test-live test-alone
+	+@MAKE="$(MAKE)" tests/timed.sh develop test-build test-rust test-python test-live test-alone
 
 test-build:
 	$(CARGO_TEST) --no-run
@@ -108,7 +111,7 @@ test-alone: develop
 	$(PYTEST) -m "$(DEFAULT) and alone" $(MARKED)
 
 check:
-	@tests/timed.sh develop lint test-changed
+	+@MAKE="$(MAKE)" tests/timed.sh develop lint test-changed
 
 test-changed: develop
 	$(BIN)/python tests/changed.py --workers $(WORKERS) $(LOADER:--features%=--loader%)
@@ -129,10 +132,12 @@ kills: develop
 
 lint: lint-rust lint-python
 
+# The second call of clippy reads the code that stands in for live runs off Linux.
 lint-rust:
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace $(LOADER) --all-targets --quiet -- -D warnings
+	cargo clippy --package longfat-python --no-default-features --quiet -- -D warnings
 
 lint-python: .venv/.develop
 	$(BIN)/ruff check
@@ -200,9 +205,12 @@ wheel: .venv/.develop bpf $(PROFILE)
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./papers
 	@ls -l dist
 
-# Built here for every platform; needs ziglang, and `rustup target add` of each, and says so.
-wheels: wheel
+# Built here for every platform. What that needs is checked before the long build of `wheel`.
+wheels: wheel-tools wheel
 	$(BIN)/python supply/wheels.py
+
+wheel-tools: .venv/.develop
+	$(BIN)/python supply/wheels.py --tools
 
 wheel-test: $(WHEELS)
 	$(BIN)/python -m pytest -m wheel tests/python/project/test_wheel.py

@@ -44,6 +44,8 @@ FILES = (
     *("longfat-{}-docs.zip", "CITATION.cff", "SHA256SUMS"),
 )
 """What `make release-files` leaves in dist."""
+REPLACED = Path("out", "dist.before")
+"""Where the files of dist are while a release replaces them."""
 KEPT = "the branch, its tags and dist/ are as they were"
 
 
@@ -80,8 +82,8 @@ def section(changelog: str, heading: str) -> str:
     return found[1].strip() if found else ""
 
 
-def check(version: str, root: Path) -> None:
-    """Checks what has to hold before a release.
+def check(version: str, root: Path) -> str:
+    """Checks what has to hold before a release, and returns the branch that it goes on.
 
     Raises:
         ReleaseError: something does not hold.
@@ -98,10 +100,12 @@ def check(version: str, root: Path) -> None:
         raise ReleaseError(f"{CHANGELOG}: it has a section {version} already")
     if changed := git("status", "--porcelain", folder=root):
         raise ReleaseError(f"the tree has changes; accepted: a clean tree\n{changed}")
-    if not git("branch", "--show-current", folder=root):
+    branch = git("branch", "--show-current", folder=root)
+    if not branch:
         raise ReleaseError("no branch is checked out; accepted: the branch that the release goes on")
     if git("tag", "--list", f"v{version}", folder=root):
         raise ReleaseError(f"the tag v{version} is there already")
+    return branch
 
 
 def set_version(version: str, root: Path, day: str) -> None:
@@ -130,18 +134,24 @@ def missing(version: str, dist: Path) -> list[str]:
     return [name.format(version) for name in FILES if not any(dist.glob(name.format(version)))]
 
 
-def release(version: str, root: Path, wheels: str) -> None:
+def release(version: str, root: Path, branch: str, wheels: str) -> None:
     """Makes the release of a checkout.
 
     Args:
         version: three numbers.
         root: the checkout.
+        branch: the branch that the release goes on.
         wheels: the target of make that builds the wheels.
 
     Raises:
+        ReleaseError: another branch is checked out after the build.
         OSError: files of the release are missing after the build, or cannot be copied.
         subprocess.CalledProcessError: a step failed.
     """
+    if (root / REPLACED).exists() and not (
+        root / "dist"
+    ).exists():  # a release was killed while it replaced it
+        (root / REPLACED).rename(root / "dist")
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     with tempfile.TemporaryDirectory(prefix="longfat-release-", ignore_cleanup_errors=True) as temporary:
         tree = Path(temporary) / "longfat"
@@ -154,15 +164,23 @@ def release(version: str, root: Path, wheels: str) -> None:
             make(f"--old-file={wheels}", f"WHEELS={wheels}", "wheel-test", folder=tree)
             if absent := missing(version, tree / "dist"):
                 raise FileNotFoundError(f"the build has not made {', '.join(absent)}")
-            publish(version, commit, tree / "dist", root)
+            publish(version, commit, tree / "dist", root, branch)
         finally:
             subprocess.run(["git", "worktree", "remove", "--force", str(tree)], cwd=root, check=False)
 
 
-def publish(version: str, commit: str, built: Path, root: Path) -> None:
-    """Puts the built files, the tag and the commit into the checkout, or nothing of them."""
+def publish(version: str, commit: str, built: Path, root: Path, branch: str) -> None:
+    """Puts the built files, the tag and the commit into the checkout, or nothing of them.
+
+    Raises:
+        ReleaseError: another branch is checked out.
+    """
+    if (now := git("branch", "--show-current", folder=root)) != branch:
+        raise ReleaseError(
+            f"{now or 'no branch'} is checked out now; accepted: {branch}, as before the build; {KEPT}"
+        )
     dist, tag = root / "dist", f"v{version}"
-    coming, before = root / "out" / "dist.coming", root / "out" / "dist.before"
+    coming, before = root / "out" / "dist.coming", root / REPLACED
     for folder in (coming, before):
         shutil.rmtree(folder, ignore_errors=True)
     with contextlib.ExitStack() as undo:
@@ -219,11 +237,11 @@ def main() -> int:
                 raise ReleaseError(f"{CHANGELOG}: it has no section {asked.version}")
             print(text)
             return 0
-        check(asked.version, ROOT)
+        branch = check(asked.version, ROOT)
         if asked.dry_run:
             print("\n".join(f"{i}. {step}" for i, step in enumerate(steps(asked.version, asked.wheels), 1)))
             return 0
-        release(asked.version, ROOT, asked.wheels)
+        release(asked.version, ROOT, branch, asked.wheels)
     except ReleaseError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -236,7 +254,9 @@ def main() -> int:
     except KeyboardInterrupt:
         print(f"interrupted; {KEPT}", file=sys.stderr)
         return 130
-    print(f"v{asked.version} is tagged and its files are in dist/; to publish: git push --follow-tags")
+    print(
+        f"v{asked.version} is tagged and its files are in dist/; to publish: git push --atomic --follow-tags"
+    )
     return 0
 
 

@@ -1,10 +1,11 @@
 """Builds the wheels of all platforms into dist/, and checks them.
 
-    python supply/wheels.py [--check] [TARGET]...
+    python supply/wheels.py [--check | --tools] [TARGET]...
 
 Each target is one of `TARGETS`; all by default. zig links them, and MinGW those for Windows. `--check` only
-checks those that dist/ holds. A wheel passes if its core is for the right machine, exports what Python looks
-for, has no symbols to strip, and needs nothing but libraries of the system.
+checks those that dist/ holds, and `--tools` what building them needs. A wheel passes if its core is for the
+right machine, exports what Python looks for, has no symbols to strip, and needs nothing but libraries of the
+system.
 
 They have neither the kernel algorithms nor the loader, which needs libelf. That of `make wheel` has both, for
 Linux with the glibc of the machine that built it or a newer one.
@@ -89,6 +90,8 @@ def missing(names: list[str]) -> list[str]:
         lacking.append("ziglang, the linker: .venv/bin/pip install ziglang")
     if shutil.which(MINGW) is None and any("windows" in name for name in names):
         lacking.append(f"{MINGW}: apt install gcc-mingw-w64-x86-64-win32")
+    if shutil.which("rustup") is None:
+        return [*lacking, "rustup, which installs Rust for other platforms: https://rustup.rs"]
     listed = ["rustup", "target", "list", "--installed"]
     installed = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     lacking += [f"{name}: rustup target add {name}" for name in names if name not in installed]
@@ -147,7 +150,9 @@ def _glibc(read: str) -> list[tuple[int, int]]:
 def main() -> int:
     """Builds and checks; returns 1 if a wheel does not pass, 2 if something to build with is missing."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--check", action="store_true", help="build nothing")
+    doing = parser.add_mutually_exclusive_group()
+    doing.add_argument("--check", action="store_true", help="build nothing")
+    doing.add_argument("--tools", action="store_true", help="check only what building needs")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
     asked = parser.parse_args()
     if unknown := sorted(set(asked.targets) - set(TARGETS)):
@@ -157,6 +162,8 @@ def main() -> int:
     if lacking:
         print(*(f"missing: {line}" for line in lacking), sep="\n", file=sys.stderr)
         return 2
+    if asked.tools:
+        return 0
     wrong = []
     for name in names:
         if not asked.check:

@@ -16,19 +16,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = "tests/python"
 ALWAYS = [f"{TESTS}/scenario", f"{TESTS}/project/test_layers.py"]
-"""Quick, and wrong values of any part come to light here."""
+"""Quick, and wrong values of any part, such as crates/python and Cargo.lock, come to light here."""
 LEFT_OUT = "not wheel and not long and not live and not alone"
 
 
 def changed() -> list[str]:
-    """Returns new files and those that differ from the last commit; without any, those of that commit."""
+    """Returns new files and those that differ from the last commit; without any, those of that commit.
+
+    Of a merge they are those that differ from the branch that it went into.
+    """
 
     def lines(*command: str) -> list[str]:
         done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
         return done.stdout.splitlines()
 
     found = lines("diff", "--name-only", "HEAD") + lines("ls-files", "--others", "--exclude-standard")
-    return found or lines("show", "--name-only", "--format=", "HEAD")
+    return found or lines("show", "--name-only", "--format=", "-m", "--first-parent", "HEAD")
 
 
 def tests_of(files: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -36,8 +39,12 @@ def tests_of(files: Iterable[str]) -> tuple[list[str], list[str]]:
     crates, tests = set(), set(ALWAYS)
     for file in files:
         match Path(file).parts:
-            case ("crates", crate, *_) if crate != "python":
+            case ("crates", crate, *_) if (
+                crate != "python" and (ROOT / "crates" / crate / "Cargo.toml").exists()
+            ):
                 crates.add(f"longfat-{crate}")
+            case ("supply" | ".github" | ".ci", *_) | ("Makefile",):
+                tests.add(f"{TESTS}/project")
             case ("python", "longfat", package, _, *_) if (ROOT / TESTS / package).is_dir():
                 tests.add(f"{TESTS}/{package}")
             case ("papers", *_):

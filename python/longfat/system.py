@@ -40,6 +40,11 @@ def name() -> str:
     return NAMES.get(platform.system(), platform.system())
 
 
+def host() -> str:
+    """Returns this machine's name in its network."""
+    return platform.node()
+
+
 def no_live() -> str:
     """Returns why nothing can run live here, "" if this system and this build of Longfat have live runs."""
     from longfat import _core
@@ -57,11 +62,11 @@ def cores() -> int:
 
 
 def memory_bytes() -> tuple[float, float]:
-    """Returns the machine's memory and how much of it is free, or all of it where the system does not say."""
+    """Returns the machine's memory and how much is free, bytes; both are the same where unknown (macOS)."""
     if not POSIX:
         return _memory_of_windows()
     whole = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):  # there is no such file on macOS
         for line in MEMORY.read_text(encoding="ascii").splitlines():
             key, _, amount = line.partition(":")
             if key == "MemAvailable":
@@ -81,11 +86,11 @@ def _memory_of_windows() -> tuple[float, float]:
 
 
 def limit_memory(most_bytes: int) -> None:
-    """Lets this process allocate so much, or what its shell or service lets it have, if that is less.
+    """Limits what this process can allocate, or keeps the limit of its shell or service if that is less.
 
-    Windows has no such limit.
+    Only on Linux: macOS refuses a limit below what a process has mapped, and Windows has none.
     """
-    if POSIX:
+    if LINUX:
         _, most = resource.getrlimit(resource.RLIMIT_DATA)
         least = most_bytes if most == resource.RLIM_INFINITY else min(most_bytes, most)
         resource.setrlimit(resource.RLIMIT_DATA, (least, least))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.cli.completion import files
+from longfat.cli.completion import objects
 from longfat.cli.options import as_json, on_ctrl_c
 from longfat.terminal import echo, echo_json, make_console
 
@@ -23,7 +23,7 @@ def bpf() -> None:
 
 
 @bpf.command()
-@click.argument("file", shell_complete=files(".o"))
+@click.argument("file", shell_complete=objects)
 @as_json
 def check(file: str, as_json: bool) -> None:
     """Say what an object needs, and who can run it.
@@ -72,7 +72,7 @@ def _show(found: Check, console: Console) -> None:
 
 
 @bpf.command()
-@click.argument("file", shell_complete=files(".o"))
+@click.argument("file", shell_complete=objects)
 @click.option("--rate", default="10 Mbit/s", show_default=True, help="The bottleneck's rate.")
 @click.option("--rtt", default="40 ms", show_default=True, help="The round-trip time.")
 @click.option("--buffer", default="100 % BDP", show_default=True, help="The bottleneck's buffer.")

@@ -25,6 +25,13 @@ def files(*endings: str) -> Complete:
     return complete
 
 
+def objects(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem[str]]:
+    """Completes folders, and objects with eBPF programs."""
+    from longfat.scenario.loading import OBJECT
+
+    return files(OBJECT)(context, parameter, begun)
+
+
 def names(listed: Callable[[], Iterable[str]]) -> Complete:
     """Completes one of the listed names."""
 
@@ -43,7 +50,7 @@ def algorithms(context: click.Context, parameter: click.Parameter, begun: str) -
     }
     items = [CompletionItem(name, help=title) for name, title in known.items() if name.startswith(begun)]
     own = [CompletionItem(f"{path}:{name}") for path in sorted(_paths(begun)) for name in _classes(path)]
-    return [*files(".o")(context, parameter, begun), *items, *own]
+    return [*objects(context, parameter, begun), *items, *own]
 
 
 def _paths(begun: str) -> Iterator[str]:

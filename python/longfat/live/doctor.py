@@ -84,8 +84,9 @@ def examine() -> list[dict[str, Any]]:
 def _everywhere(live: bool) -> list[dict[str, Any]]:
     """Returns the items that need no Linux; `live` says whether this machine may have live runs too."""
     loads = live and _core.live_has_loader()
-    _, free_bytes = system.memory_bytes()
-    room = f"{system.cores()} processors, {SIZE.write(float(f'{free_bytes:.2g}'))} of memory free"
+    whole_bytes, free_bytes = system.memory_bytes()
+    memory = "of memory free" if free_bytes < whole_bytes else "of memory"
+    room = f"{system.cores()} processors, {SIZE.write(float(f'{free_bytes:.2g}'))} {memory}"
     return [
         _item("simulator", True, room, ""),
         _item("figures", True, f"matplotlib {metadata.version('matplotlib')}", ""),

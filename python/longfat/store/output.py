@@ -201,7 +201,7 @@ def written(
 
 def _prefix() -> str:
     """How the names of this machine's drafts begin: locks of folders do not reach other machines."""
-    return f".longfat-{platform.node()}-"
+    return f".longfat-{system.host()}-"
 
 
 def _locked(folder: Path) -> int | None:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from longfat import _core, system
 from longfat.errors import InputError
-from longfat.runs import memory, pool, simulate
+from longfat.runs import cgroups, memory, pool, simulate
 from longfat.runs.progress import Progress
 from longfat.scenario.model import Scenario
 from longfat.store import output, store
@@ -31,7 +31,7 @@ ATTEMPTS = 2
 AHEAD = 2
 """Short runs that are queued at each worker, so that workers do not wait for the driver."""
 MEMORY_SHARE = 0.8
-"""Share of the machine's memory that all workers together may allocate."""
+"""Share of the machine's memory, or of what its groups have left, that all workers together may allocate."""
 LEAST_MEMORY_BYTES = 1 << 30
 
 Outcomes = Callable[[Callable[[Any], Any], Iterator[Any]], Iterator[tuple[int, Any]]]
@@ -221,7 +221,7 @@ def distribution(jobs: int | None, scheduler: str | None, module: str) -> Outcom
     if memory.is_given():
         bound = int(memory.given(number))
     else:
-        whole, _ = system.memory_bytes()
+        whole = min(system.memory_bytes()[0], cgroups.free_bytes())
         bound = max(LEAST_MEMORY_BYTES, int(MEMORY_SHARE * whole / number))
 
     def local(function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[tuple[int, Any]]:

@@ -14,7 +14,16 @@ from longfat.scenario import registry
 from longfat.scenario.stacks import NAMES
 from longfat_papers import names as suite_names
 
-FILES = ("mine.toml", "notes.txt", "own.py", "setup.py", ".hidden.toml", "folder/deep.toml", "lf_reno.o")
+FILES = (
+    "mine.toml",
+    "notes.txt",
+    "own.py",
+    "setup.py",
+    ".hidden.toml",
+    "folder/deep.toml",
+    "lf_reno.bpf.o",
+    "main.o",
+)
 
 
 @pytest.fixture
@@ -67,7 +76,7 @@ def test_the_home_directory_stays_as_it_was_typed(monkeypatch: pytest.MonkeyPatc
 def test_algorithms_complete_with_aliases_and_own_classes(words: tuple[str, ...]) -> None:
     rows = registry.rows("algorithms")
     known = {name for row in rows for name in (row["name"], *row["aliases"])}
-    assert set(plain(*words, "")) == known | {"own.py:Mine", "lf_reno.o"}
+    assert set(plain(*words, "")) == known | {"own.py:Mine", "lf_reno.bpf.o"}
     assert plain(*words, "cub") == ["cubic"]
     assert plain(*words, "ow") == ["own.py:Mine"]
 
@@ -80,7 +89,7 @@ def test_algorithms_complete_with_aliases_and_own_classes(words: tuple[str, ...]
         (("compare", "--stack"), NAMES),
         (("list",), ("algorithms", "queues", "routers", "stacks")),
         (("suite",), (*suite_names(), "own.py", "setup.py")),
-        (("bpf", "check"), ("lf_reno.o",)),
+        (("bpf", "check"), ("lf_reno.bpf.o",)),
     ],
 )
 @pytest.mark.usefixtures("place")

@@ -1,7 +1,8 @@
 """Makes Python look as if it ran on another system; Python imports this at its start from PYTHONPATH.
 
-LONGFAT_TEST_SYSTEM = "unix" takes away what Linux alone has, "windows" also what only Unix has: modules are
-hidden, functions and flags are deleted, folders cannot be opened, and what Longfat asks Windows for answers.
+LONGFAT_TEST_SYSTEM = "unix" takes away what Linux alone has, and limits memory as macOS does. "windows" also
+takes away what only Unix has: modules are hidden, functions and flags are deleted, folders cannot be opened,
+and what Longfat asks Windows for answers.
 """
 
 import builtins
@@ -9,6 +10,7 @@ import ctypes
 import multiprocessing.util  # noqa: F401 - it and the next ones need what is deleted below
 import os
 import platform
+import resource
 import signal
 import stat
 import subprocess  # noqa: F401
@@ -16,6 +18,7 @@ import sys
 import sysconfig
 import tempfile  # noqa: F401
 import types
+from pathlib import Path
 
 HIDDEN = {"fcntl", "grp", "pwd", "resource", "termios", "tty"}
 POSIX_ONLY = {
@@ -72,13 +75,27 @@ def _locked(descriptor, mode, size):
         raise PermissionError(13, "Permission denied") from None
 
 
+def _limited(which, limits, sets=resource.setrlimit):
+    if which == resource.RLIMIT_DATA:  # macOS refuses one below what the process has mapped
+        raise ValueError("current limit exceeds maximum limit")
+    sets(which, limits)
+
+
+def _read(path, *arguments, reads=Path.read_text, **keywords):
+    if path.is_relative_to("/proc"):
+        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
+    return reads(path, *arguments, **keywords)
+
+
 def _filled(status):
     size = int.from_bytes(status[:4], "little")
     assert size == 64
-    status[8:24] = MEMORY_BYTES.to_bytes(8, "little") * 2
+    status[8:24] = MEMORY_BYTES.to_bytes(8, "little") + (MEMORY_BYTES // 2).to_bytes(8, "little")
     return 1
 
 
+Path.read_text = _read
+resource.setrlimit = _limited
 if windows:
     builtins.__import__ = _imported
     # shutil removes folders by their descriptors where it can

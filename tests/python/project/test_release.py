@@ -172,6 +172,28 @@ def test_a_branch_that_has_moved_on_meanwhile_is_left_alone(checkout: Path) -> N
     assert (checkout / "dist" / "earlier").exists()
 
 
+def test_a_release_goes_on_no_other_branch_than_the_one_it_began_on(checkout: Path) -> None:
+    switch = f"git -C {checkout} switch --quiet --create other"
+    (checkout / "Makefile").write_text(MAKEFILE.replace("COPIED", "CITATION.cff") + f"\t{switch}\n")
+    commit(checkout)
+    before = git(checkout, "rev-parse", "main")
+    ended = release(checkout)
+    assert ended.returncode == 2
+    assert "other is checked out now; accepted: main" in ended.stderr
+    assert [git(checkout, "rev-parse", branch) for branch in ("main", "other")] == [before, before]
+    assert git(checkout, "tag") == ""
+    assert (checkout / "dist" / "earlier").exists()
+
+
+def test_a_release_restores_files_that_a_killed_one_left_under_another_name(checkout: Path) -> None:
+    (checkout / "Makefile").write_text("release-files:\n\tfalse\n")
+    commit(checkout)
+    (checkout / "out").mkdir()
+    (checkout / "dist").rename(checkout / "out" / "dist.before")
+    assert release(checkout).returncode == 1
+    assert (checkout / "dist" / "earlier").exists()
+
+
 def test_what_a_release_needs_is_checked_first(checkout: Path) -> None:
     def refused(*arguments: str) -> str:
         ended = release(checkout, *arguments)

@@ -4,6 +4,7 @@ import _ctypes
 import importlib
 import itertools
 import json
+import os
 import platform
 import re
 import shutil
@@ -15,7 +16,9 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+import test_wheel
 from packaging.specifiers import SpecifierSet
+from packaging.tags import sys_tags
 
 ROOT = Path(__file__).parents[3]
 DEBIAN_12 = "3.11.2"
@@ -55,6 +58,38 @@ def test_make_setup_installs_what_longfat_needs_and_what_builds_it_and_make_deve
     assert {normal(re.match(r"[A-Za-z0-9._-]+", line).group()) for line in wanted} <= setup  # type: ignore[union-attr]
     assert not setup & develop
     assert not setup & {"mypy", "pandas", "polars", "pytest", "ruff", "sphinx"}
+
+
+def planned(*asked: str) -> str:
+    """What make would do, in its order."""
+    command = ["make", "--dry-run", "--always-make", *asked]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_installers_take_turns_in_the_environment() -> None:
+    for asked in (["develop"], ["develop", "lint"], ["setup", "docs"]):
+        done = planned(*asked)
+        assert (
+            0
+            < done.index("-r requirements-dev.lock")
+            < done.index("maturin develop")
+            < done.index("-e papers")
+        )
+    assert "requirements-dev.lock" not in planned("setup") + planned("demo")
+
+
+def test_the_parts_of_a_long_target_are_made_by_the_same_make(tmp_path: Path) -> None:
+    """As gmake, where make is another program."""
+    (tmp_path / "make").write_text("#!/bin/sh\nexit 9\n")
+    (tmp_path / "make").chmod(0o755)
+    make = shutil.which("make")
+    assert make is not None
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    ended = subprocess.run(
+        [make, "--dry-run", "check"], cwd=ROOT, env=os.environ | path, capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert re.findall(r"\d+ s  (.*)", ended.stdout) == ["develop", "lint", "test-changed", "total"]
 
 
 def test_every_locked_package_runs_on_the_python_of_debian_12() -> None:
@@ -117,6 +152,32 @@ def test_the_audit_says_which_tool_is_missing(tool: str, tmp_path: Path) -> None
     assert f"not checked: {tool} is missing" in ended.stdout
     for name in LOCKS:
         assert f"{name}: nothing found" in ended.stdout
+
+
+def test_what_the_wheels_of_all_platforms_need_is_named_before_anything_is_built(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "supply" / "wheels.py"), "--tools"]
+    ended = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    for program in ("llvm-readobj: ", "x86_64-w64-mingw32-gcc: ", "rustup, "):
+        assert f"missing: {program}" in ended.stderr
+    listed = subprocess.run(
+        ["make", "--dry-run", "wheels"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert 0 < listed.index("wheels.py --tools") < listed.index("maturin build")
+
+
+def test_the_wheel_that_is_tried_is_the_one_that_pip_takes_here(tmp_path: Path) -> None:
+    here = [str(tag) for tag in sys_tags() if tag.interpreter == "cp311" and tag.abi == "abi3"]
+    names = [
+        f"longfat-1.2.3-{tag}.whl" for tag in (*here, "cp311-abi3-win_arm", "cp311-abi3-macosx_1_0_arm64")
+    ]
+    for name in names:
+        (tmp_path / name).touch()
+    (tmp_path / "longfat_papers-1.2.3-py3-none-any.whl").touch()
+    for name in names[: len(here)]:
+        assert test_wheel.fitting(tmp_path) == tmp_path / name
+        (tmp_path / name).unlink()
+    assert test_wheel.fitting(tmp_path) is None
 
 
 def test_a_wheel_that_needs_a_foreign_library_or_lacks_its_entry_does_not_pass(

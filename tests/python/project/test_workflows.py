@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +76,24 @@ def test_only_the_job_that_uploads_packages_can_prove_who_it_is_to_the_index() -
     job = trusted["publish"]
     assert (job["environment"], job["needs"]) == ("pypi", "build")
     (upload,) = [step for step in job["steps"] if "pypi-publish" in step.get("uses", "")]
-    assert set(upload["with"]) == {"packages-dir"}
+    assert upload["with"] == {"packages-dir": "packages", "skip-existing": True}
+
+
+def test_a_release_has_the_wheels_of_all_platforms() -> None:
+    source = (ROOT / "supply" / "wheels.py").read_text(encoding="utf-8")
+    listed = re.findall(r'^    "([\w-]+)": Target\(', source, re.MULTILINE)
+    commands = [step["run"] for step in steps(ROOT / ".github/workflows/release.yml") if "run" in step]
+    assert len(listed) == 5
+    (added,) = re.findall(r"rustup target add (.+)", "\n".join(commands).replace("\\\n", " "))
+    assert set(added.split()) == set(listed)
+    builds = [command for command in commands if "release-files" in command or "wheel-test" in command]
+    assert builds == ["make release-files WHEELS=wheels", "make --old-file=wheels wheel-test WHEELS=wheels"]
+
+
+def test_a_change_of_the_main_branch_is_checked_to_the_end() -> None:
+    assert read(ROOT / ".github/workflows/ci.yml")["concurrency"]["cancel-in-progress"] == (
+        "${{ github.event_name == 'pull_request' }}"
+    )
 
 
 def test_the_image_is_built_from_wheels_alone_and_runs_a_suite() -> None:
@@ -83,3 +102,41 @@ def test_the_image_is_built_from_wheels_alone_and_runs_a_suite() -> None:
     assert "COPY" not in text
     assert re.findall(r"source=([\w.]+)", text) == ["dist"]
     assert text.endswith('ENTRYPOINT ["longfat"]\nCMD ["suite", "li2007", "--quick"]\n')
+
+
+BUILD = ["clang", "gcc", "libbpf-dev", "libelf-dev", "pkg-config", "zlib1g-dev"]
+APT = """#!/bin/sh
+echo "$@" >> "$LOG"
+for word; do
+  case " $UNKNOWN " in *" $word "*) echo "E: Unable to locate package $word" >&2; exit 100 ;; esac
+done
+"""
+
+
+@pytest.mark.parametrize("unknown", ["", "chromium", "clang", "update chromium clang"])
+def test_a_package_that_cannot_be_installed_is_named_and_keeps_no_other_from_it(
+    tmp_path: Path, unknown: str
+) -> None:
+    for name, text in (
+        ("apt-get", APT),
+        ("id", "#!/bin/sh\necho 0\n"),
+        ("dpkg-query", "#!/bin/sh\nexit 1\n"),
+    ):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(tmp_path / "log"), "UNKNOWN": unknown}
+    ended = subprocess.run(
+        [ROOT / ".ci" / "packages"], env=os.environ | variables, capture_output=True, text=True, check=True
+    )
+    calls = [
+        [word for word in line.split() if not word.startswith("-")]
+        for line in (tmp_path / "log").read_text().splitlines()
+    ]
+    assert calls[0] == ["update"]
+    assert sorted(calls[1]) == sorted(["install", *BUILD])
+    assert {len(call) for call in calls[2:]} == {2}
+    assert ["install", "tshark"] in calls
+    failed = [line for line in ended.stdout.splitlines() if line.endswith("failed:")]
+    assert len(failed) == len(unknown.split())
+    for name in unknown.split():
+        assert f"E: Unable to locate package {name}" in ended.stdout

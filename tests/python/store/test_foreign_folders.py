@@ -419,8 +419,12 @@ def test_a_report_removes_what_a_killed_one_left_and_no_draft_of_another(tmp_pat
     own = drafts.draft_of(folder / "index.html")
     dead = own.with_suffix(f".{ended.pid}")
     elsewhere = own.with_name(f".index.html.another-machine.{ended.pid}")
-    for draft in (dead, own, elsewhere):
+    young = dead.with_name(dead.name.replace("index", "young"))
+    for draft in (dead, own, elsewhere, young):
         draft.write_text("half of a page")
+        os.utime(draft, (0, 0))
+    os.utime(young)  # perhaps of another container, where a process with this number runs
     report.build(folder)
     assert not dead.exists()
     assert elsewhere.exists()
+    assert young.exists()

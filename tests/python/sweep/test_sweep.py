@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import math
 import os
 import random
 import re
@@ -20,6 +21,7 @@ from longfat import errors, sweep
 from longfat.runs import progress
 from longfat.study import rows as study_rows
 from longfat.sweep import tables as sweep_tables
+from longfat.sweep.run import distribution
 from tiny_sweeps import driver, grid
 
 
@@ -296,3 +298,17 @@ def test_the_command_of_a_sweep_with_failed_runs_ends_with_1_and_says_each_cause
     shown = subprocess.run(everything, capture_output=True, text=True, check=True).stdout
     assert ["flow.0.rtt", "0.01", "0.01"] in [line.split() for line in shown.splitlines()]
     assert sweep.open_sweep(tmp_path / "out").failures["run"].to_pylist() == [2, 3]
+
+
+@pytest.mark.parametrize(("left", "each"), [(math.inf, 16), (10, 4), (0.5, 1)])
+def test_workers_share_the_memory_that_the_machine_and_its_groups_have(
+    monkeypatch: pytest.MonkeyPatch, left: float, each: int
+) -> None:
+    """Four fifths of it, in GiB, and at least one for each worker."""
+    given: list[int] = []
+    monkeypatch.setattr("longfat.system.memory_bytes", lambda: (40.0 * 2**30, 1.0))
+    monkeypatch.setattr("longfat.runs.cgroups.free_bytes", lambda: left * 2**30)
+    monkeypatch.setattr("longfat.runs.memory.is_given", lambda: False)
+    monkeypatch.setattr("longfat.runs.pool.outcomes", lambda *_, **named: given.append(named["memory_bytes"]))
+    distribution(2, None, "longfat.sweep.run")(str, iter([]))
+    assert given == [each << 30]
