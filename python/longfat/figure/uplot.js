@@ -9,11 +9,14 @@
   let printing = false;
   const night = () => dark.matches && !printing;
   const ink = () => night()
-    ? { text: "#e6ebf4", soft: "#9fb0c9", line: "#26324a", shade: "rgba(148,163,184,.14)", drop: "#ff8a7a", mark: "#f5c451" }
-    : { text: "#0f172a", soft: "#526077", line: "#e2e8f0", shade: "rgba(100,116,139,.13)", drop: "#b42318", mark: "#9a6700" };
+    ? { text: "#e6ebf4", soft: "#9fb0c9", line: "#26324a",
+        shade: "rgba(148,163,184,.14)", drop: "#ff8a7a", mark: "#f5c451" }
+    : { text: "#0f172a", soft: "#526077", line: "#e2e8f0",
+        shade: "rgba(100,116,139,.13)", drop: "#b42318", mark: "#9a6700" };
   const faded = (colour, share) => colour + Math.round(255 * share).toString(16).padStart(2, "0");
   const number = (value) => value == null ? "–" : value === 0 ? "0"
-    : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3 ? value.toExponential(2) : String(+value.toPrecision(4));
+    : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3 ? value.toExponential(2)
+    : String(+value.toPrecision(4));
 
   const shownFlows = new Set(data.quantiles ? [] : data.flows.map((_, n) => n));
   const colourOf = (one) => one.colours[night() ? 1 : 0];
@@ -32,13 +35,16 @@
   const describe = (panel) => {
     const series = [{ label: "time" }], bands = [], values = [panel.t], owners = [];
     const add = (one, y, look) => {
-      series.push({ show: visible(panel, one), spanGaps: false, points: { show: false }, scale: "y", ...look });
+      const show = visible(panel, one);
+      series.push({ show, spanGaps: false, points: { show: false }, scale: "y", ...look });
       values.push(y);
       owners.push(one);
     };
     for (const one of panel.series) {
       const colour = () => colourOf(one), dash = one.flow == null ? [] : flowDash(one.flow);
-      add(one, one.y, one.bound ? { stroke: () => faded(colour(), .55), width: 1, dash: [2, 4] } : { stroke: colour, width: 1.3, dash });
+      add(one, one.y, one.bound
+        ? { stroke: () => faded(colour(), .55), width: 1, dash: [2, 4] }
+        : { stroke: colour, width: 1.3, dash });
       for (const band of one.bands) {
         for (const y of [band.low, band.high]) add(one, y, { stroke: "transparent", width: 0 });
         bands.push({ series: [series.length - 1, series.length - 2], fill: () => faded(colour(), BAND) });
@@ -48,11 +54,14 @@
   };
   // The quantiles of many flows are shown until a reader chooses flows.
   const ofFlows = (panel) => panel.series.some((one) => one.flow != null);
-  const visible = (panel, one) => one.flow == null ? !ofFlows(panel) || shownFlows.size === 0 : shownFlows.has(one.flow);
+  const visible = (panel, one) => one.flow == null
+    ? !ofFlows(panel) || shownFlows.size === 0
+    : shownFlows.has(one.flow);
 
   const shade = (plot, panel) => {
     if (!panel.marked) return;
-    const [from, to] = panel.marked.map((t) => plot.valToPos(Math.min(Math.max(t, span[0]), span[1]), "x", true));
+    const [from, to] = panel.marked.map((t) =>
+      plot.valToPos(Math.min(Math.max(t, span[0]), span[1]), "x", true));
     if (to <= from) return;
     plot.ctx.save();
     plot.ctx.fillStyle = ink().shade;
@@ -92,7 +101,9 @@
     const room = (greatest - least || Math.abs(greatest) || 1) * .06;
     return panel.from_zero ? [Math.min(0, least), greatest + room] : [least - room, greatest + room];
   };
-  const axis = (extra) => ({ stroke: () => ink().soft, grid: { stroke: () => ink().line, width: 1 }, ticks: { stroke: () => ink().line, width: 1 },
+  const axis = (extra) => ({
+    stroke: () => ink().soft, grid: { stroke: () => ink().line, width: 1 },
+    ticks: { stroke: () => ink().line, width: 1 },
     font: "12px ui-sans-serif, system-ui, sans-serif", ...extra });
 
   const make = (panel, host, last) => {
@@ -101,8 +112,14 @@
       width: host.clientWidth || 900, height: HEIGHT + (last ? 18 : 0), series, bands,
       legend: { show: false }, padding: [8, 14, 0, 0],
       scales: { x: { time: false, range: () => span }, y: { range: extent(panel) } },
-      axes: [axis({ label: last ? "time, s" : undefined, labelSize: 18, labelFont: "12px ui-sans-serif, system-ui, sans-serif" }), axis({ size: 66, values: (_, ticks) => ticks.map(number) })],
-      cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: { key: "longfat", scales: ["x", null] } },
+      axes: [axis({
+        label: last ? "time, s" : undefined, labelSize: 18,
+        labelFont: "12px ui-sans-serif, system-ui, sans-serif",
+      }), axis({ size: 66, values: (_, ticks) => ticks.map(number) })],
+      cursor: {
+        y: false, drag: { x: true, y: false, setScale: false }, points: { show: false },
+        sync: { key: "longfat", scales: ["x", null] },
+      },
       hooks: {
         drawClear: [(own) => shade(own, panel)], draw: [(own) => annotate(own, panel)],
         setSelect: [(own) => {
@@ -121,7 +138,8 @@
     over.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.shiftKey) return;
       event.preventDefault();
-      const at = plot.posToVal(event.clientX - over.getBoundingClientRect().left, "x"), turn = event.deltaY || event.deltaX;
+      const at = plot.posToVal(event.clientX - over.getBoundingClientRect().left, "x"),
+        turn = event.deltaY || event.deltaX;
       if (event.shiftKey) return move(turn / 600);
       const factor = Math.exp(turn / 400);
       show([at - (at - span[0]) * factor, at + (span[1] - at) * factor]);
@@ -130,7 +148,10 @@
       if (!event.shiftKey) return;
       event.stopImmediatePropagation();
       const start = event.clientX, from = [...span], width = over.clientWidth;
-      const drag = (moved) => { const by = (start - moved.clientX) / width * (from[1] - from[0]); show([from[0] + by, from[1] + by], true); };
+      const drag = (moved) => {
+        const by = (start - moved.clientX) / width * (from[1] - from[0]);
+        show([from[0] + by, from[1] + by], true);
+      };
       addEventListener("mousemove", drag);
       addEventListener("mouseup", () => removeEventListener("mousemove", drag), { once: true });
     }, { capture: true });
@@ -148,7 +169,10 @@
     where.textContent = from <= 0 && to >= most ? "" : `${number(from)} s to ${number(to)} s`;
     reset.hidden = from <= 0 && to >= most;
   };
-  const move = (share) => { const by = share * (span[1] - span[0]); show([span[0] + by, span[1] + by], true); };
+  const move = (share) => {
+    const by = share * (span[1] - span[0]);
+    show([span[0] + by, span[1] + by], true);
+  };
 
   // The values of every panel at the pointer's time
   let pointed = null;
@@ -156,37 +180,46 @@
   const nearest = (times, at) => {
     let low = 0, high = times.length - 1;
     if (high < 0) return -1;
-    while (high - low > 1) { const middle = (low + high) >> 1; if (times[middle] <= at) low = middle; else high = middle; }
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (times[middle] <= at) low = middle; else high = middle;
+    }
     return at - times[low] <= times[high] - at ? low : high;
   };
   const tell = (plot) => {
     const left = plot.cursor.left;
     if (left == null || left < 0) { readout.hidden = true; return; }
     const at = plot.posToVal(left, "x");
-    const withFlows = data.panels.filter(ofFlows), without = data.panels.filter((panel) => !ofFlows(panel));
+    const withFlows = data.panels.filter(ofFlows),
+      without = data.panels.filter((panel) => !ofFlows(panel));
     const value = (panel, y) => y ? number(y[nearest(panel.t, at)]) : "–";
     const table = element("table"), head = element("tr");
-    head.append(element("th", {}, `${number(at)} s`), ...withFlows.map((panel) => element("th", {}, panel.label)));
+    head.append(element("th", {}, `${number(at)} s`),
+      ...withFlows.map((panel) => element("th", {}, panel.label)));
     table.append(head);
     const rows = [];
     if (data.quantiles && shownFlows.size === 0) {
-      const summary = (panel) => panel.series.find((one) => one.flow == null), some = withFlows.map(summary).find(Boolean);
+      const summary = (panel) => panel.series.find((one) => one.flow == null),
+        some = withFlows.map(summary).find(Boolean);
       if (some) rows.push([some.label, colourOf(some), (panel) => value(panel, summary(panel)?.y)]);
       some?.bands.forEach((band, i) => rows.push([band.label, colourOf(some), (panel) => {
         const own = summary(panel)?.bands[i];
         return `${value(panel, own?.low)} – ${value(panel, own?.high)}`;
       }]));
     } else for (const n of [...shownFlows].sort((a, b) => a - b))
-      rows.push([data.flows[n].name, flowColour(n), (panel) => value(panel, panel.series.find((one) => one.flow === n && !one.bound)?.y)]);
+      rows.push([data.flows[n].name, flowColour(n), (panel) =>
+        value(panel, panel.series.find((one) => one.flow === n && !one.bound)?.y)]);
     for (const [name, colour, shown] of rows.slice(0, MOST_ROWS)) {
       const row = element("tr"), cell = element("td");
       cell.append(Object.assign(element("i"), { style: `background:${colour}` }), name);
       row.append(cell, ...withFlows.map((panel) => element("td", {}, shown(panel))));
       table.append(row);
     }
-    if (rows.length > MOST_ROWS) table.append(element("tr", { innerHTML: `<td colspan="9">and ${rows.length - MOST_ROWS} more</td>` }));
+    if (rows.length > MOST_ROWS)
+      table.append(element("tr", { innerHTML: `<td colspan="9">and ${rows.length - MOST_ROWS} more</td>` }));
     readout.replaceChildren(table);
-    for (const panel of without) readout.append(element("div", {}, `${panel.title}: ${value(panel, panel.series[0].y)} ${panel.unit}`));
+    for (const panel of without)
+      readout.append(element("div", {}, `${panel.title}: ${value(panel, panel.series[0].y)} ${panel.unit}`));
     readout.hidden = false;
     const box = plot.over.getBoundingClientRect();  // at the edge that is far from the pointer
     readout.style.top = `${Math.max(8, Math.min(innerHeight - readout.offsetHeight - 8, box.top + 10))}px`;
@@ -196,9 +229,14 @@
   // One picker for all panels
   const picker = element("div", { className: "picker" });
   const chips = data.flows.map((flow, n) => {
-    const chip = element("button", { type: "button", title: `${flow.name}: ${flow.algorithm}; double click shows it alone` });
+    const chip = element("button", {
+      type: "button", title: `${flow.name}: ${flow.algorithm}; double click shows it alone`
+    });
     chip.append(element("i"), `${flow.name} `, element("small", {}, flow.algorithm));
-    chip.addEventListener("click", () => { shownFlows.has(n) ? shownFlows.delete(n) : shownFlows.add(n); refresh(); });
+    chip.addEventListener("click", () => {
+      shownFlows.has(n) ? shownFlows.delete(n) : shownFlows.add(n);
+      refresh();
+    });
     chip.addEventListener("dblclick", () => { shownFlows.clear(); shownFlows.add(n); refresh(); });
     return chip;
   });
@@ -218,11 +256,15 @@
     }));
     for (const { plot } of plots) plot.redraw(true, true);
   };
-  const where = element("span", { className: "soft where" }), reset = action("whole run", () => show([0, data.span_s]));
+  const where = element("span", { className: "soft where" }),
+    reset = action("whole run", () => show([0, data.span_s]));
   reset.hidden = true;
-  const find = element("input", { type: "search", placeholder: "find a flow", hidden: data.flows.length <= 16 });
+  const hidden = data.flows.length <= 16;
+  const find = element("input", { type: "search", placeholder: "find a flow", hidden });
   find.setAttribute("aria-label", "find a flow");
-  find.addEventListener("input", () => chips.forEach((chip) => { chip.hidden = !chip.textContent.toLowerCase().includes(find.value.trim().toLowerCase()); }));
+  find.addEventListener("input", () => chips.forEach((chip) => {
+    chip.hidden = !chip.textContent.toLowerCase().includes(find.value.trim().toLowerCase());
+  }));
   if (data.flows.length > 1) {
     const names = element("div", { className: "names" });
     names.append(...chips);
@@ -254,16 +296,25 @@
   root.dataset.drawn = performance.now().toFixed(0);
 
   root.addEventListener("keydown", (event) => {
-    const keys = { ArrowLeft: () => move(-.1), ArrowRight: () => move(.1), "0": () => show([0, data.span_s]), Escape: () => show([0, data.span_s]),
+    const keys = {
+      ArrowLeft: () => move(-.1), ArrowRight: () => move(.1),
+      "0": () => show([0, data.span_s]), Escape: () => show([0, data.span_s]),
       "+": () => show([span[0] + .1 * (span[1] - span[0]), span[1] - .1 * (span[1] - span[0])]),
-      "-": () => show([span[0] - .125 * (span[1] - span[0]), span[1] + .125 * (span[1] - span[0])]) };
+      "-": () => show([span[0] - .125 * (span[1] - span[0]), span[1] + .125 * (span[1] - span[0])]),
+    };
     if (event.target.tagName === "INPUT" || !keys[event.key]) return;
     event.preventDefault();
     keys[event.key]();
   });
-  const fit = (width) => { for (const { plot, host, last } of plots) plot.setSize({ width: width || host.clientWidth, height: HEIGHT + (last ? 18 : 0) }); };
+  const fit = (width) => {
+    for (const { plot, host, last } of plots)
+      plot.setSize({ width: width || host.clientWidth, height: HEIGHT + (last ? 18 : 0) });
+  };
   let pending = 0;
-  new ResizeObserver(() => { cancelAnimationFrame(pending); pending = requestAnimationFrame(() => printing || fit()); }).observe(root);
+  new ResizeObserver(() => {
+    cancelAnimationFrame(pending);
+    pending = requestAnimationFrame(() => printing || fit());
+  }).observe(root);
   dark.addEventListener("change", refresh);
   addEventListener("beforeprint", () => { printing = true; fit(PRINT_WIDTH); refresh(); });
   addEventListener("afterprint", () => { printing = false; fit(); refresh(); });

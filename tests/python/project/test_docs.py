@@ -187,6 +187,14 @@ def test_the_readme_is_read_in_a_minute_and_names_what_visitors_look_for():
     assert [word for word in (*wanted, *places) if word not in readme] == []
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/guide/install.md"])
+def test_the_commands_that_install_need_no_shell_that_expands_patterns(page: str) -> None:
+    """PowerShell does not, and a folder may have wheels of other platforms."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert "--find-links dist longfat longfat-papers" in text
+    assert ".whl" not in text
+
+
 def files_of(text: str) -> dict[str, str]:
     """The files that a reader of the tutorial saves: blocks whose first line names one."""
     blocks = (body for _, _, body in FENCE.findall(text))
