@@ -1,4 +1,4 @@
-//! Live runs, of which Linux alone is capable; elsewhere `no_live.rs` takes this file's place.
+//! Live runs, which need Linux; elsewhere `no_live.rs` takes this file's place.
 
 use crate::{capture, refuse, to_dict};
 use longfat_live::{Congestion, LiveError, Programs, Source, Traffic};
