@@ -28,7 +28,7 @@ NAMES = {"Darwin": "macOS"}
 """Names of systems that users know by another name."""
 MOST_WORKERS = sys.maxsize if POSIX else 61
 """The most workers that a process can wait for: Windows waits for 64 objects (MAXIMUM_WAIT_OBJECTS),
-of which Python's `concurrent.futures.process` leaves three for other things."""
+and Python's `concurrent.futures.process` leaves three of them for other things."""
 MEMORY = Path("/proc/meminfo")
 BINARY = getattr(os, "O_BINARY", 0)
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)

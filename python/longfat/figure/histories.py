@@ -369,7 +369,7 @@ class _Run:
         return (Curve(label, tuple(times.tolist()), median, None, None, "line", LIMIT_STROKE, bands=bands),)
 
     def _points(self, rows: int) -> int | None:
-        """The points that a line of a panel with so many may have."""
+        """The most points of a line in a panel with this many lines."""
         most = self._most
         return None if most is None else max(min(LEAST_POINTS, most), most // max(1, rows))
 

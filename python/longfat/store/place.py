@@ -90,7 +90,7 @@ class Folder:
     def lock(self, name: str, content: bytes) -> None:
         self._locks = [self._locked(system.open_to_lock(self.path.resolve()))]
         try:
-            if system.POSIX:  # Windows lets nobody read a file that is locked
+            if system.POSIX:  # on Windows, a locked file cannot be read
                 self._locks.append(self._lock_file(name, content))
         except BaseException:
             self.unlock()

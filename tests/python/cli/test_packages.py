@@ -1,4 +1,4 @@
-"""Commands and pages that other packages add, some of which cannot be imported."""
+"""Commands and pages that other packages add, and those that cannot be imported."""
 
 import json
 import sys

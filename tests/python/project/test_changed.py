@@ -50,7 +50,7 @@ def test_the_files_of_a_merge_are_those_that_it_brought(
     monkeypatch.setattr(changed, "ROOT", tmp_path)
 
     def git(*arguments: str) -> None:
-        identity = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.org")
+        identity = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org")
         subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
 
     def commit(name: str) -> None:

@@ -17,7 +17,7 @@ BUILT_FROM = "1" * 40
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A place below a repository of somebody else where the package could be, with a core of known origin."""
     commands = (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "theirs"])
-    identity = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.org"]
+    identity = ["-c", "user.name=Tester", "-c", "user.email=tester@example.org"]
     for command in commands:
         subprocess.run(["git", *identity, *command], cwd=tmp_path, check=True)
     folder = tmp_path / "python" / "longfat"

@@ -38,7 +38,7 @@ def program(root: Path) -> ModuleType:
 
 
 def git(root: Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.org")
+    identity = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org")
     command = ["git", *identity, *arguments]
     return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -63,8 +63,8 @@ def checkout(tmp_path: Path) -> Path:
     (root / "dist").mkdir()
     (root / "dist" / "earlier").write_text("")
     git(root, "init", "--quiet", "--initial-branch", "main")
-    git(root, "config", "user.name", "somebody")
-    git(root, "config", "user.email", "somebody@example.org")
+    git(root, "config", "user.name", "Tester")
+    git(root, "config", "user.email", "tester@example.org")
     commit(root)
     return root
 
@@ -232,8 +232,8 @@ def test_a_release_of_the_repository_has_all_its_files(tmp_path: Path) -> None:
     root = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", str(ROOT), str(root))
     git(root, "checkout", "--quiet", "-B", "main")
-    git(root, "config", "user.name", "somebody")
-    git(root, "config", "user.email", "somebody@example.org")
+    git(root, "config", "user.name", "Tester")
+    git(root, "config", "user.email", "tester@example.org")
     changelog = root / "CHANGELOG.md"
     changelog.write_text(
         changelog.read_text().replace("## [Unreleased]\n", "## [Unreleased]\n\n- A test.\n", 1)
